@@ -1,0 +1,99 @@
+# Everything runs in .venv, made on first use; nothing has to be activated.
+#
+#   make demo                      try it
+#   make test                      what a change has to pass, with lint, types and docs
+#   make demo PYTHON=python3.12    another Python (3.11 or newer)
+#   make test ARGS="-k cube"       arguments for pytest
+#
+# Written for GNU make 3.81, which macOS ships. All paths are relative, so the checkout may lie anywhere.
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMPS := $(VENV)/stamps
+INSTALL := $(PY) -m pip install --quiet
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format types docs bench stubs dist clean
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)$$/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s  %s\n", $$1, $$2 }'
+
+demo: $(STAMPS)/package ## audit the COMPAS counts that ship with the package
+	@$(VENV)/bin/evenhand demo
+
+test: $(STAMPS)/test ## run the tests and the doctests
+	$(PY) -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(STAMPS)/lint ## check style and layout with ruff
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+format: $(STAMPS)/lint ## mend style and layout with ruff
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# mypy sees more when the dataframe libraries are there, so both sets are installed: one answer everywhere.
+types: $(STAMPS)/lint $(STAMPS)/test ## check the types with mypy
+	$(PY) -m mypy
+
+docs: $(STAMPS)/docs ## build the documentation into site/, running its examples
+	$(PY) -m mkdocs build --strict
+
+bench: $(STAMPS)/test ## run every benchmark (slow; not part of CI)
+	@for file in benchmarks/*.py; do \
+	  test -e "$$file" || { echo "There is no benchmark yet."; exit 0; }; \
+	  echo; echo "== $$file"; $(PY) "$$file" || exit 1; \
+	done
+
+stubs: $(STAMPS)/package ## write src/evenhand/__init__.pyi anew from the catalogue
+	$(PY) tools/stubs.py
+
+dist: $(STAMPS)/dist ## build the source archive and the wheel into dist/
+	rm -rf dist
+	$(PY) -m build
+
+clean: ## remove everything that make has made
+	rm -rf $(VENV) dist build site benchmarks/.peers .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each set of dependencies: a second run installs nothing until pyproject.toml changes. The first stamp
+# stands for the environment itself, which is made anew when its Python is not there or has gone away.
+MISSING := $(shell test -x $(PY) || echo python)
+.PHONY: python
+
+$(STAMPS)/pip: $(MISSING)
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip --default-pip
+	@$(INSTALL) --upgrade "pip>=25.1" # dependency groups need it
+	@mkdir -p $(STAMPS) && touch $@
+
+python:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "evenhand needs Python 3.11 or newer, and there is no $(PYTHON): name one, as in make PYTHON=python3.12." >&2; \
+	  exit 1; }
+	@"$(PYTHON)" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
+	  echo "evenhand needs Python 3.11 or newer, and $(PYTHON) is $$("$(PYTHON)" --version 2>&1 | head -n 1): name another, as in make PYTHON=python3.12." >&2; \
+	  exit 1; }
+	@echo "Making $(VENV) ..."
+	@rm -rf $(VENV)
+	@{ command -v uv >/dev/null && uv venv --quiet --seed --python "$(PYTHON)" $(VENV); } \
+	|| "$(PYTHON)" -m venv --clear $(VENV) \
+	|| { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu, type: sudo apt-get install python3-venv" >&2; \
+	  exit 1; }
+
+$(STAMPS)/package: pyproject.toml $(STAMPS)/pip
+	@echo "Installing evenhand ..."
+	@$(INSTALL) -e .
+	@touch $@
+
+$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/dist: $(STAMPS)/package
+	@echo "Installing what $(@F) needs ..."
+	@$(INSTALL) --group $(@F)
+	@touch $@

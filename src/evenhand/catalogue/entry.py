@@ -1,0 +1,97 @@
+"""What an entry of the catalogue holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evenhand import measures
+from evenhand.errors import CallError
+from evenhand.findings import JudgedOn
+from evenhand.measures import Measure, RowMeasure
+
+Family = Literal["independence", "separation", "sufficiency", "accuracy", "inequality", "data", "own"]
+Aggregate = Literal["worst", "mean", "mean_abs"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named criterion: measures, how they are set side by side, and how large a gap is tolerated.
+
+    A metric either compares `measures` between groups, or is an `index`: a function of the cells named in
+    `evenhand.indices`. `aggregate` says what several measures come to: the worst gap, the mean of the signed
+    gaps, or the mean of their sizes. An alias is another name, with the arguments that it presets.
+    """
+
+    name: str
+    title: str
+    family: Family
+    measures: tuple[str | Measure | RowMeasure, ...] = ()
+    index: str | None = None
+    judged_on: JudgedOn = "difference"
+    threshold: float | None = 0.1
+    aggregate: Aggregate = "worst"
+    one_sided: bool = False
+    aliases: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    question: str = ""
+    formula: str = ""
+    compares: str = ""
+    when: str = ""
+    assumes: str = ""
+    harm: tuple[str, ...] = ()
+    limits: str = ""
+    sources: tuple[str, ...] = ()
+    see_also: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Measure | RowMeasure, ...]:
+        """The measures themselves."""
+        return tuple(row if isinstance(row, RowMeasure) else measures.find(row) for row in self.measures)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The roles without which the metric cannot be computed."""
+        if self.index is not None:
+            return INDEX_NEEDS[self.index]
+        return frozenset().union(*(row.needs for row in self.rows))
+
+
+INDEX_NEEDS: dict[str, frozenset[str]] = {
+    "generalized_entropy": frozenset({"label", "prediction"}),
+    "theil": frozenset({"label", "prediction"}),
+    "coefficient_of_variation": frozenset({"label", "prediction"}),
+    "differential_fairness": frozenset({"prediction"}),
+}
+
+
+def metric(
+    name: str,
+    *,
+    measures: str | Measure | RowMeasure | tuple[str | Measure | RowMeasure, ...],
+    judged_on: JudgedOn = "difference",
+    threshold: float | None = None,
+    title: str | None = None,
+    question: str = "",
+) -> Metric:
+    """Your own metric, from your own measure or from known ones.
+
+    >>> from evenhand.measures import measure
+    >>> flagged = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
+    >>> metric("wrongly_flagged_parity", measures=flagged, threshold=0.05).threshold
+    0.05
+    """
+    if not name.isidentifier():
+        raise CallError(f"metric name {name!r} must be a plain identifier such as 'lift_parity'.")
+    chosen = measures if isinstance(measures, tuple) else (measures,)
+    if threshold is None:
+        threshold = 0.8 if judged_on == "ratio" else 0.1
+    return Metric(
+        name,
+        title or name.replace("_", " "),
+        "own",
+        chosen,
+        judged_on=judged_on,
+        threshold=threshold,
+        question=question,
+    )

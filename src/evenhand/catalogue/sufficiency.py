@@ -1,0 +1,244 @@
+"""Sufficiency: does a decision mean the same, whatever the group?
+
+These metrics fix the decision and compare what happened next: of those told yes, how many turned out
+positive; of those told no, how many turned out negative. They look at the decision from the side of whoever
+has to act on it.
+"""
+
+from __future__ import annotations
+
+from evenhand.catalogue.entry import Metric
+
+_BERK = (
+    "Berk, R., Heidari, H., Jabbari, S., Kearns, M., & Roth, A. (2021). Fairness in criminal justice risk "
+    "assessments: The state of the art. Sociological Methods & Research, 50(1)."
+)
+_CHOULDECHOVA = (
+    "Chouldechova, A. (2017). Fair prediction with disparate impact: A study of bias in recidivism "
+    "prediction instruments. Big Data, 5(2)."
+)
+_KLEINBERG = (
+    "Kleinberg, J., Mullainathan, S., & Raghavan, M. (2017). Inherent trade-offs in the fair determination "
+    "of risk scores. Innovations in Theoretical Computer Science (ITCS)."
+)
+_SIMOIU = (
+    "Simoiu, C., Corbett-Davies, S., & Goel, S. (2017). The problem of infra-marginality in outcome tests "
+    "for discrimination. Annals of Applied Statistics, 11(3)."
+)
+_SELECTIVE = (
+    "Lakkaraju, H., Kleinberg, J., Leskovec, J., Ludwig, J., & Mullainathan, S. (2017). The selective labels "
+    "problem: Evaluating algorithmic predictions in the presence of unobservables. ACM SIGKDD Conference on "
+    "Knowledge Discovery and Data Mining (KDD)."
+)
+_AEQUITAS = "Saleiro, P., et al. (2018). Aequitas: A bias and fairness audit toolkit. arXiv:1811.05577."
+
+ENTRIES: tuple[Metric, ...] = (
+    Metric(
+        name="conditional_use_accuracy_equality",
+        title="conditional use accuracy equality",
+        family="sufficiency",
+        measures=("positive_predictive_value", "negative_predictive_value"),
+        judged_on="difference",
+        threshold=0.1,
+        question="Can a yes and a no each be relied on equally in every group?",
+        formula="P(Y=1 | Ŷ=1, A=a) and P(Y=0 | Ŷ=0, A=a) both equal for all groups a",
+        compares=(
+            "The positive predictive value and the negative predictive value of each group. The result is "
+            "the worse of the two gaps. Together the two say that, once the decision is known, the group "
+            "tells nothing more about the label."
+        ),
+        when=(
+            "Use it when someone acts on the decision and has to trust it alike for everyone: a doctor "
+            "reading a test, a judge reading a risk class. It is the counterpart of equalized odds, seen "
+            "from the decision instead of the outcome."
+        ),
+        assumes=(
+            "That there is a label after a no as well as after a yes. Often there is none: nobody learns "
+            "whether a refused applicant would have repaid (selective labels). The label must also be the "
+            "thing that matters and be measured alike in every group, else equal values only show that the "
+            "decision repeats the bias of the label."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "When base rates differ, it excludes demographic parity, and it excludes equalized odds unless "
+            "the decision is perfect. It compares averages over everyone with the same decision, so it "
+            "cannot see whether the cut-off was the same for each group (infra-marginality). A model that "
+            "ignores useful information about one group can still pass."
+        ),
+        sources=(_BERK, _KLEINBERG),
+        see_also=("predictive_parity", "negative_predictive_parity", "equalized_odds"),
+    ),
+    Metric(
+        name="predictive_parity",
+        title="predictive parity",
+        family="sufficiency",
+        measures=("positive_predictive_value",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "outcome_test": {},
+            "predictive_parity_difference": {"judged_on": "difference"},
+            "predictive_parity_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "positive_predictive_value_parity": {},
+        },
+        question="Of those who got a yes, does each group turn out positive equally often?",
+        formula="P(Y=1 | Ŷ=1, A=a) equal for all groups a",
+        compares=(
+            "The positive predictive value (precision) of each group: of the people decided positively, the "
+            "share with a positive label. It is the question of calibration put to the decision instead of "
+            "the score: a yes should stand for the same chance in every group."
+        ),
+        when=(
+            "Use it when a yes is acted on and should carry the same weight for everyone. As the outcome "
+            "test it looks for a double standard: if searches of one group find contraband less often, that "
+            "group may be searched on weaker grounds. It needs labels only for positive decisions, which are "
+            "often the only ones there are."
+        ),
+        assumes=(
+            "That the label is right and complete among those who got a yes, in every group alike. A label "
+            "made by the same people or records as the decision agrees with it by construction. If help or "
+            "punishment after a yes changes what happens, the label shows the effect of the decision too."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "Outcome tests suffer from infra-marginality: with one cut-off for all, the averages beyond it "
+            "can still differ because risk is spread differently, and equal averages can hide different "
+            "cut-offs. It cannot see who was refused; a lender may turn away every applicant but the safest "
+            "of a group. When base rates differ, equal positive predictive values leave equal false positive "
+            "and false negative rates possible only in degenerate cases, such as no false positive at all. "
+            "Equal values at one cut-off do not mean that the score is calibrated."
+        ),
+        sources=(_CHOULDECHOVA, _SIMOIU),
+        see_also=("conditional_use_accuracy_equality", "false_discovery_rate_parity", "equalized_odds"),
+    ),
+    Metric(
+        name="negative_predictive_parity",
+        title="negative predictive parity",
+        family="sufficiency",
+        measures=("negative_predictive_value",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "negative_predictive_parity_difference": {"judged_on": "difference"},
+            "negative_predictive_parity_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "negative_predictive_value_parity": {},
+        },
+        question="Of those who got a no, was it right equally often in each group?",
+        formula=(
+            "P(Y=0 | Ŷ=0, A=a) = TN / (TN + FN) equal for all groups a. "
+            "Some texts write P(Y=1 | Ŷ=0, A=a) = FN / (TN + FN) = 1 − NPV instead"
+        ),
+        compares=(
+            "The negative predictive value of each group: of the people decided negatively, the share with a "
+            "negative label, P(Y=0 | Ŷ=0). A widely used manual writes this criterion as P(Y=1 | Ŷ=0). That "
+            "other quantity is the false omission rate, 1 − NPV, which has an entry of its own: false "
+            "omission rate parity. Differences of the two agree in size with the sign turned; ratios do not "
+            "agree."
+        ),
+        when=(
+            "Use it when a no is relied on: a patient sent home, an applicant refused, a report closed "
+            "without a visit. Judge it on the difference. Where wrong refusals are rare and you care about a "
+            "ratio, use false omission rate parity: 99% against 98% is a ratio of 0.99 here and of 0.5 "
+            "there."
+        ),
+        assumes=(
+            "That people who got a no have a label, and that it was found as carefully as for those who got "
+            "a yes. This is rarely so: a refused loan has no repayment, and a patient who was sent home may "
+            "fall ill elsewhere (selective labels). A missing label taken for a negative one makes every no "
+            "look right."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "It depends strongly on the base rate: where positives are rare, nearly every no is right and "
+            "the value is close to 1 in every group, whatever the decision does. When base rates differ, "
+            "equalized odds and equal negative predictive values exclude each other, save in degenerate "
+            "cases such as no false negative at all. It says nothing of those who got a yes."
+        ),
+        sources=(_BERK, _SELECTIVE),
+        see_also=(
+            "false_omission_rate_parity",
+            "conditional_use_accuracy_equality",
+            "predictive_parity",
+        ),
+    ),
+    Metric(
+        name="false_discovery_rate_parity",
+        title="false discovery rate parity",
+        family="sufficiency",
+        measures=("false_discovery_rate",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "false_discovery_rate_difference": {"judged_on": "difference"},
+            "false_discovery_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        question="Of those who got a yes, was it wrong equally often in each group?",
+        formula="P(Y=0 | Ŷ=1, A=a) equal for all groups a",
+        compares=(
+            "The false discovery rate of each group: of the people decided positively, the share with a "
+            "negative label. It is 1 − the positive predictive value."
+        ),
+        when=(
+            "Use it when a yes is a burden and you count the people it fell on by mistake: accounts frozen, "
+            "people searched, families investigated. Choose it over predictive parity when you judge on the "
+            "ratio and mistakes are rare, since 1% against 2% is then a factor of two and not a ratio near "
+            "1."
+        ),
+        assumes=(
+            "That a negative label among the positive decisions is a mistake, and not an outcome that the "
+            "decision prevented or that nobody recorded. A flagged person who is watched more closely is "
+            "also found out more often, and then the flag looks right. Groups must be checked with equal "
+            "care after a yes."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "As a difference it repeats predictive parity with the sign turned; count the two as one piece "
+            "of evidence. It takes the share among those decided positively, so it does not say how likely "
+            "an innocent person was to be flagged: that is the false positive rate. The two can rank the "
+            "groups in opposite order. When base rates differ, both can be equal only if the true positive "
+            "rates are not, save in degenerate cases. Infra-marginality applies as for predictive parity."
+        ),
+        sources=(_AEQUITAS, _CHOULDECHOVA),
+        see_also=("predictive_parity", "predictive_equality", "false_omission_rate_parity"),
+    ),
+    Metric(
+        name="false_omission_rate_parity",
+        title="false omission rate parity",
+        family="sufficiency",
+        measures=("false_omission_rate",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "false_omission_rate_difference": {"judged_on": "difference"},
+            "false_omission_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        question="Of those who got a no, was it wrong equally often in each group?",
+        formula="P(Y=1 | Ŷ=0, A=a) equal for all groups a",
+        compares=(
+            "The false omission rate of each group: of the people decided negatively, the share with a "
+            "positive label. It is 1 − the negative predictive value. Some texts give this formula under the "
+            "name of negative predictive parity."
+        ),
+        when=(
+            "Use it when a yes brings help and you count the people who were left out by mistake: no "
+            "inspection, no treatment, no grant. It suits programmes with few places, where most people get "
+            "a no and the question is who among them was in need. Choose it over negative predictive parity "
+            "when you judge on the ratio."
+        ),
+        assumes=(
+            "That the need or merit of those who got a no is known afterwards, in every group alike. People "
+            "who are left out often leave the records too. If help was found elsewhere by one group and not "
+            "by another, the label is not comparable."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "As a difference it repeats negative predictive parity with the sign turned; count the two as "
+            "one piece of evidence. It follows the base rate: a group with more need has more of it left "
+            "among the refused, even if it gets more help. It does not say how likely a person in need was "
+            "to be left out: that is the false negative rate. When base rates differ, both can be equal only "
+            "if the false positive rates are not, save in degenerate cases."
+        ),
+        sources=(_AEQUITAS, _SELECTIVE),
+        see_also=("negative_predictive_parity", "false_negative_rate_parity", "false_discovery_rate_parity"),
+    ),
+)

@@ -1,0 +1,83 @@
+"""The command line. Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive,
+70 an internal error, 130 interrupted. A crash never looks like a fail."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from evenhand.errors import EvenhandError
+from evenhand.findings import Verdict
+from evenhand.report.text import clean
+from evenhand.versions import __version__
+
+EXIT_CODES: dict[Verdict, int] = {"pass": 0, "not judged": 0, "fail": 1, "inconclusive": 3}
+WRONG, CRASHED, INTERRUPTED = 2, 70, 130
+
+_COMMANDS = {"audit": "evenhand.cli.audit", "demo": "evenhand.cli.demo", "metrics": "evenhand.cli.metrics"}
+
+
+class _Lazy(click.Group):
+    """A group that imports a command's file only when that command is called (or help lists it)."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[name]).command
+        return command
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="evenhand")
+def program() -> None:
+    """Measure whether a model, or a human process, treats groups of people even-handedly.
+
+    Start with: evenhand demo
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and leave with its exit code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
+    """Run the program; every way it can end is one of the exit codes."""
+    try:
+        outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False)
+        sys.stdout.flush()
+        return outcome if isinstance(outcome, int) else 0
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.ClickException as error:
+        error.show()
+        return WRONG
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away, as `| head` does: what it wanted, it has.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except EvenhandError as error:
+        _say(f"error: {error}")
+        return WRONG
+    except Exception as error:
+        if os.environ.get("EVENHAND_DEBUG"):
+            raise
+        _say(
+            f"internal error: {type(error).__name__}: {error}\nThis is a bug in evenhand, not a finding about the "
+            "data. EVENHAND_DEBUG=1 shows where it happened."
+        )
+        return CRASHED
+
+
+def _say(message: str) -> None:
+    click.echo("\n".join(clean(line) for line in f"evenhand: {message}".splitlines()), err=True)

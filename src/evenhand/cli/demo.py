@@ -1,0 +1,25 @@
+"""evenhand demo: an audit of the COMPAS counts that ship with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.auditing import audit
+from evenhand.cli.output import show
+from evenhand.datasets import compas
+
+
+@click.command("demo", short_help="Audit the COMPAS counts that ship with the package.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Save the audit (.json).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(output: Path | None, as_json: bool) -> int:
+    """Audit the COMPAS counts that ship with the package. Always exits 0.
+
+    7,214 people of Broward County, scored 1 to 10 for the risk of being arrested again; here a decile of 5 or more
+    counts as a prediction that they will be.
+    """
+    found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive=["race", "sex"])
+    show(found, as_json=as_json, output=output, quiet=False)
+    return 0

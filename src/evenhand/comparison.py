@@ -1,0 +1,234 @@
+"""Comparison: groups side by side, as a difference and as a ratio. Arrays in, arrays out.
+
+One orientation everywhere: group − reference, group / reference. Without a reference, the extremes are compared:
+highest − lowest, and lowest / highest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.errors import CallError, listing, nearest
+from evenhand.findings import Group, JudgedOn, spell
+from evenhand.measures import Measure, evaluate
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Against = Literal["extremes", "reference", "rest", "overall"]
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How another tool sets groups side by side, so that its numbers can be reproduced."""
+
+    pool: bool = False  # everyone but the reference is one group
+    fold: bool = False  # differences without a sign, ratios at most 1
+    default_reference: str | None = None
+    needs_reference: bool = False
+
+
+CONVENTIONS: dict[str, Convention] = {
+    "fairlearn": Convention(fold=True),
+    "aif360": Convention(pool=True, needs_reference=True),
+    "aequitas": Convention(default_reference="largest"),
+    "virny": Convention(pool=True, needs_reference=True),
+    "exfairness": Convention(fold=True),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each group is compared with."""
+
+    against: Against = "extremes"
+    reference: Group | None = None
+    fold: bool = False
+
+    @property
+    def name(self) -> str | None:
+        """What the groups are set against, in words; None between extremes."""
+        return {"extremes": None, "rest": "everyone else", "overall": "everyone"}.get(
+            self.against, spell(self.reference)
+        )
+
+
+def find_convention(name: str | None) -> Convention:
+    if name is None:
+        return Convention()
+    if name not in CONVENTIONS:
+        raise CallError(f"convention={name!r} is not known; {nearest(str(name), CONVENTIONS)}")
+    return CONVENTIONS[name]
+
+
+def plan(
+    reference: Any,
+    attributes: Sequence[str],
+    groups: Sequence[Group],
+    sizes: Mapping[Group, int],
+    convention: Convention,
+) -> Plan:
+    """Read `reference`: a value, a mapping by attribute, "rest", "overall" or "largest".
+
+    An intersection has a reference only if every attribute of it has one.
+    """
+    if reference is None:
+        reference = convention.default_reference
+    if reference is None and convention.needs_reference:
+        raise CallError("this convention compares with a privileged group: name it, as in reference='White'.")
+    if reference is None:
+        return Plan(fold=convention.fold)
+    if isinstance(reference, Mapping):
+        for name in reference:
+            if not isinstance(name, str):
+                raise CallError(f"reference= maps attributes to values; {name!r} is not an attribute.")
+        wanted = [reference.get(name) for name in attributes]
+        if any(value is None for value in wanted):
+            return Plan(fold=convention.fold)
+        values: tuple[Any, ...] = tuple(wanted)
+    else:
+        values = tuple(reference) if isinstance(reference, (tuple, list)) else (reference,)
+    found = _find(values, groups)
+    if found is not None:
+        return Plan("reference", found, convention.fold)
+    if values in (("rest",), ("overall",)):
+        return Plan(values[0], fold=convention.fold)
+    if values == ("largest",):
+        known = [group for group in groups if None not in group] or list(groups)
+        return Plan("reference", max(known, key=lambda group: sizes[group]), convention.fold)
+    if len(values) != len(attributes) and not isinstance(reference, Mapping):
+        return Plan(fold=convention.fold)
+    shown = ", ".join(str(value) for value in values)
+    names = [spell(group) for group in groups]
+    raise CallError(
+        f"reference={shown!r} is not a group of {' × '.join(attributes)}; {nearest(shown, names)} "
+        f"The groups are {listing(names)}."
+    )
+
+
+def _find(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
+    from evenhand.roles import spelling
+
+    spelled = tuple(spelling(value) for value in values)
+    return next((group for group in groups if group == spelled), None)
+
+
+def baselines(cells: Floats, rows: Sequence[Measure], chosen: Plan, groups: Sequence[Group]) -> Floats | None:
+    """What each measure of each group is compared with, [measures, groups]; None between extremes.
+
+    The reference itself has no baseline (NaN): it is not compared with itself.
+    """
+    if chosen.against == "extremes":
+        return None
+    total = cells.sum(axis=0)
+    if chosen.against == "overall":
+        values = evaluate(total[None, :], rows, total)
+        return np.stack([np.full(len(cells), values[row.name][0]) for row in rows])
+    if chosen.against == "rest":
+        values = evaluate(total - cells, rows, total)
+        return np.stack([values[row.name] for row in rows])
+    if chosen.reference is None or chosen.reference not in groups:
+        return np.full((len(rows), len(cells)), np.nan)
+    place = list(groups).index(chosen.reference)
+    values = evaluate(cells, rows, total)
+    base = np.stack([np.full(len(cells), values[row.name][place]) for row in rows])
+    base[:, place] = np.nan
+    return base
+
+
+def ratio(top: Any, bottom: Any) -> Floats:
+    """top / bottom; 0/0 is undefined, anything else over 0 is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.true_divide(top, bottom), dtype=np.float64)
+
+
+def folded(values: Any) -> Floats:
+    """A ratio and its inverse are the same distance from 1: the smaller of the two."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.minimum(values, np.true_divide(1.0, values)))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far apart groups are: the difference, the ratio, and the indices of the two groups that make it.
+
+    `low` is None where the other side is a baseline. `measure` is None where measures were averaged.
+    """
+
+    difference: float = math.nan
+    ratio: float = math.nan
+    high: int | None = None
+    low: int | None = None
+    measure: int | None = None
+
+
+def gap(
+    values: Floats,
+    base: Floats | None,
+    usable: Bools,
+    *,
+    aggregate: str = "worst",
+    judged_on: JudgedOn = "difference",
+    one_sided: bool = False,
+    fold: bool = False,
+) -> Gap:
+    """The gap of one or several measures, `values` [measures, groups], over the groups that are usable."""
+    values = np.where(usable, values, np.nan)
+    if base is None:
+        return _between_extremes(values, aggregate, judged_on)
+    return _against(values, base, aggregate, judged_on, one_sided, fold)
+
+
+def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn) -> Gap:
+    counted = (~np.isnan(values)).sum(axis=1)
+    if not (counted >= 2).any() or (aggregate != "worst" and not (counted >= 2).all()):
+        return Gap()
+    high = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
+    low = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
+    every = np.arange(len(values))
+    tops, bottoms = values[every, high], values[every, low]
+    differences = np.where(counted >= 2, tops - bottoms, np.nan)
+    ratios = np.where(counted >= 2, ratio(bottoms, tops), np.nan)
+    worst = _worst(differences if judged_on != "ratio" else -ratios)
+    if aggregate == "worst":
+        return Gap(_largest(differences), _smallest(ratios), int(high[worst]), int(low[worst]), worst)
+    return Gap(float(differences.mean()), float(ratios.mean()), int(high[worst]), int(low[worst]))
+
+
+def _against(values: Floats, base: Floats, aggregate: str, judged_on: JudgedOn, one_sided: bool, fold: bool) -> Gap:
+    differences, ratios = values - base, ratio(values, base)
+    if aggregate == "worst":
+        sizes, distances = np.abs(differences), ratios if one_sided else folded(ratios)
+    elif aggregate == "mean":
+        differences, ratios = differences.mean(axis=0, keepdims=True), ratios.mean(axis=0, keepdims=True)
+        sizes, distances = np.abs(differences), ratios if one_sided else folded(ratios)
+    else:
+        differences = np.abs(differences).mean(axis=0, keepdims=True)
+        ratios = folded(ratios).mean(axis=0, keepdims=True)
+        sizes, distances = differences, ratios
+    if np.isnan(sizes).all():
+        return Gap()
+    far = np.unravel_index(_worst(sizes.reshape(-1)), sizes.shape)
+    apart = np.unravel_index(_worst(-distances.reshape(-1)), distances.shape)
+    named = apart if judged_on == "ratio" and not np.isnan(distances).all() else far
+    difference, quotient = float(differences[far]), float(ratios[apart])
+    if fold:
+        difference, quotient = abs(difference), float(folded(quotient))
+    return Gap(difference, quotient, int(named[1]), None, int(named[0]) if aggregate == "worst" else None)
+
+
+def _worst(values: Floats) -> int:
+    return 0 if np.isnan(values).all() else int(np.nanargmax(values))
+
+
+def _largest(values: Floats) -> float:
+    return math.nan if np.isnan(values).all() else float(np.nanmax(values))
+
+
+def _smallest(values: Floats) -> float:
+    return math.nan if np.isnan(values).all() else float(np.nanmin(values))

@@ -1,0 +1,293 @@
+"""Cube: how many people fall in each cell of (stratum, group, label, prediction). All that follows needs no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand import measures as measuring
+from evenhand import roles as reading
+from evenhand import sources
+from evenhand.errors import CallError, nearest
+from evenhand.findings import Group, spell
+from evenhand.sources.counting import Pair
+from evenhand.sources.levels import order_key
+
+if TYPE_CHECKING:
+    from evenhand.auditing import Audit
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# Where the cells of `measures.CELLS` stand in a flattened 3 × 3 table of (label, prediction).
+_PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the numbers of a cube stand for; two cubes add only if this agrees."""
+
+    sensitive: tuple[str, ...]
+    control: tuple[str, ...] = ()
+    label: str | None = None
+    prediction: str | None = None
+    score: str | None = None
+    weight: str | None = None
+    cutoff: float | None = None
+    positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    missing: str = "group"
+
+    def differences(self, other: Meaning) -> list[str]:
+        return [
+            f"{part.name} is {getattr(self, part.name)!r} here and {getattr(other, part.name)!r} there"
+            for part in fields(self)
+            if getattr(self, part.name) != getattr(other, part.name)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Cube:
+    """Counts, frozen: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
+
+    The label axis is (negative, positive, unlabelled), the prediction axis (negative, positive, undecided).
+    Two cubes are equal when they mean the same, count the same, and their sums agree to 1e-12.
+    """
+
+    meaning: Meaning
+    pairs: tuple[Pair, ...]
+    n: Ints
+    w: Floats | None = None
+    w2: Floats | None = None
+    cut_by_us: tuple[str, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def count(
+        cls,
+        data: Any = None,
+        *,
+        label: Any = None,
+        prediction: Any = None,
+        score: Any = None,
+        sensitive: Any = None,
+        control: Any = None,
+        count: Any = None,
+        weight: Any = None,
+        positive: Any = 1,
+        cutoff: float | None = None,
+        bands: Mapping[str, Sequence[float]] | None = None,
+        missing: reading.Missing = "group",
+        na: Iterable[str] = (),
+        like: Cube | None = None,
+    ) -> Cube:
+        """Read the data once. With `like`, an attribute is cut into the same bands as in that cube.
+
+        >>> cube = Cube.count(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"])
+        >>> cube
+        <Cube: 4 people, 2 groups of sensitive>
+        """
+        if like is not None:
+            bands = {**like.meaning.bands, **(bands or {})}
+        source = sources.open_source(data)
+        roles = reading.assign(
+            source.names,
+            label=label,
+            prediction=prediction,
+            score=score,
+            sensitive=sensitive,
+            control=control,
+            count=count,
+            weight=weight,
+            positive=positive,
+            cutoff=cutoff,
+            bands=bands,
+            missing=missing,
+            na=na,
+        )
+        tally = sources.tally(source.lines(roles), roles)
+        meaning = Meaning(
+            roles.sensitive,
+            roles.control,
+            roles.label,
+            roles.prediction,
+            roles.score,
+            roles.weight,
+            roles.cutoff,
+            {role: favourable.values for role, favourable in roles.positive.items()},
+            tally.bands,
+            roles.missing,
+        )
+        cut = tuple(name for name in tally.cut_by_us if like is None or name not in like.meaning.bands)
+        return cls(meaning, tally.pairs, tally.n, tally.w, tally.w2, cut, tally.facts)
+
+    @property
+    def has_labels(self) -> bool:
+        return self.meaning.label is not None
+
+    @property
+    def has_predictions(self) -> bool:
+        return self.meaning.prediction is not None or self.meaning.cutoff is not None
+
+    @property
+    def size(self) -> int:
+        """How many people there are."""
+        return int(self.n.sum())
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        return tuple(dict.fromkeys(group for _, group in self.pairs))
+
+    @property
+    def strata(self) -> tuple[Group, ...]:
+        return tuple(dict.fromkeys(stratum for stratum, _ in self.pairs))
+
+    @property
+    def counts(self) -> Ints:
+        """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
+        return self.n.reshape(-1, 9)[:, _PLACES]
+
+    @property
+    def cells(self) -> Floats:
+        """What measures are computed from: weights where there are some, else people; [pairs, 8]."""
+        mass = self.n if self.w is None else self.w
+        return mass.reshape(-1, 9)[:, _PLACES].astype(np.float64)
+
+    def measures(self, names: Iterable[str] | None = None) -> dict[str, Floats]:
+        """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
+        there = {"label": self.has_labels, "prediction": self.has_predictions}
+        chosen = (
+            [measuring.find(name) for name in names]
+            if names is not None
+            else [row for row in measuring.MEASURES.values() if all(there[role] for role in row.needs)]
+        )
+        return dict(measuring.evaluate(self.cells, chosen))
+
+    def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
+        """The cube of some of the attributes, the others summed over; `control=False` sums over the strata."""
+        kept = tuple(self.meaning.sensitive if attributes is None else attributes)
+        for name in kept:
+            if name not in self.meaning.sensitive:
+                raise CallError(f"{name!r} is not an attribute of this cube; {nearest(name, self.meaning.sensitive)}")
+        if kept == self.meaning.sensitive and (control or not self.meaning.control):
+            return self
+        places = [self.meaning.sensitive.index(name) for name in kept]
+        meaning = replace(self.meaning, sensitive=kept, control=self.meaning.control if control else ())
+        return self._regroup(
+            lambda pair: (pair[0] if control else (), tuple(pair[1][place] for place in places)), meaning
+        )
+
+    def pool(self, keep: Group, name: str = "everyone else") -> Cube:
+        """Two groups: the one that is kept, and all others as one."""
+        others: Group = (name,)
+        pooled = self._regroup(lambda pair: (pair[0], pair[1] if pair[1] == keep else others), self.meaning)
+        return pooled
+
+    def stratum(self, stratum: Group) -> Cube:
+        """The part of the cube in one stratum."""
+        inside = np.array([pair[0] == stratum for pair in self.pairs])
+        return replace(
+            self,
+            pairs=tuple(pair for pair in self.pairs if pair[0] == stratum),
+            n=self.n[inside],
+            w=None if self.w is None else self.w[inside],
+            w2=None if self.w2 is None else self.w2[inside],
+        )
+
+    def _regroup(self, rename: Callable[[Pair], Pair], meaning: Meaning) -> Cube:
+        return _collect([(self, [rename(pair) for pair in self.pairs])], meaning)
+
+    def __add__(self, other: Cube) -> Cube:
+        if not isinstance(other, Cube):
+            return NotImplemented
+        return Cube.merge([self, other])
+
+    @classmethod
+    def merge(cls, cubes: Iterable[Cube]) -> Cube:
+        """The sum of cubes that mean the same: chunks, days, partitions, sites."""
+        cubes = list(cubes)
+        if not cubes:
+            raise CallError("there are no cubes to merge.")
+        first = cubes[0]
+        for other in cubes[1:]:
+            differences = first.meaning.differences(other.meaning)
+            if differences:
+                hint = " Count the second with like=, so that bands agree." if "bands" in " ".join(differences) else ""
+                raise CallError(f"these cubes do not mean the same: {'; '.join(differences)}.{hint}")
+        return _collect([(cube, cube.pairs) for cube in cubes], first.meaning)
+
+    def save(self, path: str | Path) -> None:
+        """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""
+        from evenhand import cubefile
+
+        cubefile.save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path) -> Cube:
+        """Read a cube that `save` has written."""
+        from evenhand import cubefile
+
+        return cubefile.load(Path(path))
+
+    def audit(self, **arguments: Any) -> Audit:
+        """Audit the cube; takes the same arguments as `evenhand.audit`, less those that read data."""
+        from evenhand.auditing import audit_cube
+
+        return audit_cube(self, **arguments)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cube):
+            return NotImplemented
+        if self.meaning != other.meaning or self.pairs != other.pairs or dict(self.facts) != dict(other.facts):
+            return False
+        sums = all(
+            (mine is None and theirs is None)
+            or (mine is not None and theirs is not None and np.allclose(mine, theirs, rtol=1e-12, atol=0))
+            for mine, theirs in ((self.w, other.w), (self.w2, other.w2))
+        )
+        return bool(np.array_equal(self.n, other.n) and sums)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        groups = len(self.groups)
+        within = f" in {len(self.strata)} strata" if self.meaning.control else ""
+        return f"<Cube: {self.size:,} people, {groups} groups of {' × '.join(self.meaning.sensitive)}{within}>"
+
+    def find_group(self, value: object) -> Group | None:
+        """The group with a given name: one value, or one for each attribute in their order."""
+        wanted = value if isinstance(value, (tuple, list)) else (value,)
+        spelled = tuple(None if part is None else reading.spelling(part) for part in wanted)
+        for group in self.groups:
+            if group == spelled or (len(wanted) == 1 and spell(group) == spelled[0]):
+                return group
+        return None
+
+
+def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
+    """Sum cubes cell by cell under the pairs given for each; the order of pairs is made canonical."""
+    names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
+    place = {pair: i for i, pair in enumerate(names)}
+    n = np.zeros((len(names), 3, 3), dtype=np.int64)
+    weighted = parts[0][0].w is not None
+    w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
+    facts: dict[str, int] = {}
+    for cube, pairs in parts:
+        where = [place[pair] for pair in pairs]
+        np.add.at(n, where, cube.n)
+        for total, part in ((w, cube.w), (w2, cube.w2)):
+            if total is not None and part is not None:
+                np.add.at(total, where, part)
+        for fact, count in cube.facts.items():
+            facts[fact] = facts.get(fact, 0) + count
+    cut = tuple(dict.fromkeys(name for cube, _ in parts for name in cube.cut_by_us))
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts)
+
+
+def _pair_key(pair: Pair) -> list[list[tuple[int, float, str]]]:
+    return [[order_key(value) for value in part] for part in pair]

@@ -1,0 +1,81 @@
+"""What can go wrong, as a small tree.
+
+EvenhandError                 anything this library says is wrong; a message for a person, with the remedy
+├── CallError                 the call: an argument, or two that do not go together
+├── DataError                 the data: a column, a value, a file
+└── MissingDependencyError    an optional library is not installed; the message is the line to type
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EvenhandError(Exception):
+    """The root of all errors that the library raises on purpose."""
+
+
+class CallError(EvenhandError, ValueError):
+    """An argument is wrong, or arguments contradict each other."""
+
+
+class DataError(EvenhandError, ValueError):
+    """The data cannot be what the call says it is."""
+
+
+class MissingDependencyError(EvenhandError, ImportError):
+    """An optional library is needed for this and not installed."""
+
+
+class Problems:
+    """Collects what is wrong with a call, so that a caller with three mistakes learns of three.
+
+    >>> problems = Problems()
+    >>> problems.add("label='y' is not a column")
+    >>> problems.add("weight is negative")
+    >>> problems.raise_if_any(CallError)
+    Traceback (most recent call last):
+    evenhand.errors.CallError: 2 problems:
+    - label='y' is not a column
+    - weight is negative
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def add(self, message: str) -> None:
+        if message not in self.messages:
+            self.messages.append(message)
+
+    def raise_if_any(self, kind: type[EvenhandError] = CallError) -> None:
+        if len(self.messages) == 1:
+            raise kind(self.messages[0])
+        if self.messages:
+            lines = "\n".join(f"- {message}" for message in self.messages)
+            raise kind(f"{len(self.messages)} problems:\n{lines}")
+
+
+def listing(values: Iterable[object], most: int = 8) -> str:
+    """Some values, quoted, in a sentence: 'a', 'b' and 3 more."""
+    shown = [shorten(repr(value)) for value in values]
+    if len(shown) <= most:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
+
+
+def shorten(text: str, most: int = 80) -> str:
+    """Cut a long name in the middle of a message."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The remedy for a name that is not known: the nearest ones, else some of those there are."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if not close:
+        folded = {candidate.casefold(): candidate for candidate in known}
+        close = [folded[name.casefold()]] if name.casefold() in folded else []
+    if close:
+        return f"did you mean {' or '.join(repr(candidate) for candidate in close)}?"
+    return f"there are: {listing(known)}." if known else "there are none."

@@ -1,0 +1,127 @@
+"""A function for each metric of the catalogue, with a real signature and docstring; and for metrics of your own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evenhand import catalogue, judge
+from evenhand.auditing import evaluate_rows
+from evenhand.catalogue import ALIASES, METRICS, Metric
+from evenhand.cube import Cube
+from evenhand.errors import CallError, nearest
+from evenhand.findings import Finding
+from evenhand.indices import OPTIONS
+from evenhand.measures import RowMeasure
+
+MetricFunction = Callable[..., Finding]
+
+READING = (
+    "label",
+    "prediction",
+    "score",
+    "sensitive",
+    "control",
+    "count",
+    "weight",
+    "positive",
+    "cutoff",
+    "bands",
+    "missing",
+    "na",
+)
+_JUDGING = ("threshold", "reference", "convention", "judged_on", "min_group_size")
+_DEFAULTS: dict[str, Any] = {"positive": 1, "missing": "group", "na": ()}
+
+
+def parameters(entry: Metric) -> dict[str, Any]:
+    """The keyword arguments of a metric's function with their defaults."""
+    names = dict.fromkeys((*READING, *_JUDGING))
+    if len(entry.measures) > 1:
+        names["aggregate"] = None
+    if entry.judged_on == "value":
+        for name in ("reference", "convention", "judged_on"):
+            del names[name]
+    return {
+        **names,
+        **{name: _DEFAULTS[name] for name in names if name in _DEFAULTS},
+        **OPTIONS.get(entry.index or "", {}),
+    }
+
+
+def make(entry: Metric, name: str | None = None) -> MetricFunction:
+    """The function of a metric, or of one of its aliases."""
+    presets = dict(entry.aliases.get(name or "", {}))
+    known = parameters(entry)
+
+    def function(data: Any = None, **arguments: Any) -> Finding:
+        for given in arguments:
+            if given not in known:
+                raise CallError(f"{function.__name__}() takes no argument {given!r}; {nearest(given, known)}")
+        return _evaluate(entry, data, {**presets, **arguments})
+
+    function.__name__ = function.__qualname__ = name or entry.name
+    function.__module__ = "evenhand"
+    function.__doc__ = document(entry, name)
+    keywords = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default) for key, default in known.items()
+    ]
+    first = inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+    function.__signature__ = inspect.Signature([first, *keywords], return_annotation=Finding)  # type: ignore[attr-defined]
+    function.metric = entry  # type: ignore[attr-defined]
+    return function
+
+
+def metric(name: str, **definition: Any) -> MetricFunction:
+    """A metric of your own: a function like those of the catalogue, which `audit(metrics=[...])` takes too.
+
+    >>> from evenhand.measures import measure
+    >>> flagged = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
+    >>> wrongly_flagged = metric("wrongly_flagged_parity", measures=flagged, threshold=0.05)
+    >>> found = wrongly_flagged(label=[0, 1, 0, 1], prediction=[1, 1, 0, 1], sensitive=["a", "a", "b", "b"])
+    >>> found.value.value
+    0.5
+    """
+    return make(catalogue.metric(name, **definition))
+
+
+def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
+    read = {name: value for name, value in arguments.items() if name in READING}
+    asked = judge.request(entry, **{name: value for name, value in arguments.items() if name not in READING})
+    if isinstance(data, Cube):
+        if any(value is not None for value in read.values()):
+            raise CallError("a cube already knows its columns: leave out the arguments that name them.")
+        cube = data
+    else:
+        cube = Cube.count(data, **read)
+    if any(isinstance(row, RowMeasure) for row in entry.rows):
+        return evaluate_rows(asked, cube, data, read)
+    return judge.finding(asked, cube)
+
+
+def document(entry: Metric, name: str | None = None) -> str:
+    """The docstring, from the entry's own words."""
+    alias = f"\nAnother name for `{entry.name}`.\n" if name and name != entry.name else ""
+    limit = "none" if entry.threshold is None else f"{entry.threshold:g} on the {entry.judged_on}"
+    parts = {
+        "Formula": entry.formula,
+        "Compares": entry.compares,
+        "When to use it": entry.when,
+        "Assumes": entry.assumes,
+        "Limits": entry.limits,
+        "Sources": "\n".join(f"- {s}" for s in entry.sources),
+        "See also": ", ".join(f"`{other}`" for other in entry.see_also),
+    }
+    body = "\n\n".join(f"**{title}**\n\n{text}" for title, text in parts.items() if text)
+    return f"""{entry.title}: {entry.question or "a metric of your own"}
+{alias}
+Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays.
+Returns a `Finding`. Default threshold: {limit}.
+
+{body}
+"""
+
+
+FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items()}
+FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items()}

@@ -1,0 +1,245 @@
+"""Roles: which column plays which part. Arguments are read here, and all that is wrong is said at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evenhand.errors import CallError, Problems, listing, nearest, shorten
+
+Missing = Literal["group", "drop", "error"]
+SINGLE = ("label", "prediction", "score", "count", "weight")
+
+
+@dataclass(frozen=True)
+class Positive:
+    """The favourable values of one role, in canonical spelling; `collapse` allows more than two values."""
+
+    values: tuple[str, ...] = ("1",)
+    collapse: bool = False
+
+    def __str__(self) -> str:
+        return " or ".join(repr(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who plays what. A name is a column of the data, or the name of an array kept in `arrays`."""
+
+    sensitive: tuple[str, ...]
+    control: tuple[str, ...] = ()
+    label: str | None = None
+    prediction: str | None = None
+    score: str | None = None
+    count: str | None = None
+    weight: str | None = None
+    positive: Mapping[str, Positive] = field(default_factory=dict)
+    cutoff: float | None = None
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    missing: Missing = "group"
+    na: tuple[str, ...] = ()
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Each part that is read, by a key of ours, with its column name. Names of users never become keys."""
+        keys = {f"control:{name}": name for name in self.control}
+        keys |= {f"sensitive:{name}": name for name in self.sensitive}
+        keys |= {role: name for role in SINGLE if (name := getattr(self, role)) is not None}
+        return keys
+
+    @property
+    def grouping(self) -> tuple[str, ...]:
+        """The keys that make pairs: strata first, then groups."""
+        return (*(f"control:{name}" for name in self.control), *(f"sensitive:{name}" for name in self.sensitive))
+
+    @property
+    def decides(self) -> bool:
+        """Is there a decision, made or derived from a score and a cutoff?"""
+        return self.prediction is not None or self.cutoff is not None
+
+
+def assign(
+    names: Sequence[str] | None,
+    *,
+    label: Any = None,
+    prediction: Any = None,
+    score: Any = None,
+    sensitive: Any = None,
+    control: Any = None,
+    count: Any = None,
+    weight: Any = None,
+    positive: Any = 1,
+    cutoff: float | None = None,
+    bands: Mapping[str, Sequence[float]] | None = None,
+    missing: Missing = "group",
+    na: Iterable[str] = (),
+) -> Roles:
+    """Read the arguments of a call. `names` are the columns of the data; None where there are only arrays."""
+    problems = Problems()
+    arrays: dict[str, Any] = {}
+    given = {"label": label, "prediction": prediction, "score": score, "count": count, "weight": weight}
+    chosen = {role: _single(role, value, names, arrays, problems) for role, value in given.items()}
+    groups = _several("sensitive", sensitive, names, arrays, problems)
+    strata = _several("control", control, names, arrays, problems)
+    if sensitive is None:
+        problems.add("sensitive= is missing: name the attribute that makes the groups, such as sensitive='race'.")
+    _check_twice(
+        {**{role: (name,) for role, name in chosen.items() if name}, "sensitive": groups, "control": strata},
+        arrays,
+        problems,
+    )
+    if missing not in ("group", "drop", "error"):
+        problems.add(f"missing={missing!r} must be 'group', 'drop' or 'error'.")
+    if cutoff is not None and (not isinstance(cutoff, (int, float)) or not math.isfinite(cutoff)):
+        problems.add(f"cutoff={cutoff!r} must be a finite number.")
+    if cutoff is not None and score is None:
+        problems.add("cutoff= is given without score=: name the score that it cuts.")
+    if score is not None and prediction is None and cutoff is None:
+        problems.add(
+            "score= without prediction= decides nothing: give cutoff=, the score at or above which a "
+            "row is predicted positive."
+        )
+    if label is None and prediction is None and score is None:
+        problems.add("there is nothing to measure: give prediction=, score= with cutoff=, or label=.")
+    edges = _bands(bands or {}, (*groups, *strata), problems)
+    favourable = _positive(positive, problems)
+    problems.raise_if_any(CallError)
+    return Roles(
+        groups,
+        strata,
+        **chosen,
+        positive=favourable,
+        cutoff=cutoff,
+        bands=edges,
+        missing=missing,
+        na=tuple(na),
+        arrays=arrays,
+    )
+
+
+def canonical(value: object) -> str:
+    """One spelling for what means the same: 1, 1.0, "1" and True.
+
+    >>> [canonical(value) for value in (1, 1.0, "1", True, "1.0", "yes", 0.5)]
+    ['1', '1', '1', '1', '1', 'yes', '0.5']
+    """
+    text = spelling(value).strip()
+    if text.casefold() in ("true", "false"):
+        return "1" if text.casefold() == "true" else "0"
+    whole, point, fraction = text.partition(".")
+    if point and fraction and not fraction.strip("0") and whole.lstrip("-").isdigit():
+        return whole
+    return text
+
+
+def spelling(value: object) -> str:
+    """How a value of an attribute is written: text as it is, whole numbers without a point."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return str(value)
+
+
+def _single(
+    role: str, value: Any, names: Sequence[str] | None, arrays: dict[str, Any], problems: Problems
+) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if names is None:
+            problems.add(f"{role}={shorten(value)!r} names a column, but there is no data: pass data, or an array.")
+        elif value not in names:
+            problems.add(f"{role}={shorten(value)!r} is not a column; {nearest(value, names)}")
+        return value
+    arrays[role] = value
+    return _own_name(value) or role
+
+
+def _several(  # noqa: PLR0912 - one branch for each way to name columns
+    role: str, value: Any, names: Sequence[str] | None, arrays: dict[str, Any], problems: Problems
+) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    parts: dict[str, Any] = {}
+    if isinstance(value, str):
+        parts = {value: value}
+    elif isinstance(value, Mapping):
+        parts = {str(name): part for name, part in value.items()}
+    elif hasattr(value, "columns") or hasattr(value, "column_names"):
+        parts = {str(name): value[name] for name in getattr(value, "column_names", None) or list(value.columns)}
+    elif names is not None and isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        parts = {item: item for item in value}
+        if len(parts) < len(value):
+            problems.add(f"{role}= names a column twice: {listing(value)}.")
+    elif getattr(value, "ndim", 1) == 2:
+        problems.add(f"{role}= is a table without names: pass a mapping {{name: array}} or a dataframe.")
+    else:
+        parts = {_own_name(value) or role: value}
+    if not parts:
+        problems.add(f"{role}= is empty: name at least one column.")
+    for name, part in parts.items():
+        if isinstance(part, str):
+            _single(role, part, names, arrays, problems)
+            if part != name:
+                problems.add(f"{role}={{{name!r}: {part!r}}}: a column keeps its own name; pass {role}={part!r}.")
+        else:
+            arrays[f"{role}:{name}"] = part
+    return tuple(parts)
+
+
+def _own_name(value: Any) -> str | None:
+    name = getattr(value, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _check_twice(roles: Mapping[str, Sequence[str]], arrays: Mapping[str, Any], problems: Problems) -> None:
+    seen: dict[str, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if role in arrays or f"{role}:{name}" in arrays:
+                continue
+            if name in seen and seen[name] != role:
+                problems.add(f"column {shorten(name)!r} plays two roles, {seen[name]} and {role}: give each its own.")
+            seen.setdefault(name, role)
+
+
+def _bands(
+    bands: Mapping[str, Sequence[float]], attributes: Sequence[str], problems: Problems
+) -> dict[str, tuple[float, ...]]:
+    edges: dict[str, tuple[float, ...]] = {}
+    for name, cuts in bands.items():
+        if name not in attributes:
+            problems.add(f"bands= names {name!r}, which is no attribute here; {nearest(name, attributes)}")
+            continue
+        try:
+            edges[name] = tuple(float(cut) for cut in cuts)
+        except (TypeError, ValueError):
+            problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
+            continue
+        rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
+        if len(edges[name]) < 2 or not rising:
+            problems.add(f"bands for {name!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+    return edges
+
+
+def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+    if not isinstance(positive, Mapping):
+        positive = {"label": positive, "prediction": positive}
+    unknown = [str(role) for role in positive if role not in ("label", "prediction")]
+    if unknown:
+        problems.add(f"positive= has keys {listing(unknown)}; it takes 'label' and 'prediction'.")
+    found = {}
+    for role in ("label", "prediction"):
+        value = positive.get(role, 1)
+        several = isinstance(value, (list, tuple, set, frozenset))
+        values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
+        if not values:
+            problems.add(f"positive= is empty for {role}: name the favourable value.")
+        found[role] = Positive(values, collapse=several or values != ("1",))
+    return found

@@ -1,0 +1,290 @@
+"""From a table of raw lines to counts: levels are read, codes combined into one key, and one bincount made.
+
+Every source ends here. In memory a line is a row; an engine sends its distinct lines with how many rows each
+stands for. Either way what values mean is decided in this one place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.errors import DataError, Problems, shorten
+from evenhand.findings import Group
+from evenhand.roles import Roles
+from evenhand.sources import levels as reading
+from evenhand.sources.encode import Codes, Levels, encode, numbers
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Pair = tuple[Group, Group]
+
+_DENSE_KEYS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
+    `edges` where it had to cut an attribute into bands of its own."""
+
+    columns: Mapping[str, Any]
+    length: int
+    n: Ints | None = None
+    w: Floats | None = None
+    w2: Floats | None = None
+    edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of (stratum, group) × label class × prediction class, in canonical order; plain arrays."""
+
+    pairs: tuple[Pair, ...]
+    n: Ints
+    w: Floats | None
+    w2: Floats | None
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    cut_by_us: tuple[str, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
+
+
+def tally(lines: Lines, roles: Roles) -> Tally:
+    """Count the lines. All that is wrong with the data is said in one error."""
+    if lines.length == 0:
+        raise DataError("there are no rows to count.")
+    problems = Problems()
+    n, w, w2 = _fields(lines, roles, problems)
+    problems.raise_if_any(DataError)
+    if n is not None and not n.any():
+        raise DataError("there are no rows to count: every count is 0.")
+    key = _Key(lines.length, n)
+    attributes = {}
+    for name in roles.grouping:
+        found, codes = encode(lines.columns[name])
+        title = name.partition(":")[2]
+        edges = roles.bands.get(title) or lines.edges.get(title)
+        read = reading.attribute(title, found, key.counter(codes, found), edges, problems)
+        attributes[name] = read
+        key.add(read.lookup, codes, len(read.names))
+    _add_decisions(key, lines, roles, problems)
+    problems.raise_if_any(DataError)
+    return _assemble(key, lines, attributes, roles, w, w2)
+
+
+class _Key:
+    """One integer for each line, built up column by column as in a number with mixed bases."""
+
+    def __init__(self, length: int, n: Ints | None) -> None:
+        self.length = length
+        self.n = n
+        self.bases: list[int] = []
+        self.codes: npt.NDArray[Any] = np.zeros(1, dtype=np.int16)
+        self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
+
+    def counter(self, codes: Codes, found: Levels) -> reading.CountLevels:
+        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
+
+    def add(self, lookup: reading.Lookup, codes: Codes, base: int) -> None:
+        if math.prod(self.bases) * base > 2**62:
+            raise DataError("the attributes have too many values to be combined: choose fewer or coarser ones.")
+        if self.width * base > max(_DENSE_KEYS, self.length):
+            self._compress()
+        kind = next(kind for kind in (np.int16, np.int32, np.int64) if self.width * base <= np.iinfo(kind).max)
+        digit: npt.NDArray[Any] = lookup.astype(kind)[codes]
+        if self.width > 1:
+            digit += np.multiply(self.codes, base, dtype=kind)
+        self.codes = digit
+        self.bases.append(base)
+        if self.seen is not None:
+            self.seen = (self.seen[:, None] * base + np.arange(base)).reshape(-1)
+
+    @property
+    def width(self) -> int:
+        """Above the largest code."""
+        return len(self.seen) if self.seen is not None else math.prod(self.bases)
+
+    def _compress(self) -> None:
+        present, codes = np.unique(self.codes, return_inverse=True)
+        self.seen = present.astype(np.int64) if self.seen is None else self.seen[present]
+        self.codes = codes.reshape(-1)
+
+    def sums(self, values: Floats | None = None) -> tuple[Ints, Ints | Floats]:
+        """The keys that occur with their sums (of people, or of the given values), in rising order."""
+        totals = self._bincount(self.codes, self.width, values)
+        return (np.arange(self.width) if self.seen is None else self.seen), totals
+
+    def _bincount(self, codes: npt.NDArray[Any], width: int, values: Floats | None = None) -> Any:
+        if values is not None:
+            return np.bincount(codes, weights=values, minlength=width)
+        if self.n is None:
+            return np.bincount(codes, minlength=width)
+        if int(self.n.sum()) < 2**53:
+            return np.bincount(codes, weights=self.n, minlength=width).astype(np.int64)
+        totals = np.zeros(width, dtype=np.int64)
+        np.add.at(totals, codes, self.n)
+        return totals
+
+
+def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
+    """The last three digits: label, prediction, and what the cutoff says."""
+    for role in ("label", "prediction"):
+        name = getattr(roles, role)
+        if name is None:
+            continue
+        found, codes = encode(lines.columns[role])
+        counts = key.counter(codes, found)()
+        lookup = reading.classes(role, name, found, counts > 0, roles.positive[role], problems)
+        absent = int(np.sum(codes < 0 if key.n is None else key.n[codes < 0])) if codes.min() < 0 else 0
+        if role == "prediction" and absent:
+            problems.add(
+                f"prediction column {shorten(name)!r} is missing in {absent:,} rows: a decision that "
+                "was not made cannot be judged; leave those rows out or say what they mean."
+            )
+        key.add(lookup, codes, 3)
+    if roles.cutoff is not None:
+        codes = lines.columns["decided"]
+        absent = int(np.sum(codes < 0 if key.n is None else key.n[codes < 0]))
+        if roles.prediction is None and absent:
+            problems.add(
+                f"score column {shorten(str(roles.score))!r} is missing in {absent:,} rows, and the cutoff "
+                "has to decide them; leave those rows out or give prediction=."
+            )
+        key.add(np.array([0, 1, 2], dtype=np.intp), codes, 3)
+
+
+def _assemble(
+    key: _Key,
+    lines: Lines,
+    attributes: Mapping[str, reading.Attribute],
+    roles: Roles,
+    w: Floats | None,
+    w2: Floats | None,
+) -> Tally:
+    keys, n = key.sums()
+    present = n > 0
+    keys = keys[present]
+    fields: list[Any] = [n[present]]
+    fields += [key.sums(values)[1][present] for values in (w, w2) if values is not None]
+    decided = label = prediction = np.full(len(keys), reading.NEITHER, dtype=np.int64)
+    if roles.cutoff is not None:
+        keys, decided = np.divmod(keys, 3)
+    if roles.prediction is not None:
+        keys, prediction = np.divmod(keys, 3)
+    elif roles.cutoff is not None:
+        prediction = decided
+    if roles.label is not None:
+        keys, label = np.divmod(keys, 3)
+    pairs, where = _pairs(keys, [attributes[name].names for name in roles.grouping], len(roles.control))
+    facts = _facts(fields[0], prediction, decided, roles)
+    kept = np.array([_complete(pair) or roles.missing == "group" for pair in pairs], dtype=bool)
+    if not kept.all():
+        pairs, where, fields, label, prediction = _drop(pairs, where, fields, label, prediction, kept, roles, facts)
+    order = sorted(range(len(pairs)), key=lambda i: [[reading.order_key(v) for v in part] for part in pairs[i]])
+    place = np.empty(len(pairs), dtype=np.intp)
+    place[order] = np.arange(len(pairs))
+    shape = (len(pairs), 3, 3)
+    cells = []
+    for values in fields:
+        dense = np.zeros(shape, dtype=values.dtype)
+        np.add.at(dense, (place[where], label, prediction), values)
+        cells.append(dense)
+    return Tally(
+        tuple(pairs[i] for i in order),
+        cells[0].astype(np.int64),
+        cells[1] if w is not None else None,
+        cells[2] if w2 is not None else None,
+        {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None},
+        tuple(
+            name.partition(":")[2]
+            for name, read in attributes.items()
+            if read.cut_by_us or name.partition(":")[2] in lines.edges
+        ),
+        facts,
+    )
+
+
+def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], npt.NDArray[np.intp]]:
+    distinct, where = np.unique(keys, return_inverse=True)
+    digits = np.unravel_index(distinct, [len(part) for part in names])
+    columns = [[part[i] for i in digit] for part, digit in zip(names, digits, strict=True)]
+    values = list(zip(*columns, strict=True))
+    return [(value[:strata], value[strata:]) for value in values], where.reshape(-1)
+
+
+def _facts(n: Any, prediction: Ints, decided: Ints, roles: Roles) -> dict[str, int]:
+    facts: dict[str, int] = {}
+    if roles.prediction is not None and roles.cutoff is not None:
+        differs = (prediction != decided) & (decided != reading.NEITHER)
+        facts["cutoff_disagrees"] = int(n[differs].sum())
+        facts["score_missing"] = int(n[decided == reading.NEITHER].sum())
+    return facts
+
+
+def _complete(pair: Pair) -> bool:
+    return None not in pair[0] and None not in pair[1]
+
+
+def _drop(
+    pairs: list[Pair],
+    where: Any,
+    fields: list[Any],
+    label: Any,
+    prediction: Any,
+    kept: Any,
+    roles: Roles,
+    facts: dict[str, int],
+) -> Any:
+    """Leave out the pairs with a missing value (missing="drop"), or say that there are some ("error")."""
+    lost = int(fields[0][~kept[where]].sum())
+    if roles.missing == "error":
+        raise DataError(
+            f"{lost:,} rows have no value for {' or '.join((*roles.control, *roles.sensitive))}; "
+            "missing='group' keeps them as a group of their own, missing='drop' leaves them out."
+        )
+    if not kept.any():
+        raise DataError("no row is left after missing='drop': every row lacks a group.")
+    facts["dropped"] = lost
+    keep = kept[where]
+    renumber = np.cumsum(kept) - 1
+    remaining = [pair for pair, keeps in zip(pairs, kept, strict=True) if keeps]
+    return (remaining, renumber[where[keep]], [values[keep] for values in fields], label[keep], prediction[keep])
+
+
+def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None, Floats | None, Floats | None]:
+    """People, Σ weight and Σ weight² of each line; None for one person a line, and for no weights."""
+    if lines.n is not None:
+        return lines.n, lines.w, lines.w2
+    n: Ints | None = None
+    if roles.count is not None:
+        counts, _ = numbers(lines.columns["count"], "count", roles.count)
+        wrong = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
+        complain_count(int(wrong.sum()), roles.count, problems)
+        n = np.where(wrong, 0, counts).astype(np.int64)
+    if roles.weight is None:
+        return n, None, None
+    weights, _ = numbers(lines.columns["weight"], "weight", roles.weight)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    complain_weight(int(wrong.sum()), roles.weight, problems)
+    people = 1 if n is None else n
+    return n, people * weights, people * weights**2
+
+
+def complain_count(wrong: int, name: str, problems: Problems) -> None:
+    if wrong:
+        problems.add(
+            f"count column {shorten(name)!r} is negative, missing or not whole in {wrong:,} rows: "
+            "a count says how many people a row stands for."
+        )
+
+
+def complain_weight(wrong: int, name: str, problems: Problems) -> None:
+    if wrong:
+        problems.add(
+            f"weight column {shorten(name)!r} is negative, missing or infinite in {wrong:,} rows: "
+            "a weight is a number of 0 or more."
+        )

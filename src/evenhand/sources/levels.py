@@ -1,0 +1,174 @@
+"""What the distinct values of a column mean: which are positive, which make a group, where bands are cut.
+
+Everything here works on the few distinct values of a column, never on its rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.errors import Problems, listing, shorten
+from evenhand.roles import Positive, canonical, spelling
+
+NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
+"""Indices of a class axis; NEITHER is unlabelled, or undecided."""
+
+_MOST_VALUES = 1000
+_MOST_WHOLE = 20
+_MOST_FRACTIONS = 5
+_QUANTILE_BANDS = 5
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+
+Lookup = npt.NDArray[np.intp]
+CountLevels = Callable[[], npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """The groups of one attribute: their names, and for each level (missing last) the index of its name."""
+
+    names: tuple[str | None, ...]
+    lookup: Lookup
+    edges: tuple[float, ...] | None = None
+    cut_by_us: bool = False
+
+
+def attribute(
+    name: str, levels: Sequence[Any], counts: CountLevels, edges: tuple[float, ...] | None, problems: Problems
+) -> Attribute:
+    """Read the levels of a sensitive attribute or a control. `counts` counts people by level if asked."""
+    values = _as_numbers(levels)
+    cut_by_us = False
+    if edges is None and values is not None and len(values) > _MOST_FRACTIONS:
+        people = counts()
+        seen = people > 0
+        whole = bool(np.all(values[seen] == np.floor(values[seen])))
+        if seen.sum() > (_MOST_WHOLE if whole else _MOST_FRACTIONS):
+            edges, cut_by_us = quantile_edges(values[seen], people[seen]), True
+    if edges is not None:
+        return _banded(name, levels, values, counts, edges, cut_by_us, problems)
+    if len(levels) > _MOST_VALUES and (seen_values := int((counts() > 0).sum())) > _MOST_VALUES:
+        problems.add(
+            f"{shorten(name)!r} has {seen_values:,} different values: an id? A group needs more than one "
+            "person; choose a coarser column."
+        )
+    names: dict[str | None, int] = {}
+    lookup = [names.setdefault(spelling(level), len(names)) for level in levels]
+    lookup.append(names.setdefault(None, len(names)))
+    return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp))
+
+
+def quantile_edges(values: npt.NDArray[np.float64], people: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    """Five bands that hold about the same number of people: the edges, each a value that occurs."""
+    order = np.argsort(values)
+    values, reached = values[order], np.cumsum(people[order])
+    shares = np.arange(1, _QUANTILE_BANDS) / _QUANTILE_BANDS
+    inner = values[np.searchsorted(reached, shares * reached[-1])]
+    return tuple(dict.fromkeys([float(values[0]), *(float(cut) for cut in inner), float(values[-1])]))
+
+
+def band_names(edges: Sequence[float]) -> tuple[str, ...]:
+    """How bands are called; the last one is closed.
+
+    >>> band_names([0, 25, 45.5])
+    ('[0, 25)', '[25, 45.5]')
+    """
+    if len(edges) == 1:
+        return (f"[{spelling(edges[0])}, {spelling(edges[0])}]",)
+    last = len(edges) - 2
+    return tuple(
+        f"[{spelling(low)}, {spelling(high)}{']' if i == last else ')'}"
+        for i, (low, high) in enumerate(itertools.pairwise(edges))
+    )
+
+
+def classes(
+    role: str, name: str, levels: Sequence[Any], seen: npt.NDArray[np.bool_], positive: Positive, problems: Problems
+) -> Lookup:
+    """Which levels of a label or prediction are positive; the last entry of the look-up is for missing values."""
+    spelled = [canonical(level) for level in levels]
+    found = sorted({text for text, there in zip(spelled, seen, strict=True) if there}, key=order_key)
+    shown = f"{role} column {shorten(name)!r}"
+    fractions = [text for text in found if _is_fraction(text)]
+    if fractions and role == "prediction":
+        problems.add(
+            f"{shown} looks like a score (it holds {listing(fractions, 3)}): pass it as score= with cutoff=, "
+            "the score at or above which a row is predicted positive."
+        )
+    elif fractions:
+        problems.add(f"{shown} holds fractions ({listing(fractions, 3)}); a label is a class, such as 0 and 1.")
+    elif len(found) > 2 and not positive.collapse:
+        problems.add(
+            f"{shown} has {len(found)} values ({listing(found)}): say which are favourable, such as "
+            f"positive=[{found[-1]!r}]."
+        )
+    elif found and not set(found) & set(positive.values) and not _may_lack_positives(found, positive):
+        problems.add(
+            f"{shown} never holds the positive value {positive}; it holds {listing(found)}. Say which is "
+            f"favourable: positive={found[-1]!r}, or positive={{{role!r}: {found[-1]!r}}} for this column alone."
+        )
+    lookup = [POSITIVE if text in positive.values else NEGATIVE for text in spelled]
+    return np.asarray([*lookup, NEITHER], dtype=np.intp)
+
+
+def order_key(name: str | None) -> tuple[int, float, str]:
+    """One order of groups whatever the engine: numbers and bands by size, then text, the missing last."""
+    if name is None:
+        return 2, 0.0, ""
+    match = _NUMBER.fullmatch(name.lstrip("[").partition(",")[0] if name.startswith("[") else name)
+    return (0, float(match[0]), name) if match else (1, 0.0, name)
+
+
+def _may_lack_positives(found: list[str], positive: Positive) -> bool:
+    """A chunk with no positives at all is honest; two strangers, or one under the default, are a mistake."""
+    return len(found) == 1 and (found[0] in ("0", "-1") or positive.values != ("1",))
+
+
+def _banded(
+    name: str,
+    levels: Sequence[Any],
+    values: npt.NDArray[np.float64] | None,
+    counts: CountLevels,
+    edges: tuple[float, ...],
+    cut_by_us: bool,
+    problems: Problems,
+) -> Attribute:
+    names = (*band_names(edges), None)
+    missing = len(names) - 1
+    if values is None:
+        problems.add(f"bands for {shorten(name)!r}: the column is not numeric; it holds {listing(levels, 3)}.")
+        return Attribute(names, np.full(len(levels) + 1, missing, dtype=np.intp), edges)
+    outside = (values < edges[0]) | (values > edges[-1])
+    if outside.any() and (strange := values[outside & (counts() > 0)]).size:
+        problems.add(
+            f"{shorten(name)!r} holds values outside its bands ({listing(sorted(strange.tolist()), 3)}): "
+            f"widen bands={{{name!r}: {list(edges)}}}."
+        )
+    index = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
+    return Attribute(names, np.append(index, missing).astype(np.intp), edges, cut_by_us)
+
+
+def _as_numbers(levels: Sequence[Any]) -> npt.NDArray[np.float64] | None:
+    """The levels as numbers if every one is: text only in plain spelling, so that a code 007 stays a code."""
+    if not levels:
+        return None
+    if all(isinstance(level, (int, float, np.number)) and not isinstance(level, bool) for level in levels):
+        return np.asarray(levels, dtype=np.float64)
+    if all(isinstance(level, str) and _NUMBER.fullmatch(level) for level in levels):
+        return np.asarray([float(level) for level in levels])
+    return None
+
+
+def _is_fraction(text: str) -> bool:
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    return not value.is_integer()

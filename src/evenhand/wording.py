@@ -1,0 +1,115 @@
+"""Sentences: what was measured, on whom, within what. Never the word "fair"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from evenhand.findings import Group, JudgedOn, spell
+from evenhand.measures import Measure, RowMeasure
+
+AnyMeasure = Measure | RowMeasure
+
+
+def amount(value: float, unit: str = "rate") -> str:
+    """A value for people: rates in percent, all else as a number.
+
+    >>> amount(0.5879), amount(1.75, "ratio"), amount(math.nan)
+    ('58.8 %', '1.75', 'undefined')
+    """
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "infinite"
+    if unit == "rate":
+        return f"{100 * value:.1f} %"
+    return f"{value:,.0f}" if unit == "number" else f"{value:.3g}"
+
+
+def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
+    """A difference for people: rates in percentage points.
+
+    >>> distance(0.379), distance(-0.1, signed=True)
+    ('37.9 points', '-10.0 points')
+    """
+    sign = "+" if signed else ""
+    return f"{100 * value:{sign}.1f} points" if unit == "rate" else f"{value:{sign}.3g}"
+
+
+def quotient(value: float) -> str:
+    return "infinitely many" if math.isinf(value) else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
+
+def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
+    """The end of a sentence: on which side of the threshold the value lies."""
+    if threshold is None or passes is None:
+        return ""
+    limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else f"{threshold:g}"
+    side = "within" if passes else "beyond" if judged_on == "ratio" else "above"
+    return f", {side} the threshold of {limit}"
+
+
+def between(
+    row: AnyMeasure,
+    several: bool,
+    high: tuple[Group, float],
+    low: tuple[Group, float],
+    judged_on: JudgedOn,
+    ending: str,
+) -> str:
+    """The extremes: who is highest, who is lowest, and how far apart they are."""
+    tops = f"{spell(high[0])} ({amount(high[1], row.unit)})"
+    bottoms = f"{spell(low[0])} ({amount(low[1], row.unit)})"
+    most = " differs most: it" if several else ""
+    opening = f"The {row.title}{most} is highest for {tops} and lowest for {bottoms}"
+    if judged_on == "ratio":
+        value = low[1] / high[1] if high[1] else math.nan
+        return f"{opening}: a ratio of {quotient(value)}{ending}."
+    return f"{opening}: a gap of {distance(high[1] - low[1], row.unit)}{ending}."
+
+
+def against(
+    row: AnyMeasure,
+    several: bool,
+    group: tuple[Group, float],
+    base: tuple[str, float],
+    judged_on: JudgedOn,
+    ending: str,
+) -> str:
+    """One group set against a reference."""
+    most = " differs most: it" if several else ""
+    opening = (
+        f"The {row.title}{most} is {amount(group[1], row.unit)} for {spell(group[0])} and "
+        f"{amount(base[1], row.unit)} for {base[0]}"
+    )
+    if judged_on == "ratio":
+        value = group[1] / base[1] if base[1] else math.inf
+        return f"{opening}: {quotient(value)} times as high{ending}."
+    return f"{opening}: {distance(group[1] - base[1], row.unit, signed=True)}{ending}."
+
+
+def average(rows: Sequence[AnyMeasure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
+    """Several measures averaged."""
+    names = " and ".join(row.title for row in rows)
+    size = f"a ratio of {quotient(value)}" if judged_on == "ratio" else f"a gap of {distance(value, rows[0].unit)}"
+    return f"On average over {names}, {who} lie apart by {size}{ending}."
+
+
+def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], judged_on: JudgedOn = "difference") -> str:
+    """Why there is no number."""
+    names = " and ".join(row.title for row in rows)
+    if not reasons and judged_on == "ratio":
+        return f"The ratio of the {names} is undefined: it is 0 for every group."
+    why = f": {'; '.join(reasons[:4])}{'; …' if len(reasons) > 4 else ''}" if reasons else ""
+    return f"The {names} cannot be compared between groups{why}."
+
+
+def index(title: str, value: float, parts: Sequence[tuple[str, float]], ending: str) -> str:
+    """An index over everyone, with its parts."""
+    named = {
+        "between_groups": "of which {} lies between the groups",
+        "log_ratio_of_selection": "{} for being selected",
+        "log_ratio_of_refusal": "{} for being refused",
+    }
+    shown = ", ".join(named.get(name, name + " {}").format(f"{part:.3g}") for name, part in parts)
+    return f"{title}: {value:.3g}{' (' + shown + ')' if shown else ''}{ending}."

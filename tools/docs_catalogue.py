@@ -1,0 +1,160 @@
+"""A MkDocs hook that writes what the library itself knows: a page for each metric, and the lists of names.
+
+The pages are made in memory from `evenhand.catalogue.METRICS`, so that they cannot differ from what the code
+does. On the written pages, <!-- table of metrics --> and <!-- public names --> are replaced by those lists.
+"""
+
+from __future__ import annotations
+
+import inspect
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File, Files
+
+import evenhand
+from evenhand.catalogue import ALIASES, METRICS
+from evenhand.catalogue.entry import Metric
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+
+FAMILIES = {
+    "independence": "Does the decision depend on the group? No label is needed.",
+    "separation": "Among people with the same outcome, does the decision depend on the group?",
+    "sufficiency": "Among people with the same decision or score, does the outcome depend on the group?",
+    "accuracy": "Is the model right equally often for each group?",
+    "inequality": "How unevenly is the benefit spread over all people?",
+    "data": "Do the groups differ before any decision is made?",
+}
+PASSES = {
+    "difference": "a difference of at most {}",
+    "ratio": "a ratio of at least {}",
+    "value": "a value of at most {}",
+}
+
+EXAMPLE = """\
+On the COMPAS counts that ship with the package. A score of 5 or more counts as the prediction that a person
+will be charged again.
+
+```python exec
+import evenhand as eh
+
+finding = eh.NAME(
+    eh.datasets.compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive="race"
+)
+print(finding)
+finding
+```
+"""
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Put the pages of the metrics below the overview that mkdocs.yml names."""
+    section = next(entry["Metrics"] for entry in config.nav if "Metrics" in entry)
+    section[1:] = [
+        {family.capitalize(): [{capital(metric.title): f"metrics/{metric.name}.md"} for metric in metrics]}
+        for family, metrics in by_family()
+    ]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    for metric in METRICS.values():
+        files.append(File.generated(config, f"metrics/{metric.name}.md", content=page_of(metric)))
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    for place, content in (("table of metrics", table), ("public names", names)):
+        marker = f"<!-- {place} -->"
+        if marker in markdown:
+            markdown = markdown.replace(marker, content())
+    return markdown
+
+
+def page_of(metric: Metric) -> str:
+    sections = {
+        "Definition": f"`{metric.formula}`\n\n{metric.compares}",
+        "When to use it": metric.when,
+        "What it assumes": metric.assumes,
+        "What it cannot see": metric.limits,
+        "Sources": "\n".join(f"- {source}" for source in metric.sources),
+        "See also": "\n".join(f"- {link(name)}" for name in metric.see_also),
+        "Example": example(metric),
+    }
+    text = "\n\n".join(f"## {heading}\n\n{body}" for heading, body in sections.items() if body)
+    return f"# {capital(metric.title)}\n\n**{metric.question}**\n\n{facts(metric)}\n\n{text}\n"
+
+
+def facts(metric: Metric) -> str:
+    measures = ", ".join(f"`{row.name}`" for row in metric.rows)
+    threshold = "none: it is shown and not judged, unless `threshold=` is given"
+    if metric.threshold is not None:
+        threshold = PASSES[metric.judged_on].format(f"{metric.threshold:g}")
+    lines = {
+        "Also called": ", ".join(map(alias, metric.aliases.items())),
+        "Family": metric.family,
+        "Needs": ", ".join(f"`{role}`" for role in sorted(metric.needs)),
+        "Measures": measures,
+        "Passes by default": threshold,
+        "Harm it can show": ", ".join(metric.harm),
+    }
+    rows = [f"| {key} | {cell(value)} |" for key, value in lines.items() if value]
+    return "\n".join([f"| Function | `evenhand.{metric.name}` |", "| --- | --- |", *rows])
+
+
+def alias(item: tuple[str, Any]) -> str:
+    name, presets = item
+    preset = ", ".join(f"{key}={value!r}" for key, value in presets.items())
+    return f"`{name}`" + (f" ({preset})" if preset else "")
+
+
+def example(metric: Metric) -> str:
+    return EXAMPLE.replace("NAME", metric.name)
+
+
+def link(name: str) -> str:
+    """A link to the page of a metric or of the metric whose alias it is; else only the name."""
+    metric = METRICS.get(ALIASES.get(name, name))
+    return f"[{capital(metric.title)}]({metric.name}.md): {metric.question}" if metric else f"`{name}`"
+
+
+def table() -> str:
+    parts = []
+    for family, metrics in by_family():
+        parts += [f"## {family.capitalize()}", FAMILIES.get(family, "")]
+        rows = [
+            f"| [{capital(metric.title)}]({metric.name}.md) | {cell(metric.question)} "
+            f"| {', '.join(f'`{role}`' for role in sorted(metric.needs))} |"
+            for metric in metrics
+        ]
+        parts.append("\n".join(["| metric | question | needs |", "| --- | --- | --- |", *rows]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def names() -> str:
+    """A mkdocstrings block for each public name that is not a metric; those have pages of their own."""
+    kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Modules": []}
+    for name in evenhand.__all__:
+        if name not in METRICS and name not in ALIASES and not name.startswith("__"):
+            kinds[kind(getattr(evenhand, name))].append(f"::: evenhand.{name}")
+    return "\n\n".join(f"## {title}\n\n" + "\n\n".join(blocks) for title, blocks in kinds.items() if blocks)
+
+
+def kind(thing: object) -> str:
+    if inspect.ismodule(thing):
+        return "Modules"
+    return "Classes" if inspect.isclass(thing) else "Functions"
+
+
+def by_family() -> list[tuple[str, list[Metric]]]:
+    order = list(FAMILIES)
+    ranked = sorted(METRICS.values(), key=lambda metric: order.index(metric.family))
+    return [(family, list(metrics)) for family, metrics in groupby(ranked, key=lambda metric: metric.family)]
+
+
+def capital(title: str) -> str:
+    return title[:1].upper() + title[1:]
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,71 @@
+"""Write src/evenhand/__init__.pyi from the catalogue, so that editors and mypy see the metric functions.
+
+Run it as `make stubs`; a test fails when the file has drifted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evenhand.functions import FUNCTIONS, parameters
+
+TARGET = Path(__file__).resolve().parent.parent / "src" / "evenhand" / "__init__.pyi"
+
+TYPES = {
+    "positive": "Any",
+    "cutoff": "float | None",
+    "bands": "Mapping[str, Sequence[float]] | None",
+    "missing": 'Literal["group", "drop", "error"]',
+    "na": "Iterable[str]",
+    "threshold": "float | None",
+    "convention": 'Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None',
+    "judged_on": 'Literal["difference", "ratio"] | None',
+    "aggregate": 'Literal["worst", "mean", "mean_abs"] | None',
+    "min_group_size": "int | None",
+    "alpha": "float",
+    "concentration": "float",
+}
+
+HEAD = """# Made by tools/stubs.py from the catalogue; do not edit.
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from evenhand import datasets as datasets
+from evenhand.auditing import Audit as Audit
+from evenhand.auditing import audit as audit
+from evenhand.cube import Cube as Cube
+from evenhand.errors import CallError as CallError
+from evenhand.errors import DataError as DataError
+from evenhand.errors import EvenhandError as EvenhandError
+from evenhand.errors import MissingDependencyError as MissingDependencyError
+from evenhand.findings import Estimate as Estimate
+from evenhand.findings import Finding as Finding
+from evenhand.findings import Panel as Panel
+from evenhand.findings import Row as Row
+from evenhand.functions import metric as metric
+from evenhand.judge import Policy as Policy
+from evenhand.measures import measure as measure
+from evenhand.versions import __version__ as __version__
+from evenhand.versions import show_versions as show_versions
+
+__all__: list[str]
+"""
+
+
+def stubs() -> str:
+    """The text of the file."""
+    lines = [HEAD]
+    for name, function in FUNCTIONS.items():
+        keywords = parameters(function.metric)  # type: ignore[attr-defined]
+        typed = [f"    {key}: {TYPES.get(key, 'Any')} = {_shown(default)}," for key, default in keywords.items()]
+        lines += [f"def {name}(", "    data: Any = None,", "    *,", *typed, ") -> Finding: ..."]
+    return "\n".join(lines) + "\n"
+
+
+def _shown(default: object) -> str:
+    return '"' + default + '"' if isinstance(default, str) else repr(default)
+
+
+if __name__ == "__main__":
+    TARGET.write_text(stubs(), encoding="utf-8")
+    print(f"wrote {TARGET.name} with {len(FUNCTIONS)} functions")
