@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-from importlib import metadata
-
 __version__ = "0.1.0"
 
 _LIBRARIES = (
@@ -24,6 +21,9 @@ _LIBRARIES = (
 
 def show_versions() -> str:
     """The versions that a bug report needs, a line each; nothing is imported for it."""
+    import platform
+    from importlib import metadata
+
     lines = [f"evenhand {__version__}", f"Python {platform.python_version()} on {platform.system()}"]
     for name in _LIBRARIES:
         try:

@@ -7,8 +7,6 @@ the six largest graduate departments at Berkeley in 1973 (Bickel, Hammel and O'C
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -37,6 +35,9 @@ def berkeley() -> Table:
 
 
 def _read(name: str, whole: tuple[str, ...]) -> Table:
+    import csv
+    from importlib.resources import files
+
     rows = list(csv.DictReader(files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()))
     return {
         column: np.array([row[column] for row in rows], dtype=np.int64 if column in whole else object)

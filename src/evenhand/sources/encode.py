@@ -88,7 +88,7 @@ def _pandas(column: Any) -> tuple[Levels, Codes]:
         mask = series.isna().to_numpy()
         return _numbers(series.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0)), mask)
     try:
-        codes, levels = pd.factorize(series.array)
+        codes, levels = pd.factorize(series.to_numpy() if dtype.kind == "O" and isinstance(dtype, np.dtype) else series)
     except TypeError:
         return _objects(series.tolist())
     return list(levels), codes
