@@ -25,6 +25,24 @@ CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
 
 @dataclass(frozen=True)
+class Form:
+    """A measure as a function of a proportion θ = top / (top + rest): αθ / (γθ + β(1−θ)).
+
+    `top` and `rest` say with 0 and 1 which cells are counted. It rises with θ, so limits of θ are limits of it.
+    """
+
+    top: Floats
+    rest: Floats
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+
+    def measure(self, theta: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.alpha * theta / (self.gamma * theta + self.beta * (1 - theta)))
+
+
+@dataclass(frozen=True)
 class Measure:
     """A number for one group.
 
@@ -57,6 +75,22 @@ class Measure:
         if not cells & {"D0", "D1"} and cells != set(CELLS):
             needs.add("prediction")
         return frozenset(needs)
+
+    @property
+    def form(self) -> Form | None:
+        """The measure as a function of a proportion; None for totals, means and stranger ratios."""
+        if self.of or not self.denominator:
+            return None
+        top, bottom = _coefficients(self.numerator), _coefficients(self.denominator)
+        chosen = (top > 0).astype(float)
+        if self.share:
+            return Form(chosen, 1 - chosen)
+        rest = ((bottom > 0) & (top == 0)).astype(float)
+        factors = [set(part[cells > 0].tolist()) for part, cells in ((top, chosen), (bottom, chosen), (bottom, rest))]
+        if any(len(part) != 1 for part in factors):
+            return None
+        alpha, gamma, beta = (part.pop() for part in factors)
+        return Form(chosen, rest, alpha, beta, gamma) if gamma in (0.0, alpha) else None
 
 
 _EVERYONE = " ".join(CELLS)

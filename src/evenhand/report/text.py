@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from evenhand.findings import Finding
+from evenhand.findings import Finding, spell
 from evenhand.wording import amount, distance
 
 if TYPE_CHECKING:
@@ -14,7 +15,16 @@ if TYPE_CHECKING:
 
     from evenhand.auditing import Audit
 
-_MOST_ROWS = 40
+_MOST_ROWS = 44
+_MOST_GROUPS = 20
+_GROUP_COLUMNS = {
+    "selection_rate": "selected",
+    "base_rate": "base rate",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "positive_predictive_value": "PPV",
+    "negative_predictive_value": "NPV",
+}
 _NAME_WIDTH = 40
 _STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "not judged": "dim"}
 
@@ -42,20 +52,31 @@ def write(audit: Audit, console: Console) -> None:
     """Write the audit to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    cube = audit.cube
     verdict = Text("Verdict: ") + Text(audit.verdict, style=f"bold {_STYLES[audit.verdict]}")
-    verdict.append(f"  ({', '.join(audit.required)})")
-    console.print(verdict)
-    console.print(Text(f"{cube.size:,} people, {_attributes(audit)}"))
+    console.print(verdict.append(f" by {', '.join(audit.required)}"))
+    console.print(Text(f"{audit.cube.size:,} people; {_attributes(audit)}"))
     deciding = [finding for finding in audit.findings if audit.decides(finding)]
     for finding in deciding:
-        console.print(Text(f"  {finding.verdict}: {clean(finding.interpretation)}"), soft_wrap=True)
-    console.print()
-    console.print(_table(audit.findings[:_MOST_ROWS]))
-    if len(audit.findings) > _MOST_ROWS:
+        line = Text(f"  {clip(finding.attributes[0])}: ") + Text(finding.verdict, style=_STYLES[finding.verdict])
+        console.print(line.append(f". {clean(finding.interpretation)}"), soft_wrap=True)
+    left = _MOST_ROWS
+    for attributes, findings in itertools.groupby(_by_attributes(audit), key=lambda finding: finding.attributes):
+        shown = list(findings)[: max(left, 0)]
+        left -= len(shown)
+        if shown:
+            console.print(Text("\n" + clip(" × ".join(attributes), 100), style="bold"))
+            if len(attributes) == 1:
+                console.print(_group_table(audit, attributes))
+            console.print(_finding_table(shown))
+    if left <= 0 and len(audit.findings) > _MOST_ROWS:
         console.print(Text(f"{len(audit.findings) - _MOST_ROWS} more findings: save the audit as JSON to see all."))
     for note in dict.fromkeys([*audit.notes, *(note for finding in deciding for note in finding.notes)]):
         console.print(Text(f"- {clean(note)}"), soft_wrap=True)
+
+
+def _by_attributes(audit: Audit) -> list[Finding]:
+    order = {attributes: i for i, attributes in enumerate(dict.fromkeys(f.attributes for f in audit.findings))}
+    return sorted(audit.findings, key=lambda finding: (len(finding.attributes), order[finding.attributes]))
 
 
 def _attributes(audit: Audit) -> str:
@@ -64,27 +85,47 @@ def _attributes(audit: Audit) -> str:
     return ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
 
 
-def _table(findings: tuple[Finding, ...]) -> Any:
-    from rich import box
-    from rich.table import Table
+def _group_table(audit: Audit, attributes: tuple[str, ...]) -> Any:
+    """The groups of an attribute with the rates that people ask for first."""
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("groups of", overflow="ellipsis", no_wrap=True, max_width=24)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("limit", justify="right", no_wrap=True)
-    table.add_column("between", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
+    part = audit.cube.marginal(attributes, control=False)
+    values = part.measures()
+    shown = {name: title for name, title in _GROUP_COLUMNS.items() if name in values}
+    table = _new_table(clip(attributes[0]), "people", *shown.values())
+    people = part.n.sum(axis=(1, 2))
+    for i, (_, group) in enumerate(part.pairs[:_MOST_GROUPS]):
+        rates = [Text(amount(float(values[name][i]))) for name in shown]
+        table.add_row(Text(clip(spell(group))), Text(f"{people[i]:,}"), *rates)
+    if len(part.pairs) > _MOST_GROUPS:
+        table.add_row(Text(f"{len(part.pairs) - _MOST_GROUPS} more groups"), Text(""))
+    return table
+
+
+def _finding_table(findings: list[Finding]) -> Any:
+    from rich.text import Text
+
+    table = _new_table("metric", "value", "limit", "between", "verdict", left=("between", "verdict"))
     for finding in findings:
         table.add_row(
             Text(finding.metric),
-            Text(clip(" × ".join(finding.attributes), 24)),
             Text(value(finding)),
             Text(limit(finding)),
             Text(_between(finding)),
             Text(finding.verdict, style=_STYLES[finding.verdict]),
         )
+    return table
+
+
+def _new_table(first: str, *others: str, left: tuple[str, ...] = ()) -> Any:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
+    table.add_column(Text(first), no_wrap=True)
+    for title in others:
+        table.add_column(Text(title), justify="left" if title in left else "right", overflow="fold")
     return table
 
 
@@ -106,4 +147,4 @@ def limit(finding: Finding) -> str:
 def _between(finding: Finding) -> str:
     if finding.highest is None:
         return "-"
-    return f"{clip(finding.highest)} | {clip(finding.lowest or '-')}"
+    return f"{clip(finding.highest, 28)} | {clip(finding.lowest or '-', 28)}"

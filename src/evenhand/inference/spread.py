@@ -1,0 +1,182 @@
+"""Spread: the values of one measure for all groups, and how far each may be from the truth.
+
+Most measures are a rising function of a proportion k/n: a rate is the proportion itself, F1 = 2J/(1 + J), FN/FP is
+its odds. Their limits come from the beta distribution, which stays honest at k = 0 and in small groups. Anything
+else brings a standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.measures import MEASURES, Form, Measure
+
+Floats = npt.NDArray[np.float64]
+
+
+class Spread(Protocol):
+    """What intervals need to know: values, limits at a normal deviate, a centre for ratios."""
+
+    @property
+    def values(self) -> Floats: ...
+
+    @property
+    def centre(self) -> Floats:
+        """The value moved inside its range, so that logarithms exist."""
+        ...
+
+    @property
+    def sizes(self) -> Floats:
+        """How many people each value rests on."""
+        ...
+
+    @property
+    def deviations(self) -> Floats:
+        """Standard errors, if all groups shared one rate."""
+        ...
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        """Lower and upper limits; `offset` 0 is Clopper-Pearson, ½ is Jeffreys."""
+        ...
+
+
+@dataclass(frozen=True)
+class Proportions:
+    """k of n in each group (not whole for weights), under a rising function αθ / (γθ + β(1−θ))."""
+
+    k: Floats
+    n: Floats
+    form: Form
+
+    @property
+    def values(self) -> Floats:
+        return self._measure(_divide(self.k, self.n))
+
+    @property
+    def centre(self) -> Floats:
+        from scipy.special import betaincinv
+
+        n = np.maximum(self.n, 0)
+        return self._measure(betaincinv(self.k + 0.5, n - self.k + 0.5, 0.5))
+
+    @property
+    def sizes(self) -> Floats:
+        return self.n
+
+    @property
+    def deviations(self) -> Floats:
+        total = self.n.sum()
+        pooled = self.k.sum() / total if total else 0.5
+        slope = float(np.gradient(self._measure(np.clip(pooled + np.array([-1e-6, 0.0, 1e-6]), 0, 1)), 1e-6)[1])
+        return slope * np.sqrt(pooled * (1 - pooled) * _divide(1.0, self.n))
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        from scipy.special import betainccinv, betaincinv, ndtr
+
+        tail = float(ndtr(-deviate))
+        k, rest = self.k, self.n - self.k
+        with np.errstate(invalid="ignore"):
+            low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1) + offset, rest + 1 - offset, tail), 0.0)
+            high = np.where(rest > 0, betainccinv(k + 1 - offset, np.where(rest > 0, rest, 1) + offset, tail), 1.0)
+        # At an end with an offset the estimate itself may lie outside by a hair.
+        theta = _divide(k, self.n)
+        return self._measure(np.fmin(low, theta)), self._measure(np.fmax(high, theta))
+
+    def _measure(self, theta: Floats) -> Floats:
+        return self.form.measure(theta)
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean of measures with separate denominators: their limits combine as the sides of a triangle."""
+
+    parts: Sequence[Spread]
+
+    @property
+    def values(self) -> Floats:
+        return np.asarray(np.mean([part.values for part in self.parts], axis=0))
+
+    @property
+    def centre(self) -> Floats:
+        return np.asarray(np.mean([part.centre for part in self.parts], axis=0))
+
+    @property
+    def sizes(self) -> Floats:
+        return np.asarray(np.min([part.sizes for part in self.parts], axis=0))
+
+    @property
+    def deviations(self) -> Floats:
+        return np.asarray(np.sqrt(np.sum([part.deviations**2 for part in self.parts], axis=0)) / len(self.parts))
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        ends = [part.limits(deviate, offset) for part in self.parts]
+        down = [(part.values - low) ** 2 for part, (low, _) in zip(self.parts, ends, strict=True)]
+        up = [(high - part.values) ** 2 for part, (_, high) in zip(self.parts, ends, strict=True)]
+        count = len(self.parts)
+        values = self.values
+        return values - np.sqrt(np.sum(down, axis=0)) / count, values + np.sqrt(np.sum(up, axis=0)) / count
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Values with standard errors: functions of rows, means of scores."""
+
+    values: Floats
+    errors: Floats
+    sizes: Floats
+
+    @property
+    def centre(self) -> Floats:
+        return self.values
+
+    @property
+    def deviations(self) -> Floats:
+        return self.errors
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - a normal has no offset
+        return self.values - deviate * self.errors, self.values + deviate * self.errors
+
+
+def of(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread | None:
+    """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
+
+    None for a plain total, which has no interval.
+    """
+    if row.of:
+        parts = [of(MEASURES[name], cells, squares) for name in row.of]
+        return Average([part for part in parts if part is not None])
+    form = row.form
+    if form is None:
+        return None
+    if row.share:
+        chosen = cells @ form.top
+        return Proportions(chosen, np.full(len(chosen), chosen.sum()), form)
+    top, rest = cells @ form.top, cells @ form.rest
+    if squares is None:
+        return Proportions(top, top + rest, form)
+    return Proportions(*effective(top, rest, squares @ form.top, squares @ form.rest), form)
+
+
+def effective(top: Floats, rest: Floats, top_squares: Floats, rest_squares: Floats) -> tuple[Floats, Floats]:
+    """Weights as people: as many as would make the proportion vary as much as it does.
+
+    The smaller of Kish's effective size and p(1−p)/v, with v the variance of the weighted proportion.
+    """
+    total = top + rest
+    p = _divide(top, total)
+    kish = _divide(total**2, top_squares + rest_squares)
+    variance = _divide((1 - p) ** 2 * top_squares + p**2 * rest_squares, total**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = np.where(variance > 0, np.fmin(kish, p * (1 - p) / variance), kish)
+    n = np.where(total > 0, n, 0.0)
+    return np.where(total > 0, p * n, 0.0), n
+
+
+def _divide(top: Floats | float, bottom: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(bottom > 0, np.true_divide(top, bottom), np.nan)
