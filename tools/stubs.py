@@ -22,6 +22,10 @@ TYPES = {
     "judged_on": 'Literal["difference", "ratio"] | None',
     "aggregate": 'Literal["worst", "mean", "mean_abs"] | None',
     "min_group_size": "int | None",
+    "confidence": "float | None",
+    "interval": "str | None",
+    "draws": "int | None",
+    "random_state": "int | None",
     "alpha": "float",
     "concentration": "float",
 }
@@ -43,7 +47,7 @@ from evenhand.findings import Finding as Finding
 from evenhand.findings import Panel as Panel
 from evenhand.findings import Row as Row
 from evenhand.functions import metric as metric
-from evenhand.judge import Policy as Policy
+from evenhand.policy import Policy as Policy
 from evenhand.measures import measure as measure
 from evenhand.versions import __version__ as __version__
 from evenhand.versions import show_versions as show_versions

@@ -16,8 +16,8 @@ from evenhand.cube import Cube
 from evenhand.errors import CallError, DataError, EvenhandError, MissingDependencyError
 from evenhand.findings import Estimate, Finding, Panel, Row
 from evenhand.functions import FUNCTIONS, metric
-from evenhand.judge import Policy
 from evenhand.measures import measure
+from evenhand.policy import Policy
 from evenhand.versions import __version__, show_versions
 
 logging.getLogger("evenhand").addHandler(logging.NullHandler())

@@ -15,8 +15,8 @@ from evenhand.findings import Finding as Finding
 from evenhand.findings import Panel as Panel
 from evenhand.findings import Row as Row
 from evenhand.functions import metric as metric
-from evenhand.judge import Policy as Policy
 from evenhand.measures import measure as measure
+from evenhand.policy import Policy as Policy
 from evenhand.versions import __version__ as __version__
 from evenhand.versions import show_versions as show_versions
 
@@ -42,6 +42,10 @@ def demographic_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def disparate_impact(
     data: Any = None,
@@ -63,6 +67,10 @@ def disparate_impact(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def differential_fairness(
     data: Any = None,
@@ -81,6 +89,10 @@ def differential_fairness(
     na: Iterable[str] = (),
     threshold: float | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     concentration: float = 1.0,
 ) -> Finding: ...
 def equalized_odds(
@@ -103,6 +115,10 @@ def equalized_odds(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def equal_opportunity(
@@ -125,6 +141,10 @@ def equal_opportunity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def predictive_equality(
     data: Any = None,
@@ -146,6 +166,10 @@ def predictive_equality(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_negative_rate_parity(
     data: Any = None,
@@ -167,6 +191,10 @@ def false_negative_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def average_odds(
     data: Any = None,
@@ -188,6 +216,10 @@ def average_odds(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def conditional_use_accuracy_equality(
@@ -210,6 +242,10 @@ def conditional_use_accuracy_equality(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def predictive_parity(
@@ -232,6 +268,10 @@ def predictive_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def negative_predictive_parity(
     data: Any = None,
@@ -253,6 +293,10 @@ def negative_predictive_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_discovery_rate_parity(
     data: Any = None,
@@ -274,6 +318,10 @@ def false_discovery_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_omission_rate_parity(
     data: Any = None,
@@ -295,6 +343,10 @@ def false_omission_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def overall_accuracy_equality(
     data: Any = None,
@@ -316,6 +368,10 @@ def overall_accuracy_equality(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def error_rate_parity(
     data: Any = None,
@@ -337,6 +393,10 @@ def error_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def treatment_equality(
     data: Any = None,
@@ -358,6 +418,10 @@ def treatment_equality(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def balanced_accuracy_equality(
     data: Any = None,
@@ -379,6 +443,10 @@ def balanced_accuracy_equality(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def generalized_entropy(
     data: Any = None,
@@ -397,6 +465,10 @@ def generalized_entropy(
     na: Iterable[str] = (),
     threshold: float | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     alpha: float = 2.0,
 ) -> Finding: ...
 def theil_index(
@@ -416,6 +488,10 @@ def theil_index(
     na: Iterable[str] = (),
     threshold: float | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def coefficient_of_variation(
     data: Any = None,
@@ -434,6 +510,10 @@ def coefficient_of_variation(
     na: Iterable[str] = (),
     threshold: float | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def base_rate_parity(
     data: Any = None,
@@ -455,6 +535,10 @@ def base_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def statistical_parity(
     data: Any = None,
@@ -476,6 +560,10 @@ def statistical_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def statistical_parity_difference(
     data: Any = None,
@@ -497,6 +585,10 @@ def statistical_parity_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def demographic_parity_difference(
     data: Any = None,
@@ -518,6 +610,10 @@ def demographic_parity_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def demographic_parity_ratio(
     data: Any = None,
@@ -539,6 +635,10 @@ def demographic_parity_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def disparate_impact_ratio(
     data: Any = None,
@@ -560,6 +660,10 @@ def disparate_impact_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def four_fifths(
     data: Any = None,
@@ -581,6 +685,10 @@ def four_fifths(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def impact_ratio(
     data: Any = None,
@@ -602,6 +710,10 @@ def impact_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def adverse_impact_ratio(
     data: Any = None,
@@ -623,6 +735,10 @@ def adverse_impact_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def smoothed_empirical_differential_fairness(
     data: Any = None,
@@ -641,6 +757,10 @@ def smoothed_empirical_differential_fairness(
     na: Iterable[str] = (),
     threshold: float | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     concentration: float = 1.0,
 ) -> Finding: ...
 def equalized_odds_difference(
@@ -663,6 +783,10 @@ def equalized_odds_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def equalized_odds_ratio(
@@ -685,6 +809,10 @@ def equalized_odds_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def equal_opportunity_difference(
@@ -707,6 +835,10 @@ def equal_opportunity_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def equal_opportunity_ratio(
     data: Any = None,
@@ -728,6 +860,10 @@ def equal_opportunity_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def true_positive_rate_parity(
     data: Any = None,
@@ -749,6 +885,10 @@ def true_positive_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def predictive_equality_difference(
     data: Any = None,
@@ -770,6 +910,10 @@ def predictive_equality_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def predictive_equality_ratio(
     data: Any = None,
@@ -791,6 +935,10 @@ def predictive_equality_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_positive_rate_parity(
     data: Any = None,
@@ -812,6 +960,10 @@ def false_positive_rate_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_positive_rate_difference(
     data: Any = None,
@@ -833,6 +985,10 @@ def false_positive_rate_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_positive_rate_ratio(
     data: Any = None,
@@ -854,6 +1010,10 @@ def false_positive_rate_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_negative_rate_difference(
     data: Any = None,
@@ -875,6 +1035,10 @@ def false_negative_rate_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_negative_rate_ratio(
     data: Any = None,
@@ -896,6 +1060,10 @@ def false_negative_rate_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def average_odds_difference(
     data: Any = None,
@@ -917,6 +1085,10 @@ def average_odds_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def average_absolute_odds_difference(
@@ -939,6 +1111,10 @@ def average_absolute_odds_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def average_abs_odds_difference(
@@ -961,6 +1137,10 @@ def average_abs_odds_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     aggregate: Literal["worst", "mean", "mean_abs"] | None = None,
 ) -> Finding: ...
 def outcome_test(
@@ -983,6 +1163,10 @@ def outcome_test(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def predictive_parity_difference(
     data: Any = None,
@@ -1004,6 +1188,10 @@ def predictive_parity_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def predictive_parity_ratio(
     data: Any = None,
@@ -1025,6 +1213,10 @@ def predictive_parity_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def positive_predictive_value_parity(
     data: Any = None,
@@ -1046,6 +1238,10 @@ def positive_predictive_value_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def negative_predictive_parity_difference(
     data: Any = None,
@@ -1067,6 +1263,10 @@ def negative_predictive_parity_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def negative_predictive_parity_ratio(
     data: Any = None,
@@ -1088,6 +1288,10 @@ def negative_predictive_parity_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def negative_predictive_value_parity(
     data: Any = None,
@@ -1109,6 +1313,10 @@ def negative_predictive_value_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_discovery_rate_difference(
     data: Any = None,
@@ -1130,6 +1338,10 @@ def false_discovery_rate_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_discovery_rate_ratio(
     data: Any = None,
@@ -1151,6 +1363,10 @@ def false_discovery_rate_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_omission_rate_difference(
     data: Any = None,
@@ -1172,6 +1388,10 @@ def false_omission_rate_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def false_omission_rate_ratio(
     data: Any = None,
@@ -1193,6 +1413,10 @@ def false_omission_rate_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def accuracy_parity(
     data: Any = None,
@@ -1214,6 +1438,10 @@ def accuracy_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def accuracy_difference(
     data: Any = None,
@@ -1235,6 +1463,10 @@ def accuracy_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def accuracy_ratio(
     data: Any = None,
@@ -1256,6 +1488,10 @@ def accuracy_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def error_rate_difference(
     data: Any = None,
@@ -1277,6 +1513,10 @@ def error_rate_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def error_rate_ratio(
     data: Any = None,
@@ -1298,6 +1538,10 @@ def error_rate_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def generalized_entropy_index(
     data: Any = None,
@@ -1316,6 +1560,10 @@ def generalized_entropy_index(
     na: Iterable[str] = (),
     threshold: float | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     alpha: float = 2.0,
 ) -> Finding: ...
 def label_parity(
@@ -1338,6 +1586,10 @@ def label_parity(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def base_rate_difference(
     data: Any = None,
@@ -1359,6 +1611,10 @@ def base_rate_difference(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...
 def base_rate_ratio(
     data: Any = None,
@@ -1380,4 +1636,8 @@ def base_rate_ratio(
     convention: Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None = None,
     judged_on: Literal["difference", "ratio"] | None = None,
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
 ) -> Finding: ...

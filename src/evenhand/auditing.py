@@ -9,22 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand import frames, judge, measures, sources
+from evenhand import frames, judge, measures, rowwise
 from evenhand import roles as reading
 from evenhand.catalogue import METRICS, find
 from evenhand.cube import Cube
 from evenhand.errors import CallError, listing, nearest
 from evenhand.findings import Finding, Verdict, spell
-from evenhand.judge import Policy
 from evenhand.measures import RowMeasure
-from evenhand.sources.rows import by_group
+from evenhand.policy import Policy, Request, request
 
 MOST_GROUPS = 1000
 
 # Computes a metric made of functions of the rows, on some of the attributes.
-RowEvaluator = Callable[[judge.Request, Cube], Finding]
+RowEvaluator = Callable[[Request, Cube], Finding]
 
 
 @dataclass(frozen=True)
@@ -128,6 +126,10 @@ def audit(
     intersections: bool | int = True,
     missing: reading.Missing = "group",
     min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
     na: Iterable[str] = (),
 ) -> Audit:
     """Audit decisions, outcomes and groups: every metric the data allows, with a verdict.
@@ -156,8 +158,8 @@ def audit(
     }
     cube = Cube.count(data, **arguments)
 
-    def from_rows(asked: judge.Request, part: Cube) -> Finding:
-        return evaluate_rows(asked, part, data, arguments)
+    def from_rows(asked: Request, part: Cube) -> Finding:
+        return rowwise.finding(asked, part, data, arguments)
 
     return audit_cube(
         cube,
@@ -166,6 +168,10 @@ def audit(
         policy=policy,
         intersections=intersections,
         min_group_size=min_group_size,
+        confidence=confidence,
+        interval=interval,
+        draws=draws,
+        random_state=random_state,
         frame_kind=frames.kind_of(data),
         row_evaluator=from_rows,
     )
@@ -178,14 +184,12 @@ def audit_cube(
     metrics: Iterable[Any] | None = None,
     policy: Policy | None = None,
     intersections: bool | int = True,
-    min_group_size: int | None = None,
     frame_kind: str | None = None,
     row_evaluator: RowEvaluator | None = None,
+    **judging: Any,
 ) -> Audit:
-    """Audit a cube that was counted before."""
-    policy = policy or Policy()
-    if min_group_size is not None:
-        policy = Policy(policy.required, policy.thresholds, min_group_size)
+    """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
+    policy = (policy or Policy()).updated(**judging)
     notes = _data_notes(cube)
     asked = _choose(cube, metrics, policy, notes)
     reference = _by_attribute(reference, cube)
@@ -196,7 +200,7 @@ def audit_cube(
     for attributes in sets:
         part = cube.marginal(attributes)
         for name in asked:
-            wanted = judge.request(name, policy=policy, reference=reference)
+            wanted = request(name, policy=policy, reference=reference)
             if any(isinstance(row, RowMeasure) for row in wanted.metric.rows):
                 if row_evaluator is None:
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
@@ -210,35 +214,6 @@ def audit_cube(
         "met: choose the one that fits the decision."
     )
     return Audit(cube, policy, tuple(findings), tuple(notes), required, frame_kind)
-
-
-def evaluate_rows(asked: judge.Request, part: Cube, data: Any, arguments: Mapping[str, Any]) -> Finding:
-    """A finding whose measures are functions of the rows of a group."""
-    source = sources.open_source(data)
-    roles = reading.assign(source.names, **arguments)
-    lines = source.lines(roles)
-    places = [roles.sensitive.index(name) for name in part.meaning.sensitive]
-    rows: dict[Any, list[dict[str, npt.NDArray[Any]]]] = {}
-    for group, columns in by_group(lines, roles):
-        rows.setdefault(tuple(group[place] for place in places), []).append(columns)
-    values: dict[str, npt.NDArray[np.float64]] = {}
-    for row in asked.metric.rows:
-        if not isinstance(row, RowMeasure):
-            values[row.name] = part.measures([row.name])[row.name]
-            continue
-        values[row.name] = np.array([_apply(row, rows[group]) for _, group in part.pairs])
-    return judge.row_finding(asked, part, values)
-
-
-def _apply(row: RowMeasure, parts: list[dict[str, npt.NDArray[Any]]]) -> float:
-    columns = {role: np.concatenate([part[role] for part in parts]) for role in parts[0]}
-    lacking = row.needs - set(columns)
-    if lacking:
-        raise CallError(f"{row.name} needs {' and '.join(sorted(lacking))}, which was not given.")
-    try:
-        return float(row.function(**{role: columns[role] for role in row.needs}))
-    except (ZeroDivisionError, FloatingPointError):
-        return float("nan")
 
 
 def attribute_sets(cube: Cube, intersections: bool | int) -> tuple[list[tuple[str, ...]], list[str]]:

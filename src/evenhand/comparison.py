@@ -119,26 +119,35 @@ def _find(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
 
 
 def baselines(cells: Floats, rows: Sequence[Measure], chosen: Plan, groups: Sequence[Group]) -> Floats | None:
-    """What each measure of each group is compared with, [measures, groups]; None between extremes.
+    """What each measure of each group is compared with, [..., measures, groups]; None between extremes.
 
-    The reference itself has no baseline (NaN): it is not compared with itself.
+    `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself.
     """
     if chosen.against == "extremes":
         return None
-    total = cells.sum(axis=0)
+    shape = cells.shape[:-1]
+    total = cells.sum(axis=-2)
     if chosen.against == "overall":
-        values = evaluate(total[None, :], rows, total)
-        return np.stack([np.full(len(cells), values[row.name][0]) for row in rows])
-    if chosen.against == "rest":
-        values = evaluate(total - cells, rows, total)
-        return np.stack([values[row.name] for row in rows])
-    if chosen.reference is None or chosen.reference not in groups:
-        return np.full((len(rows), len(cells)), np.nan)
-    place = list(groups).index(chosen.reference)
-    values = evaluate(cells, rows, total)
-    base = np.stack([np.full(len(cells), values[row.name][place]) for row in rows])
-    base[:, place] = np.nan
+        values = evaluate(total[..., None, :], rows, total)
+    elif chosen.against == "rest":
+        values = evaluate(total[..., None, :] - cells, rows, total)
+    else:
+        values = evaluate(cells, rows, total)
+    if chosen.against != "reference":
+        return np.stack([np.broadcast_to(values[row.name], shape) for row in rows], axis=-2)
+    place = next((i for i, group in enumerate(groups) if group == chosen.reference), None)
+    if place is None:
+        return np.full((*shape[:-1], len(rows), shape[-1]), np.nan)
+    base = np.stack([np.broadcast_to(values[row.name][..., [place]], shape) for row in rows], axis=-2)
+    base[..., place] = np.nan
     return base
+
+
+def apart(values: Floats) -> tuple[Floats, Floats]:
+    """Highest − lowest and lowest / highest over the last axis; NaN where fewer than two groups have a value."""
+    enough = (~np.isnan(values)).sum(axis=-1) >= 2
+    high, low = np.fmax.reduce(values, axis=-1), np.fmin.reduce(values, axis=-1)
+    return np.where(enough, high - low, np.nan), np.where(enough, ratio(low, high), np.nan)
 
 
 def ratio(top: Any, bottom: Any) -> Floats:
@@ -157,7 +166,8 @@ def folded(values: Any) -> Floats:
 class Gap:
     """How far apart groups are: the difference, the ratio, and the indices of the two groups that make it.
 
-    `low` is None where the other side is a baseline. `measure` is None where measures were averaged.
+    `low` is None where the other side is a baseline. `measure` is None where measures were averaged. Against a
+    baseline, `difference_at` and `ratio_at` are (measure, group): the two may be largest in different groups.
     """
 
     difference: float = math.nan
@@ -165,6 +175,8 @@ class Gap:
     high: int | None = None
     low: int | None = None
     measure: int | None = None
+    difference_at: tuple[int, int] | None = None
+    ratio_at: tuple[int, int] | None = None
 
 
 def gap(
@@ -219,7 +231,9 @@ def _against(values: Floats, base: Floats, aggregate: str, judged_on: JudgedOn, 
     difference, quotient = float(differences[far]), float(ratios[apart])
     if fold:
         difference, quotient = abs(difference), float(folded(quotient))
-    return Gap(difference, quotient, int(named[1]), None, int(named[0]) if aggregate == "worst" else None)
+    measure = int(named[0]) if aggregate == "worst" else None
+    places = [(int(place[0]), int(place[1])) for place in (far, apart)]
+    return Gap(difference, quotient, int(named[1]), None, measure, places[0], places[1])
 
 
 def _worst(values: Floats) -> int:

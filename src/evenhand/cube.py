@@ -158,6 +158,11 @@ class Cube:
         mass = self.n if self.w is None else self.w
         return mass.reshape(-1, 9)[:, _PLACES].astype(np.float64)
 
+    @property
+    def squares(self) -> Floats | None:
+        """Σw² by cell, [pairs, 8]; None where there are no weights."""
+        return None if self.w2 is None else self.w2.reshape(-1, 9)[:, _PLACES]
+
     def measures(self, names: Iterable[str] | None = None) -> dict[str, Floats]:
         """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
         there = {"label": self.has_labels, "prediction": self.has_predictions}

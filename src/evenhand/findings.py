@@ -91,12 +91,31 @@ class Panel:
     rows: tuple[tuple[object, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a sample of this size can show.
+
+    `expected_gap` is how far apart groups of these sizes would lie by chance alone; `detectable_gap` the smallest
+    gap that would be found with 80 % power; `rows_to_settle` how many rows in all would probably settle an
+    inconclusive finding, `limiting_group` whose smallness matters most. `variance` is that between the groups,
+    `variance_debiased` the same with the sampling noise removed.
+    """
+
+    expected_gap: float
+    detectable_gap: float
+    variance: float
+    variance_debiased: float
+    rows_to_settle: int | None = None
+    limiting_group: Group | None = None
+
+
 @dataclass(frozen=True)
 class Finding:
     """One metric evaluated on one set of groups.
 
     `value` is the estimate that is judged and `judged_on` says what it is. `passes` compares that estimate
-    with the threshold and nothing else; `verdict` also asks whether the data can carry the answer.
+    with the threshold and nothing else; `verdict` also asks whether the data can carry the answer. `p_value` tests
+    "no gap at all" by the test named in `tested`, and does not decide the verdict.
     """
 
     metric: str
@@ -112,6 +131,9 @@ class Finding:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     p_value: float | None = None
+    p_adjusted: float | None = None
+    tested: str | None = None
+    sample: Sample | None = None
     panels: tuple[Panel, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
 

@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evenhand import catalogue, judge
-from evenhand.auditing import evaluate_rows
+from evenhand import catalogue, judge, rowwise
 from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.findings import Finding
 from evenhand.indices import OPTIONS
 from evenhand.measures import RowMeasure
+from evenhand.policy import request
 
 MetricFunction = Callable[..., Finding]
 
@@ -31,7 +31,17 @@ READING = (
     "missing",
     "na",
 )
-_JUDGING = ("threshold", "reference", "convention", "judged_on", "min_group_size")
+_JUDGING = (
+    "threshold",
+    "reference",
+    "convention",
+    "judged_on",
+    "min_group_size",
+    "confidence",
+    "interval",
+    "draws",
+    "random_state",
+)
 _DEFAULTS: dict[str, Any] = {"positive": 1, "missing": "group", "na": ()}
 
 
@@ -88,7 +98,7 @@ def metric(name: str, **definition: Any) -> MetricFunction:
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
     read = {name: value for name, value in arguments.items() if name in READING}
-    asked = judge.request(entry, **{name: value for name, value in arguments.items() if name not in READING})
+    asked = request(entry, **{name: value for name, value in arguments.items() if name not in READING})
     if isinstance(data, Cube):
         if any(value is not None for value in read.values()):
             raise CallError("a cube already knows its columns: leave out the arguments that name them.")
@@ -96,7 +106,7 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     else:
         cube = Cube.count(data, **read)
     if any(isinstance(row, RowMeasure) for row in entry.rows):
-        return evaluate_rows(asked, cube, data, read)
+        return rowwise.finding(asked, cube, data, read)
     return judge.finding(asked, cube)
 
 

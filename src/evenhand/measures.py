@@ -41,6 +41,16 @@ class Form:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.alpha * theta / (self.gamma * theta + self.beta * (1 - theta)))
 
+    @property
+    def plain(self) -> bool:
+        """Is the measure the proportion itself?"""
+        return self.alpha == self.beta == self.gamma
+
+    def slope(self, theta: Floats) -> Floats:
+        """How fast the measure rises with θ."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.alpha * self.beta / (self.gamma * theta + self.beta * (1 - theta)) ** 2)
+
 
 @dataclass(frozen=True)
 class Measure:

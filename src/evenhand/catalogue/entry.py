@@ -50,6 +50,11 @@ class Metric:
         return tuple(row if isinstance(row, RowMeasure) else measures.find(row) for row in self.measures)
 
     @property
+    def cell_rows(self) -> tuple[Measure, ...]:
+        """The measures, where all of them are made of cells."""
+        return tuple(row for row in self.rows if isinstance(row, Measure))
+
+    @property
     def needs(self) -> frozenset[str]:
         """The roles without which the metric cannot be computed."""
         if self.index is not None:

@@ -15,7 +15,7 @@ import click
 from evenhand.auditing import audit
 from evenhand.cli.output import show
 from evenhand.errors import CallError
-from evenhand.judge import Policy
+from evenhand.policy import Policy
 
 
 @click.command("audit", short_help="Audit decisions in files.")

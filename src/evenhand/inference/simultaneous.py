@@ -59,7 +59,7 @@ def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float
 
 
 def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Ends | None:
-    chosen = np.flatnonzero(usable & ~np.isnan(spread.values))
+    chosen = np.flatnonzero(usable & np.isfinite(spread.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
@@ -100,9 +100,9 @@ class _Limits:
     def __init__(self, spread: Spread, deviate: float, offset: float, chosen: npt.NDArray[np.intp]) -> None:
         low, high = (end[chosen] for end in spread.limits(deviate, offset))
         values = spread.values[chosen]
-        self.down, self.up = values - low, high - values
         self.centre = spread.centre[chosen]
         with np.errstate(divide="ignore", invalid="ignore"):
+            self.down, self.up = values - low, high - values
             self.log_down = np.log(self.centre) - np.log(np.minimum(low, self.centre))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
 
@@ -137,7 +137,7 @@ def against(
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
-        usable = compared[i] & ~np.isnan(spread.values) & ~np.isnan(base.values)
+        usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
         q = _family(spread, usable, confidence ** (1 / len(spreads)), reference)
         c = critical.one_sided(q, confidence)
         ends = [_one_by_one(spread, base, deviate, offset) for deviate, offset in ((q, _NEAR), (c, _FAR))]
@@ -163,9 +163,9 @@ def _family(spread: Spread, usable: Bools, confidence: float, reference: int | N
 def _one_by_one(spread: Spread, base: Spread, deviate: float, offset: float) -> tuple[Floats, Floats, Floats, Floats]:
     every = np.arange(len(spread.values))
     mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
-    apart = spread.values - base.values
-    low, high = apart - np.hypot(mine.down, theirs.up), apart + np.hypot(mine.up, theirs.down)
     with np.errstate(divide="ignore", invalid="ignore"):
+        apart = spread.values - base.values
+        low, high = apart - np.hypot(mine.down, theirs.up), apart + np.hypot(mine.up, theirs.down)
         middle = np.log(mine.centre) - np.log(theirs.centre)
         ratio = spread.values / base.values
         least = np.exp(middle - np.hypot(mine.log_down, theirs.log_up))

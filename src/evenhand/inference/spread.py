@@ -40,6 +40,15 @@ class Spread(Protocol):
         """Standard errors, if all groups shared one rate."""
         ...
 
+    @property
+    def variances(self) -> Floats:
+        """The sampling variance of each value, at its own rate."""
+        ...
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        """Some of the groups, as they would be with so many times as many people."""
+        ...
+
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         """Lower and upper limits; `offset` 0 is Clopper-Pearson, ½ is Jeffreys."""
         ...
@@ -71,9 +80,16 @@ class Proportions:
     @property
     def deviations(self) -> Floats:
         total = self.n.sum()
-        pooled = self.k.sum() / total if total else 0.5
-        slope = float(np.gradient(self._measure(np.clip(pooled + np.array([-1e-6, 0.0, 1e-6]), 0, 1)), 1e-6)[1])
-        return slope * np.sqrt(pooled * (1 - pooled) * _divide(1.0, self.n))
+        pooled = np.array(self.k.sum() / total if total else 0.5)
+        return np.asarray(self.form.slope(pooled) * np.sqrt(pooled * (1 - pooled) * _divide(1.0, self.n)))
+
+    @property
+    def variances(self) -> Floats:
+        theta = _divide(self.k, self.n)
+        return np.asarray(self.form.slope(theta) ** 2 * theta * (1 - theta) / np.maximum(self.n - 1, 1))
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        return Proportions(self.k[list(places)] * multiplier, self.n[list(places)] * multiplier, self.form)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         from scipy.special import betainccinv, betaincinv, ndtr
@@ -113,6 +129,13 @@ class Average:
     def deviations(self) -> Floats:
         return np.asarray(np.sqrt(np.sum([part.deviations**2 for part in self.parts], axis=0)) / len(self.parts))
 
+    @property
+    def variances(self) -> Floats:
+        return np.asarray(np.sum([part.variances for part in self.parts], axis=0) / len(self.parts) ** 2)
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        return Average([part.scaled(multiplier, places) for part in self.parts])
+
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         ends = [part.limits(deviate, offset) for part in self.parts]
         down = [(part.values - low) ** 2 for part, (low, _) in zip(self.parts, ends, strict=True)]
@@ -137,6 +160,14 @@ class Normal:
     @property
     def deviations(self) -> Floats:
         return self.errors
+
+    @property
+    def variances(self) -> Floats:
+        return self.errors**2
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        chosen = list(places)
+        return Normal(self.values[chosen], self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - a normal has no offset
         return self.values - deviate * self.errors, self.values + deviate * self.errors

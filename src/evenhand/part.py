@@ -1,0 +1,183 @@
+"""Part: one stratum of one metric, with its gap, its bounds, its rows and its sentence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from evenhand import bounds, comparison, drawn, pairwise, wording
+from evenhand.bounds import TOLERANCE, Bounds, Interval, Judged
+from evenhand.comparison import Gap, Plan
+from evenhand.findings import Estimate, Group, Row, Verdict, spell
+from evenhand.measures import Measure, RowMeasure, reason
+from evenhand.policy import Request
+from evenhand.table import Table
+
+
+class Part:
+    """A table judged: the gap over all groups, its interval, and which groups are too small for a pass."""
+
+    def __init__(self, asked: Request, plan: Plan, stratum: Group, table: Table) -> None:
+        self.asked, self.plan, self.stratum, self.table = asked, plan, stratum, table
+        named = np.array([None not in group or group == plan.reference for group in table.groups])
+        large = table.support >= asked.policy.min_group_size
+        self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[:, i].all()]
+        everyone = np.broadcast_to(named, table.values.shape)
+        self.judged = Judged(everyone, everyone & large & (plan.reference not in self.small))
+        self.gap = comparison.gap(
+            table.values,
+            table.base,
+            everyone,
+            aggregate=asked.aggregate,
+            judged_on=asked.judged_on,
+            one_sided=asked.one_sided,
+            fold=plan.fold,
+        )
+        self.bounds: Bounds = self._method().find(asked, plan, table, self.gap, self.judged)
+
+    def _method(self) -> Any:
+        """The module that finds bounds as the policy wants them, where that applies to these measures."""
+        cells = all(isinstance(row, Measure) for row in self.table.measures)
+        if self.asked.policy.uses_draws and cells:
+            return drawn
+        if self.asked.policy.interval != "simultaneous" and pairwise.applies(self.table, self.plan):
+            return pairwise
+        return bounds
+
+    @property
+    def value(self) -> float:
+        return self.gap.ratio if self.asked.judged_on == "ratio" else self.gap.difference
+
+    @property
+    def severity(self) -> float:
+        """How bad the gap is; the stratum with the worst one speaks for the finding."""
+        if math.isnan(self.value):
+            return -2.0
+        if self.asked.judged_on == "difference":
+            return abs(self.value)
+        return -self.value if self.asked.one_sided else -float(comparison.folded(self.value))
+
+    @property
+    def passes(self) -> bool | None:
+        """Is the estimate within the threshold? None where either is missing."""
+        limit, value = self.asked.threshold, self.value
+        if limit is None or math.isnan(value):
+            return None
+        if self.asked.judged_on == "difference":
+            return abs(value) <= limit + TOLERANCE
+        two_sided = self.table.base is not None and not self.asked.one_sided
+        return (float(comparison.folded(value)) if two_sided else value) >= limit - TOLERANCE
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fail when the whole interval is outside, pass when all of it is inside, else inconclusive."""
+        if self.passes is None:
+            return "not judged"
+        if self.bounds.outside:
+            return "fail"
+        return "pass" if self.bounds.inside and self.passes else "inconclusive"
+
+    def reasons(self) -> list[str]:
+        """Why values are undefined, for each that is."""
+        table = self.table
+        return [
+            why(row, group)
+            for i, row in enumerate(table.measures)
+            for j, group in enumerate(table.groups)
+            if math.isnan(table.values[i, j])
+        ]
+
+    def rows(self) -> list[Row]:
+        """A row for each measure of each group, then how far apart the groups are in each."""
+        table, rows = self.table, []
+        for i, row in enumerate(table.measures):
+            low, high = self.bounds.own[i]
+            for j, group in enumerate(table.groups):
+                value = float(table.values[i, j])
+                difference, ratio = self._compared(i, j)
+                rows.append(
+                    Row(
+                        row.name,
+                        group,
+                        self.stratum,
+                        against=self.plan.name if difference else None,
+                        n=int(table.support[i, j]),
+                        estimate=estimate(value, (low[j], high[j])),
+                        difference=difference,
+                        ratio=ratio,
+                        reason=why(row, group) if math.isnan(value) else None,
+                    )
+                )
+        return rows + self._gap_rows()
+
+    def _compared(self, i: int, j: int) -> tuple[Estimate | None, Estimate | None]:
+        """A group against its baseline, in one measure; None for the reference itself and between extremes."""
+        base = self.table.base
+        if base is None or self.table.groups[j] == self.plan.reference:
+            return None, None
+        value, ends = self.table.values[i, j], self.bounds.by_group
+        difference, ratio = float(value - base[i, j]), float(comparison.ratio(value, base[i, j]))
+        if ends is None:
+            return Estimate(difference), Estimate(ratio)
+        return estimate(difference, (ends[0][i, j], ends[1][i, j])), estimate(ratio, (ends[2][i, j], ends[3][i, j]))
+
+    def _gap_rows(self) -> list[Row]:
+        """The gap in each measure and in each stratum, where that is not what the finding itself says."""
+        rows = []
+        for i, (difference, ratio) in enumerate(self.bounds.by_measure):
+            one = comparison.gap(self.table.values[i : i + 1], None, self.judged.everyone[i : i + 1])
+            rows.append(self._gap_row(self.table.measures[i].name, one, difference, ratio))
+        if self.stratum:
+            rows.append(self.summary())
+        return rows
+
+    def summary(self) -> Row:
+        """The gap itself as a row: who is highest, who is lowest, how far apart."""
+        return self._gap_row(self.asked.metric.name, self.gap, self.bounds.difference, self.bounds.ratio)
+
+    def _gap_row(self, name: str, gap: Gap, difference: Interval, ratio: Interval) -> Row:
+        groups = self.table.groups
+        return Row(
+            name,
+            groups[gap.high] if gap.high is not None else (),
+            self.stratum,
+            against=spell(groups[gap.low]) if gap.low is not None else self.plan.name,
+            difference=estimate(gap.difference, difference),
+            ratio=estimate(gap.ratio, ratio),
+        )
+
+    def sentence(self) -> str:
+        """What was found, with the real names and numbers."""
+        gap, asked, table = self.gap, self.asked, self.table
+        if math.isnan(self.value):
+            return wording.undefined(table.measures, self.reasons(), asked.judged_on)
+        row, high = table.measures[gap.measure or 0], gap.high or 0
+        ending = wording.bound(asked.threshold, self.passes, asked.judged_on, row.unit)
+        if gap.measure is None:
+            other = spell(table.groups[gap.low]) if gap.low is not None else self.plan.name
+            pair = f"{spell(table.groups[high])} and {other}"
+            return wording.average(table.measures, abs(self.value), pair, asked.judged_on, ending)
+        several = len(table.measures) > 1
+        top = table.groups[high], float(table.values[gap.measure, high])
+        if gap.low is not None:
+            low = table.groups[gap.low], float(table.values[gap.measure, gap.low])
+            return wording.between(row, several, top, low, asked.judged_on, ending)
+        base = float(table.base[gap.measure, high]) if table.base is not None else math.nan
+        return wording.against(row, several, top, (self.plan.name or "", base), asked.judged_on, ending)
+
+
+def why(row: Measure | RowMeasure, group: Group) -> str:
+    """Why a value is undefined."""
+    if isinstance(row, RowMeasure):
+        return f"{row.title} gave no number for {spell(group)}"
+    return reason(row, spell(group))
+
+
+def estimate(value: float, ends: Interval) -> Estimate:
+    """A value with its interval; none where either is undefined."""
+    low, high = float(ends[0]), float(ends[1])
+    if math.isnan(value) or math.isnan(low) or math.isnan(high):
+        return Estimate(value)
+    return Estimate(value, low, high)
