@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand import frames, judge, measures, rowwise
+from evenhand import comparison, frames, judge, measures, rowwise
 from evenhand import roles as reading
 from evenhand.catalogue import METRICS, find
 from evenhand.cube import Cube
-from evenhand.errors import CallError, listing, nearest
+from evenhand.errors import CallError
 from evenhand.findings import Finding, Verdict, spell
 from evenhand.measures import RowMeasure
 from evenhand.policy import Policy, Request, request
@@ -192,10 +192,12 @@ def audit_cube(
     policy = (policy or Policy()).updated(**judging)
     notes = _data_notes(cube)
     asked = _choose(cube, metrics, policy, notes)
-    reference = _by_attribute(reference, cube)
+    reference = comparison.check_reference(reference, cube.meaning.sensitive, cube.groups)
     sets, left_out = attribute_sets(cube, intersections)
     notes += left_out
     required = policy.required_for(cube)
+    if policy.required is None and metrics is not None:
+        required = tuple(dict.fromkeys(find(name)[0].name for name in asked))
     findings = []
     for attributes in sets:
         part = cube.marginal(attributes)
@@ -246,28 +248,6 @@ def _choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: li
         lacking = "a label" if "label" not in there else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
     return [entry.name for entry in usable]
-
-
-def _by_attribute(reference: Any, cube: Cube) -> Any:
-    """A reference for several attributes, as a mapping; every value must be a group."""
-    names = cube.meaning.sensitive
-    if reference is None or (isinstance(reference, str) and reference in ("rest", "overall", "largest")):
-        return reference
-    values = {name: {group[i] for group in cube.groups} - {None} for i, name in enumerate(names)}
-    if not isinstance(reference, Mapping):
-        spelled = reading.spelling(reference)
-        found = {name: reference for name in names if spelled in values[name]}
-        if not found:
-            every = sorted({value for group in values.values() for value in group if value is not None})
-            raise CallError(f"reference={spelled!r} is not a group; {nearest(spelled, every)}")
-        return found
-    for name, value in reference.items():
-        if name not in names:
-            raise CallError(f"reference= names {name!r}, which is no attribute here; {nearest(str(name), names)}")
-        if reading.spelling(value) not in values[name]:
-            groups = sorted(value for value in values[name] if value is not None)
-            raise CallError(f"reference {value!r} is not a group of {name!r}; the groups are {listing(groups)}.")
-    return reference
 
 
 def _data_notes(cube: Cube) -> list[str]:

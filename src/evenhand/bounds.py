@@ -42,6 +42,7 @@ class Bounds:
     inside: bool = False
     undefined_draws: float = 0.0
     near_pair: tuple[int, int, int] | None = None
+    """(measure, group, group) with the strongest evidence of a gap; −1 for a baseline."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def settle(
         difference, ratio = fold_difference(difference), fold_ratio(ratio)
     near_ends = _aggregated(near, asked.aggregate)
     far_ends = _aggregated(far, asked.aggregate)
-    two_sided = not asked.one_sided
+    two_sided = not asked.one_sided or plan.fold
     if asked.judged_on == "ratio":
         outside = ratio_beyond(near_ends[2], near_ends[3], asked, two_sided)
         inside = ratio_within(far_ends[2], far_ends[3], asked, two_sided)
@@ -134,14 +135,25 @@ def settle(
         outside, inside = beyond(near_ends[0], near_ends[1], asked), within(far_ends[0], far_ends[1], asked)
     if asked.aggregate != "worst":
         compared, large = (np.asarray(part.all(axis=0, keepdims=True)) for part in (compared, large))
+    distance = np.where(outside & compared, _clearance(near_ends, asked), -np.inf)
+    strongest = np.unravel_index(int(np.argmax(distance)), distance.shape)
     return Bounds(
         own,
         difference,
         ratio,
         by_group=near,
+        near_pair=(int(strongest[0]), int(strongest[1]), -1) if np.isfinite(distance.max()) else None,
         outside=bool((outside & compared).any()),
         inside=bool(large.any() and inside[large].all()),
     )
+
+
+def _clearance(ends: list[Floats], asked: Request) -> Floats:
+    """How far the near end of each comparison is from no gap at all."""
+    if asked.judged_on == "ratio":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.maximum(-np.log(ends[3]), np.log(ends[2]))
+    return np.maximum(ends[0], -ends[1])
 
 
 def _aggregated(ends: tuple[Floats, ...], aggregate: str) -> list[Floats]:

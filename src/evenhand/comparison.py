@@ -17,9 +17,11 @@ import numpy.typing as npt
 from evenhand.errors import CallError, listing, nearest
 from evenhand.findings import Group, JudgedOn, spell
 from evenhand.measures import Measure, evaluate
+from evenhand.roles import spelling
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+WORDS = ("rest", "overall", "largest")
 Against = Literal["extremes", "reference", "rest", "overall"]
 
 
@@ -64,6 +66,30 @@ def find_convention(name: str | None) -> Convention:
     if name not in CONVENTIONS:
         raise CallError(f"convention={name!r} is not known; {nearest(str(name), CONVENTIONS)}")
     return CONVENTIONS[name]
+
+
+def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:
+    """A reference for several attributes as a mapping by attribute; every value in it must be a group.
+
+    None and the words "rest", "overall", "largest" stay what they are, and so does a value for each attribute.
+    """
+    if reference is None or isinstance(reference, (tuple, list)):
+        return reference
+    values = {name: {group[i] for group in groups} - {None} for i, name in enumerate(attributes)}
+    if not isinstance(reference, Mapping):
+        spelled = spelling(reference)
+        found = {name: reference for name in attributes if spelled in values[name]}
+        if found or spelled in WORDS:
+            return found or spelled
+        every = sorted({value for group in values.values() for value in group if value is not None})
+        raise CallError(f"reference={spelled!r} is not a group; {nearest(spelled, every)}")
+    for name, value in reference.items():
+        if name not in values:
+            raise CallError(f"reference= names {name!r}, which is no attribute here; {nearest(str(name), attributes)}")
+        if spelling(value) not in values[name]:
+            known = sorted(value for value in values[name] if value is not None)
+            raise CallError(f"reference {value!r} is not a group of {name!r}; the groups are {listing(known)}.")
+    return reference
 
 
 def plan(
@@ -112,8 +138,6 @@ def plan(
 
 
 def _find(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
-    from evenhand.roles import spelling
-
     spelled = tuple(spelling(value) for value in values)
     return next((group for group in groups if group == spelled), None)
 
@@ -201,7 +225,8 @@ def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn) -> Ga
     if not (counted >= 2).any() or (aggregate != "worst" and not (counted >= 2).all()):
         return Gap()
     high = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
-    low = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
+    # The last of equals, so that even groups without any gap are two.
+    low = values.shape[1] - 1 - np.argmin(np.where(np.isnan(values), np.inf, values)[:, ::-1], axis=1)
     every = np.arange(len(values))
     tops, bottoms = values[every, high], values[every, low]
     differences = np.where(counted >= 2, tops - bottoms, np.nan)
@@ -214,6 +239,8 @@ def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn) -> Ga
 
 def _against(values: Floats, base: Floats, aggregate: str, judged_on: JudgedOn, one_sided: bool, fold: bool) -> Gap:
     differences, ratios = values - base, ratio(values, base)
+    if fold and aggregate == "mean":
+        return _mean_of_worst(differences, ratios)
     if aggregate == "worst":
         sizes, distances = np.abs(differences), ratios if one_sided else folded(ratios)
     elif aggregate == "mean":
@@ -236,8 +263,27 @@ def _against(values: Floats, base: Floats, aggregate: str, judged_on: JudgedOn, 
     return Gap(difference, quotient, int(named[1]), None, measure, places[0], places[1])
 
 
+def _mean_of_worst(differences: Floats, ratios: Floats) -> Gap:
+    """The farthest group in each measure by itself, then the mean over the measures, as fairlearn has it."""
+    sizes, distances = np.abs(differences), folded(ratios)
+    if np.isnan(sizes).all():
+        return Gap()
+    far, apart = [_worst(row) for row in sizes], [_worst(-row) for row in distances]
+    every = np.arange(len(sizes))
+    first = _worst(sizes[every, far])
+    return Gap(
+        float(sizes[every, far].mean()),
+        float(distances[every, apart].mean()),
+        far[first],
+        None,
+        None,
+        (first, far[first]),
+        (_worst(-distances[every, apart]), apart[_worst(-distances[every, apart])]),
+    )
+
+
 def _worst(values: Floats) -> int:
-    return 0 if np.isnan(values).all() else int(np.nanargmax(values))
+    return int(np.argmax(np.where(np.isnan(values), -np.inf, np.maximum(values, -np.finfo(np.float64).max))))
 
 
 def _largest(values: Floats) -> float:

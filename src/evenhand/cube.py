@@ -188,10 +188,11 @@ class Cube:
         )
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
-        """Two groups: the one that is kept, and all others as one."""
+        """Two groups: the one that is kept, and all others as one; those without a group stay apart."""
         others: Group = (name,)
-        pooled = self._regroup(lambda pair: (pair[0], pair[1] if pair[1] == keep else others), self.meaning)
-        return pooled
+        return self._regroup(
+            lambda pair: (pair[0], pair[1] if pair[1] == keep or None in pair[1] else others), self.meaning
+        )
 
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from evenhand import catalogue, judge, rowwise
+from evenhand import catalogue, comparison, judge, rowwise
 from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.cube import Cube
 from evenhand.errors import CallError, nearest
@@ -105,6 +106,8 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
         cube = data
     else:
         cube = Cube.count(data, **read)
+    reference = comparison.check_reference(asked.reference, cube.meaning.sensitive, cube.groups)
+    asked = replace(asked, reference=reference)
     if any(isinstance(row, RowMeasure) for row in entry.rows):
         return rowwise.finding(asked, cube, data, read)
     return judge.finding(asked, cube)

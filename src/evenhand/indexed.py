@@ -13,7 +13,6 @@ from evenhand.cube import Cube
 from evenhand.findings import Estimate, Finding, Row, Verdict, spell
 from evenhand.indices import INDICES, Index
 from evenhand.inference import simultaneous, spread
-from evenhand.inference.simultaneous import Ends
 from evenhand.measures import MEASURES
 from evenhand.policy import Policy, Request
 
@@ -32,9 +31,10 @@ def finding(asked: Request, cube: Cube) -> Finding:
         found = function(cells, **asked.options)
         return np.concatenate([np.stack([found.value, *found.parts.values()], axis=-1), found.by_group], axis=-1)
 
-    low, high, _ = drawn.interval(statistic, whole, asked.policy)
     if metric.index == "differential_fairness":
-        low, high = _largest_log_ratio(whole, asked.policy, index, low, high)
+        low, high = _largest_log_ratio(whole, asked.policy, index)
+    else:
+        low, high, _ = drawn.interval(statistic, whole, asked.policy)
     rows = [
         Row(
             metric.name,
@@ -65,29 +65,31 @@ def finding(asked: Request, cube: Cube) -> Finding:
         _sentence(asked, index, passes),
         _extremes(metric.name, whole, index),
         tuple(rows),
-        (f"Rows of this finding: the {index.title}.",),
+        (f"Rows of this finding: the {index.title}.", *_strata_note(cube)),
         settings={"interval": _method(asked), "confidence": asked.policy.confidence, "draws": asked.policy.draws,
                   "random_state": asked.policy.random_state, **asked.options},
     )  # fmt: skip
 
 
-def _largest_log_ratio(cube: Cube, policy: Policy, index: Index, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+def _largest_log_ratio(cube: Cube, policy: Policy, index: Index) -> tuple[Floats, Floats]:
     """Draws fail where no group differs; the interval of the ratio between extremes, for both outcomes, does not."""
     rates = spread.of(MEASURES["selection_rate"], cube.cells, cube.squares)
-    if not isinstance(rates, spread.Proportions):
-        return low, high
+    assert isinstance(rates, spread.Proportions)  # noqa: S101 - the selection rate is a plain proportion
     refused = spread.Proportions(rates.n - rates.k, rates.n, rates.form)
     usable = np.array([[None not in group for _, group in cube.pairs]])
-    share = math.sqrt(policy.confidence)
-    both: list[Ends] = [simultaneous.between_extremes([part], usable, share) for part in (rates, refused)]
-    for i, ends in enumerate(both):
-        value = float(list(index.parts.values())[i])
-        low[1 + i] = min(-math.log(ends.ratio[1]) if ends.ratio[1] > 0 else math.inf, value)
-        high[1 + i] = max(-math.log(ends.ratio[0]) if ends.ratio[0] > 0 else math.inf, value)
-    low[0], high[0] = low[1:3].max(), high[1:3].max()
+    ends = []
+    for part, value in zip((rates, refused), index.parts.values(), strict=True):
+        near = simultaneous.between_extremes([part], usable, math.sqrt(policy.confidence)).ratio
+        with np.errstate(divide="ignore"):
+            ends.append((min(-np.log(near[1]), value), max(-np.log(near[0]), value)))
     own = simultaneous.own(rates, policy.confidence)
-    low[3:], high[3:] = np.fmin(own[0], index.by_group), np.fmax(own[1], index.by_group)
-    return low, high
+    low = [max(end[0] for end in ends), *(end[0] for end in ends), *np.fmin(own[0], index.by_group)]
+    high = [max(end[1] for end in ends), *(end[1] for end in ends), *np.fmax(own[1], index.by_group)]
+    return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
+
+
+def _strata_note(cube: Cube) -> tuple[str, ...]:
+    return ("Computed over all strata together.",) if cube.meaning.control else ()
 
 
 def _method(asked: Request) -> str:

@@ -82,8 +82,8 @@ def theil(cells: Floats) -> Index:
 def coefficient_of_variation(cells: Floats) -> Index:
     """√(2·GE₂): the standard deviation of benefits over their mean."""
     squared = generalized_entropy(cells, alpha=2)
-    parts = {name: np.sqrt(2 * value) for name, value in squared.parts.items()}
-    return Index(np.sqrt(2 * squared.value), np.sqrt(2 * squared.by_group), parts,
+    parts = {name: _root(value) for name, value in squared.parts.items()}
+    return Index(_root(squared.value), _root(squared.by_group), parts,
                  "coefficient of variation within the group", squared.reason)  # fmt: skip
 
 
@@ -103,6 +103,11 @@ def differential_fairness(cells: Floats, *, concentration: float = 1.0) -> Index
         }
     return Index(np.maximum(*parts.values()), rates, parts, "smoothed selection rate",
                  "fewer than two groups have decisions")  # fmt: skip
+
+
+def _root(half_squared: Floats) -> Floats:
+    """Rounding may leave an entropy of 0 a hair below it."""
+    return np.asarray(np.sqrt(2 * np.maximum(half_squared, 0.0)))
 
 
 def _sum(cells: Floats, names: tuple[str, ...]) -> Any:

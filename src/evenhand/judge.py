@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evenhand import comparison, indexed
+from evenhand import comparison, indexed, sampling
 from evenhand.catalogue import Metric
 from evenhand.comparison import Convention, Plan
 from evenhand.cube import Cube
@@ -77,6 +77,9 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         sentence = f"In {spell(worst.stratum)}: {sentence[0].lower()}{sentence[1:]}"
     summary = worst.summary()
     value = summary.ratio if asked.judged_on == "ratio" else summary.difference
+    people = cube.size
+    sample = sampling.describe(worst, people)
+    notes = [*_notes(asked, cube, parts), *_evidence(worst), *sampling.notes(worst, sample, people)]
     return Finding(
         asked.metric.name,
         asked.metric.title,
@@ -89,9 +92,23 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         sentence,
         summary,
         tuple(row for part in parts for row in part.rows()),
-        tuple(_notes(asked, cube, parts)),
+        tuple(notes),
+        sample=sample,
         settings=_settings(asked, plan),
     )
+
+
+def _evidence(part: Part) -> list[str]:
+    """On whom a fail rests, where it is not the pair that lies farthest apart."""
+    place = part.bounds.near_pair
+    if part.verdict != "fail" or place is None:
+        return []
+    measure, first, second = place
+    if first == part.gap.high and second == part.gap.low:
+        return []
+    groups, row = part.table.groups, part.table.measures[measure]
+    other = part.plan.name if second < 0 else spell(groups[second])
+    return [f"The evidence is strongest between {spell(groups[first])} and {other} in the {row.title}."]
 
 
 def _notes(asked: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
@@ -100,9 +117,19 @@ def _notes(asked: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
     if small and asked.threshold is not None:
         least = asked.policy.min_group_size
         notes.append(f"Fewer than {least} rows to measure on: {_names(small)}. No pass rests on them.")
+    if isinstance(asked.reference, Mapping) and parts[0].plan.against == "extremes":
+        lacking = [name for name in cube.meaning.sensitive if name not in asked.reference]
+        notes.append(f"No reference was given for {_names(lacking)}, so the extremes are compared.")
     reasons = dict.fromkeys(reason for part in parts for reason in part.reasons())
     if reasons:
         notes.append(f"Undefined, so not compared: {_names(reasons, '; ')}.")
+    several = [part for part in parts if len(part.table.measures) > 1 and not math.isnan(part.value)]
+    lost = dict.fromkeys(title for part in several for title in part.left_out())
+    if lost:
+        notes.append(f"Nothing could be compared in the {_names(lost)}.")
+    alone = [spell(part.stratum) for part in parts if len(parts) > 1 and math.isnan(part.gap.difference)]
+    if alone:
+        notes.append(f"In {_names(alone)} nothing could be compared. A pass says nothing of it.")
     missing = int(sum(n for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True) if None in group))
     if missing:
         share = missing / cube.size

@@ -21,6 +21,7 @@ class Part:
 
     def __init__(self, asked: Request, plan: Plan, stratum: Group, table: Table) -> None:
         self.asked, self.plan, self.stratum, self.table = asked, plan, stratum, table
+        self.one_sided = asked.one_sided and not plan.fold
         named = np.array([None not in group or group == plan.reference for group in table.groups])
         large = table.support >= asked.policy.min_group_size
         self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[:, i].all()]
@@ -32,7 +33,7 @@ class Part:
             everyone,
             aggregate=asked.aggregate,
             judged_on=asked.judged_on,
-            one_sided=asked.one_sided,
+            one_sided=self.one_sided,
             fold=plan.fold,
         )
         self.bounds: Bounds = self._method().find(asked, plan, table, self.gap, self.judged)
@@ -54,10 +55,10 @@ class Part:
     def severity(self) -> float:
         """How bad the gap is; the stratum with the worst one speaks for the finding."""
         if math.isnan(self.value):
-            return -2.0
+            return -math.inf
         if self.asked.judged_on == "difference":
             return abs(self.value)
-        return -self.value if self.asked.one_sided else -float(comparison.folded(self.value))
+        return -self.value if self.one_sided else -float(comparison.folded(self.value))
 
     @property
     def passes(self) -> bool | None:
@@ -67,7 +68,7 @@ class Part:
             return None
         if self.asked.judged_on == "difference":
             return abs(value) <= limit + TOLERANCE
-        two_sided = self.table.base is not None and not self.asked.one_sided
+        two_sided = self.table.base is not None and not self.one_sided
         return (float(comparison.folded(value)) if two_sided else value) >= limit - TOLERANCE
 
     @property
@@ -78,6 +79,18 @@ class Part:
         if self.bounds.outside:
             return "fail"
         return "pass" if self.bounds.inside and self.passes else "inconclusive"
+
+    def left_out(self) -> list[str]:
+        """Measures in which nothing could be compared, although others could."""
+        if math.isnan(self.value) and self.table.base is None and len(self.table.measures) == 1:
+            return []
+        lost = []
+        for i, row in enumerate(self.table.measures):
+            base = None if self.table.base is None else self.table.base[i : i + 1]
+            one = comparison.gap(self.table.values[i : i + 1], base, self.judged.everyone[i : i + 1])
+            if math.isnan(one.ratio if self.asked.judged_on == "ratio" else one.difference):
+                lost.append(row.title)
+        return lost
 
     def reasons(self) -> list[str]:
         """Why values are undefined, for each that is."""
@@ -152,7 +165,8 @@ class Part:
         """What was found, with the real names and numbers."""
         gap, asked, table = self.gap, self.asked, self.table
         if math.isnan(self.value):
-            return wording.undefined(table.measures, self.reasons(), asked.judged_on)
+            zero = [row.title for i, row in enumerate(table.measures) if not np.nan_to_num(table.values[i]).any()]
+            return wording.undefined(table.measures, self.reasons(), zero if asked.judged_on == "ratio" else ())
         row, high = table.measures[gap.measure or 0], gap.high or 0
         ending = wording.bound(asked.threshold, self.passes, asked.judged_on, row.unit)
         if gap.measure is None:

@@ -95,11 +95,11 @@ def average(rows: Sequence[AnyMeasure], value: float, who: str, judged_on: Judge
     return f"On average over {names}, {who} lie apart by {size}{ending}."
 
 
-def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], judged_on: JudgedOn = "difference") -> str:
-    """Why there is no number."""
+def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
+    """Why there is no number; `zero` are the measures that are 0 for every group, and so have no ratio."""
     names = " and ".join(row.title for row in rows)
-    if not reasons and judged_on == "ratio":
-        return f"The ratio of the {names} is undefined: it is 0 for every group."
+    if zero and not reasons:
+        return f"The ratio of the {' and '.join(zero)} is undefined: it is 0 for every group."
     why = f": {'; '.join(reasons[:4])}{'; …' if len(reasons) > 4 else ''}" if reasons else ""
     return f"The {names} cannot be compared between groups{why}."
 

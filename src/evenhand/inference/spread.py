@@ -86,7 +86,8 @@ class Proportions:
     @property
     def variances(self) -> Floats:
         theta = _divide(self.k, self.n)
-        return np.asarray(self.form.slope(theta) ** 2 * theta * (1 - theta) / np.maximum(self.n - 1, 1))
+        with np.errstate(invalid="ignore"):  # an infinite slope where the measure itself is infinite
+            return np.asarray(self.form.slope(theta) ** 2 * theta * (1 - theta) / np.maximum(self.n - 1, 1))
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
         return Proportions(self.k[list(places)] * multiplier, self.n[list(places)] * multiplier, self.form)

@@ -1,0 +1,105 @@
+"""What a sample of this size can show: the Sample of a finding, and the sentences that follow from it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evenhand.findings import Group, Sample, spell
+from evenhand.inference import power
+from evenhand.inference.spread import Spread
+from evenhand.part import Part
+from evenhand.wording import distance
+
+
+def describe(part: Part, people: int) -> Sample | None:
+    """The gap to expect by chance, the gap that could be found, and the rows that would settle the finding."""
+    measure = part.gap.measure or 0
+    spread = part.table.spreads[measure]
+    if spread is None or part.gap.high is None:
+        return None
+    usable = part.judged.everyone[measure]
+    groups = int((usable & np.isfinite(spread.values)).sum())
+    pair = _pair(part, spread)
+    raw, debiased = power.variance_between(spread, usable)
+    detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, part.asked.policy.confidence)
+    settling = None
+    if part.verdict == "inconclusive" and pair is not None and part.gap.measure is not None:
+        settling = _settle(part, spread, pair, groups, people)
+    return Sample(
+        power.expected_gap(spread, usable),
+        detectable,
+        raw,
+        debiased,
+        None if settling is None else settling[0],
+        None if settling is None else settling[1],
+    )
+
+
+def notes(part: Part, sample: Sample | None, people: int) -> list[str]:
+    """What the reader must know of the sample."""
+    if sample is None:
+        return []
+    said = []
+    unit = part.table.measures[part.gap.measure or 0].unit
+    if part.table.base is None and math.isfinite(sample.expected_gap) and len(part.table.groups) > 2:
+        said.append(f"Groups of these sizes would lie {distance(sample.expected_gap, unit)} apart by chance alone.")
+    if part.verdict == "inconclusive" and part.asked.policy.interval == "simultaneous":
+        if sample.rows_to_settle is None:
+            said.append("No sample below a billion rows is expected to settle it: the estimate is at the threshold.")
+        else:
+            times = sample.rows_to_settle / max(people, 1)
+            said.append(
+                f"About {_rounded(sample.rows_to_settle):,} rows like these ({times:.3g} times as many) would probably "
+                f"settle it; {spell(sample.limiting_group)} limits it most."
+            )
+    return said
+
+
+def _pair(part: Part, spread: Spread) -> tuple[int, int] | None:
+    """The two groups whose gap is hardest to bring within the threshold: the extremes, or the widest apart."""
+    gap, groups = part.gap, part.table.groups
+    if gap.high is None:
+        return None
+    if gap.low is not None:
+        if part.passes is not False:
+            return _widest(part, spread)
+        return gap.high, gap.low
+    place = next((i for i, group in enumerate(groups) if group == part.plan.reference), None)
+    if place is None:
+        return None
+    values = spread.values
+    return (gap.high, place) if values[gap.high] >= values[place] else (place, gap.high)
+
+
+def _widest(part: Part, spread: Spread) -> tuple[int, int]:
+    chosen = np.flatnonzero(part.judged.everyone[part.gap.measure or 0] & np.isfinite(spread.values))
+    reach = 2 * np.sqrt(np.nan_to_num(spread.variances[chosen]))
+    values = spread.values[chosen]
+    far = values[:, None] - values[None, :] + np.hypot(reach[:, None], reach[None, :])
+    np.fill_diagonal(far, -np.inf)
+    high, low = np.unravel_index(int(np.argmax(far)), far.shape)
+    return int(chosen[high]), int(chosen[low])
+
+
+def _settle(part: Part, spread: Spread, pair: tuple[int, int], groups: int, people: int) -> tuple[int, Group] | None:
+    asked = part.asked
+    share = asked.policy.confidence ** (1 / len(part.table.measures))
+    found = power.rows_to_settle(spread, pair, asked.judged_on, asked.threshold or 0.0, share, groups, people)
+    if found is None:
+        return None
+    multiplier, limiting = found.multiplier, found.limiting
+    support = part.table.support
+    named = part.judged.everyone
+    smallest = float(support[named].min()) if part.passes and named.any() else math.inf
+    if 0 < smallest * multiplier < asked.policy.min_group_size:
+        multiplier = asked.policy.min_group_size / smallest
+        limiting = int(np.argmin(np.where(named, support, np.inf).min(axis=0)))
+    return math.ceil(multiplier * people), part.table.groups[limiting]
+
+
+def _rounded(rows: int) -> int:
+    """Two figures are all that such a forecast carries."""
+    digits = max(len(str(rows)) - 2, 0)
+    return round(rows, -digits)
