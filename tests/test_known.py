@@ -45,7 +45,7 @@ def test_guide_names_the_groups():
     assert (found.highest, found.lowest) == ("a", "b")
     assert found.interpretation == (
         "The false positive rate differs most: it is highest for a (100.0 %) and lowest for b (0.0 %): "
-        "a gap of 100.0 points, above the threshold of 10."
+        "a gap of 100.0 points (95 % interval 0.0 to 100.0), above the threshold of 10."
     )
 
 
@@ -81,7 +81,7 @@ def test_compas_four_fifths_between_two_groups():
     assert (found.passes, found.verdict) == (False, "fail")
     assert found.interpretation == (
         "The selection rate is highest for African-American (58.8 %) and lowest for Caucasian (34.8 %): "
-        "a ratio of 0.59, beyond the threshold of 0.8."
+        "a ratio of 0.59 (95 % interval 0.56 to 0.63), beyond the threshold of 0.8."
     )
 
 

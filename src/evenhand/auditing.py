@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from evenhand.catalogue import METRICS, find
 from evenhand.cube import Cube
 from evenhand.errors import CallError
 from evenhand.findings import Finding, Verdict, spell
+from evenhand.inference import multiplicity
 from evenhand.measures import RowMeasure
 from evenhand.policy import Policy, Request, request
 
@@ -62,6 +63,8 @@ class Audit:
             "ratio": [finding.ratio.value for finding in self.findings],
             "highest": [finding.highest for finding in self.findings],
             "lowest": [finding.lowest for finding in self.findings],
+            "p_value": [finding.p_value for finding in self.findings],
+            "p_adjusted": [finding.p_adjusted for finding in self.findings],
             "passes": [finding.passes for finding in self.findings],
             "verdict": [finding.verdict for finding in self.findings],
             "required": [self.decides(finding) for finding in self.findings],
@@ -70,17 +73,20 @@ class Audit:
         return frames.frame(columns, self.frame_kind)
 
     def groups(self) -> Any:
-        """Every measure of every group, with counts and the reason where one is undefined, as a dataframe."""
-        names = ("attributes", "stratum", "group", "measure", "value", "n", "reason")
+        """Every measure of every group, with its interval, counts and the reason where one is undefined."""
+        names = ("attributes", "stratum", "group", "measure", "value", "low", "high", "n", "reason")
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for attributes in attribute_sets(self.cube, True)[0]:
             part = self.cube.marginal(attributes)
             values, counts = part.measures(), part.counts
             for name, column in values.items():
                 row = measures.find(name)
-                for (stratum, group), value, n in zip(part.pairs, column, measures.support(counts, row), strict=True):
-                    why = measures.reason(row, spell(group)) if np.isnan(value) else None
-                    told = (" × ".join(attributes), spell(stratum), spell(group), name, float(value), int(n), why)
+                ends = part.limits(name, self.policy.confidence)
+                support = measures.support(counts, row)
+                for i, (stratum, group) in enumerate(part.pairs):
+                    why = measures.reason(row, spell(group)) if np.isnan(column[i]) else None
+                    numbers = (float(column[i]), float(ends[0][i]), float(ends[1][i]), int(support[i]))
+                    told = (" × ".join(attributes), spell(stratum), spell(group), name, *numbers, why)
                     for key, item in zip(names, told, strict=True):
                         columns[key].append(item)
         if not self.cube.meaning.control:
@@ -199,10 +205,12 @@ def audit_cube(
     if policy.required is None and metrics is not None:
         required = tuple(dict.fromkeys(find(name)[0].name for name in asked))
     findings = []
+    strict = _strict(policy, len(required) * len(cube.meaning.sensitive))
     for attributes in sets:
         part = cube.marginal(attributes)
         for name in asked:
-            wanted = request(name, policy=policy, reference=reference)
+            decides = len(attributes) == 1 and find(name)[0].name in required
+            wanted = request(name, policy=strict if decides else policy, reference=reference)
             if any(isinstance(row, RowMeasure) for row in wanted.metric.rows):
                 if row_evaluator is None:
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
@@ -215,7 +223,25 @@ def audit_cube(
         f"Judged by {judged} on single attributes. The criteria exclude each other, so not all can be "
         "met: choose the one that fits the decision."
     )
-    return Audit(cube, policy, tuple(findings), tuple(notes), required, frame_kind)
+    return Audit(cube, policy, _adjusted(findings, policy), tuple(notes), required, frame_kind)
+
+
+def _strict(policy: Policy, deciding: int) -> Policy:
+    """With familywise="audit", the findings that decide share one error probability."""
+    if policy.familywise == "finding" or deciding < 2:
+        return policy
+    return replace(policy, confidence=1 - (1 - policy.confidence) / deciding)
+
+
+def _adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
+    """Every p-value of the audit corrected for how many different questions were asked."""
+    p = [np.nan if finding.p_value is None else finding.p_value for finding in findings]
+    first = multiplicity.distinct([finding.counts for finding in findings])
+    corrected = multiplicity.adjust(p, policy.correction, first)
+    return tuple(
+        finding if np.isnan(value) else replace(finding, p_adjusted=float(value))
+        for finding, value in zip(findings, corrected, strict=True)
+    )
 
 
 def attribute_sets(cube: Cube, intersections: bool | int) -> tuple[list[tuple[str, ...]], list[str]]:

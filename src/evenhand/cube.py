@@ -15,6 +15,8 @@ from evenhand import roles as reading
 from evenhand import sources
 from evenhand.errors import CallError, nearest
 from evenhand.findings import Group, spell
+from evenhand.inference import simultaneous
+from evenhand.inference import spread as spreading
 from evenhand.sources.counting import Pair
 from evenhand.sources.levels import order_key
 
@@ -172,6 +174,13 @@ class Cube:
             else [row for row in measuring.MEASURES.values() if all(there[role] for role in row.needs)]
         )
         return dict(measuring.evaluate(self.cells, chosen))
+
+    def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
+        spread = spreading.of(measuring.find(name), self.cells, self.squares)
+        if spread is None:
+            return np.full(len(self.pairs), np.nan), np.full(len(self.pairs), np.nan)
+        return simultaneous.own(spread, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
         """The cube of some of the attributes, the others summed over; `control=False` sums over the strata."""

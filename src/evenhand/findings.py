@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Group = tuple[str | None, ...]
 """One value for each attribute; None is a missing value."""
@@ -115,7 +115,8 @@ class Finding:
 
     `value` is the estimate that is judged and `judged_on` says what it is. `passes` compares that estimate
     with the threshold and nothing else; `verdict` also asks whether the data can carry the answer. `p_value` tests
-    "no gap at all" by the test named in `tested`, and does not decide the verdict.
+    "no gap at all" by the test named in `tested`, and does not decide the verdict; `counts` is the table it rests on,
+    by which an audit tells equal questions apart.
     """
 
     metric: str
@@ -134,6 +135,7 @@ class Finding:
     p_adjusted: float | None = None
     tested: str | None = None
     sample: Sample | None = None
+    counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
     panels: tuple[Panel, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evenhand import comparison, indexed, sampling
+from evenhand import comparison, indexed, sampling, tested
 from evenhand.catalogue import Metric
 from evenhand.comparison import Convention, Plan
 from evenhand.cube import Cube
@@ -79,6 +79,7 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
     value = summary.ratio if asked.judged_on == "ratio" else summary.difference
     people = cube.size
     sample = sampling.describe(worst, people)
+    test, counts = tested.no_gap(parts)
     notes = [*_notes(asked, cube, parts), *_evidence(worst), *sampling.notes(worst, sample, people)]
     return Finding(
         asked.metric.name,
@@ -91,8 +92,11 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         overall([part.verdict for part in parts]),
         sentence,
         summary,
-        tuple(row for part in parts for row in part.rows()),
+        tuple(row for part in parts for row in part.rows(tested.by_group(part))),
         tuple(notes),
+        p_value=None if test is None or math.isnan(test.p_value) else test.p_value,
+        tested=None if test is None else test.name,
+        counts=counts,
         sample=sample,
         settings=_settings(asked, plan),
     )

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand import bounds, comparison, drawn, pairwise, wording
 from evenhand.bounds import TOLERANCE, Bounds, Interval, Judged
@@ -14,6 +15,8 @@ from evenhand.findings import Estimate, Group, Row, Verdict, spell
 from evenhand.measures import Measure, RowMeasure, reason
 from evenhand.policy import Request
 from evenhand.table import Table
+
+Floats = npt.NDArray[np.float64]
 
 
 class Part:
@@ -102,8 +105,11 @@ class Part:
             if math.isnan(table.values[i, j])
         ]
 
-    def rows(self) -> list[Row]:
-        """A row for each measure of each group, then how far apart the groups are in each."""
+    def rows(self, p: tuple[Floats, Floats] | None = None) -> list[Row]:
+        """A row for each measure of each group, then how far apart the groups are in each.
+
+        `p` are p-values of each group against its baseline, plain and adjusted, [measures, groups].
+        """
         table, rows = self.table, []
         for i, row in enumerate(table.measures):
             low, high = self.bounds.own[i]
@@ -120,6 +126,8 @@ class Part:
                         estimate=estimate(value, (low[j], high[j])),
                         difference=difference,
                         ratio=ratio,
+                        p_value=_defined(p[0][i, j]) if p is not None else None,
+                        p_adjusted=_defined(p[1][i, j]) if p is not None else None,
                         reason=why(row, group) if math.isnan(value) else None,
                     )
                 )
@@ -168,7 +176,9 @@ class Part:
             zero = [row.title for i, row in enumerate(table.measures) if not np.nan_to_num(table.values[i]).any()]
             return wording.undefined(table.measures, self.reasons(), zero if asked.judged_on == "ratio" else ())
         row, high = table.measures[gap.measure or 0], gap.high or 0
-        ending = wording.bound(asked.threshold, self.passes, asked.judged_on, row.unit)
+        ends = self.bounds.ratio if asked.judged_on == "ratio" else self.bounds.difference
+        ending = wording.reach(ends, asked.policy.confidence, asked.judged_on, row.unit)
+        ending += wording.bound(asked.threshold, self.passes, asked.judged_on, row.unit)
         if gap.measure is None:
             other = spell(table.groups[gap.low]) if gap.low is not None else self.plan.name
             pair = f"{spell(table.groups[high])} and {other}"
@@ -180,6 +190,10 @@ class Part:
             return wording.between(row, several, top, low, asked.judged_on, ending)
         base = float(table.base[gap.measure, high]) if table.base is not None else math.nan
         return wording.against(row, several, top, (self.plan.name or "", base), asked.judged_on, ending)
+
+
+def _defined(p: float) -> float | None:
+    return None if math.isnan(p) else float(p)
 
 
 def why(row: Measure | RowMeasure, group: Group) -> str:

@@ -40,6 +40,20 @@ def quotient(value: float) -> str:
     return "infinitely many" if math.isinf(value) else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
+def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, unit: str = "rate") -> str:
+    """The interval in a sentence.
+
+    >>> reach((0.2577, 0.6877), 0.95, "difference")
+    ' (95 % interval 25.8 to 68.8)'
+    """
+    if any(math.isnan(end) for end in ends):
+        return ""
+    scale = 100 if judged_on == "difference" and unit == "rate" else 1
+    form = "{:.1f}" if scale == 100 else "{:.2f}"
+    low, high = (form.format(scale * end) if math.isfinite(end) else "infinite" for end in ends)
+    return f" ({100 * confidence:g} % interval {low} to {high})"
+
+
 def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
     """The end of a sentence: on which side of the threshold the value lies."""
     if threshold is None or passes is None:

@@ -50,6 +50,24 @@ from evenhand.policy import Policy
 )
 @click.option("--na", multiple=True, help="Text that also means missing, such as NA; may be repeated.")
 @click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
+@click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
+@click.option("--interval", help="simultaneous (default), percentile, basic, bca, bayes, newcombe, ...")
+@click.option("--draws", type=int, help="How many, for intervals made of draws (default 1000).")
+@click.option("--random-state", type=int, help="Seed of the draws (default 0).")
+@click.option(
+    "--correction",
+    type=click.Choice(["holm", "bonferroni", "bh", "by", "none"]),
+    default="holm",
+    show_default=True,
+    help="Of the p-values for their number.",
+)
+@click.option(
+    "--familywise",
+    type=click.Choice(["finding", "audit"]),
+    default="finding",
+    show_default=True,
+    help="Whether the confidence holds for each finding, or for all that decide together.",
+)
 @click.option("--intersections/--no-intersections", default=True, help="Also combine the attributes.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Save the audit (.json).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -61,7 +79,12 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
     """
     if output is not None and output.suffix != ".json":
         raise CallError(f"--output {str(output)!r}: an audit is saved as .json.")
-    policy = Policy(required=given["require"] or None, thresholds=_thresholds(given["threshold"]))
+    policy = Policy(
+        required=given["require"] or None,
+        thresholds=_thresholds(given["threshold"]),
+        correction=None if given["correction"] == "none" else given["correction"],
+        familywise=given["familywise"],
+    )
     with _paths(files) as paths:
         found = audit(
             paths,
@@ -81,6 +104,10 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
             missing=given["missing"],
             na=given["na"],
             min_group_size=given["min_group_size"],
+            confidence=given["confidence"],
+            interval=given["interval"],
+            draws=given["draws"],
+            random_state=given["random_state"],
             intersections=given["intersections"],
         )
     return show(found, as_json=as_json, output=output, quiet=quiet)

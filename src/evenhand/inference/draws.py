@@ -61,6 +61,9 @@ def weighted(
     small cells. Where all weights of a cell are equal the sum is N*·w̄ exactly. Any column without negative values
     can be drawn in this way, such as a score.
 
+    Two moments say enough while weights differ moderately: up to s² = 2w̄² quantiles are those of resampled rows.
+    Where one person holds most of a small cell, low sums come too often, and intervals are somewhat too wide.
+
     >>> (block,) = weighted([[3, 4]], [[6.0, 8.0]], [[12.0, 30.0]], draws=200)
     >>> (counts,) = multinomial([[3, 4]], draws=200)
     >>> bool((block[:, 0, 0] == 2 * counts[:, 0, 0]).all()), bool((block >= 0).all())

@@ -64,7 +64,7 @@ def rows_to_settle(
     if not _settles(spread.scaled(math.exp(most), places), judged_on, threshold, q, c):
         return None
     low, high = 0.0, most
-    for _ in range(40):
+    for _ in range(14):  # to two figures, which is all that a forecast carries
         middle = (low + high) / 2
         if _settles(spread.scaled(math.exp(middle), places), judged_on, threshold, q, c):
             high = middle

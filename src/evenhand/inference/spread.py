@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -62,11 +63,15 @@ class Proportions:
     n: Floats
     form: Form
 
-    @property
-    def values(self) -> Floats:
-        return self._measure(_divide(self.k, self.n))
+    @cached_property
+    def theta(self) -> Floats:
+        return _divide(self.k, self.n)
 
-    @property
+    @cached_property
+    def values(self) -> Floats:
+        return self._measure(self.theta)
+
+    @cached_property
     def centre(self) -> Floats:
         from scipy.special import betaincinv
 
@@ -83,9 +88,9 @@ class Proportions:
         pooled = np.array(self.k.sum() / total if total else 0.5)
         return np.asarray(self.form.slope(pooled) * np.sqrt(pooled * (1 - pooled) * _divide(1.0, self.n)))
 
-    @property
+    @cached_property
     def variances(self) -> Floats:
-        theta = _divide(self.k, self.n)
+        theta = self.theta
         with np.errstate(invalid="ignore"):  # an infinite slope where the measure itself is infinite
             return np.asarray(self.form.slope(theta) ** 2 * theta * (1 - theta) / np.maximum(self.n - 1, 1))
 
@@ -101,11 +106,10 @@ class Proportions:
             low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1) + offset, rest + 1 - offset, tail), 0.0)
             high = np.where(rest > 0, betainccinv(k + 1 - offset, np.where(rest > 0, rest, 1) + offset, tail), 1.0)
         # At an end with an offset the estimate itself may lie outside by a hair.
-        theta = _divide(k, self.n)
-        return self._measure(np.fmin(low, theta)), self._measure(np.fmax(high, theta))
+        return self._measure(np.fmin(low, self.theta)), self._measure(np.fmax(high, self.theta))
 
     def _measure(self, theta: Floats) -> Floats:
-        return self.form.measure(theta)
+        return theta if self.form.plain else self.form.measure(theta)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "verdict": audit.verdict,
         "required": list(audit.required),
-        "policy": {"thresholds": dict(audit.policy.thresholds), "min_group_size": audit.policy.min_group_size},
+        "policy": _plain(asdict(audit.policy)),
         "data": {"rows": audit.cube.size, **_plain(meaning)},
         "findings": [finding(found, required=audit.decides(found)) for found in audit.findings],
         "notes": list(audit.notes),
@@ -57,6 +57,9 @@ def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
         "lowest": found.lowest,
         "interpretation": found.interpretation,
         "p_value": found.p_value,
+        "p_adjusted": found.p_adjusted,
+        "tested": found.tested,
+        "sample": None if found.sample is None else _plain(asdict(found.sample)),
         "notes": list(found.notes),
         "settings": _plain(found.settings),
         "rows": [_row(row) for row in found.rows],
@@ -73,6 +76,8 @@ def _row(row: Row) -> dict[str, Any]:
         "estimate": _estimate(row.estimate),
         "difference": _estimate(row.difference),
         "ratio": _estimate(row.ratio),
+        "p_value": row.p_value,
+        "p_adjusted": row.p_adjusted,
         "reason": row.reason,
     }
     return {key: value for key, value in shown.items() if value is not None and value != []}

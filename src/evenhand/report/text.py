@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from evenhand.findings import Finding, spell
-from evenhand.wording import amount, distance
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 _MOST_ROWS = 44
 _MOST_GROUPS = 20
 _GROUP_COLUMNS = {
-    "selection_rate": "selected",
-    "base_rate": "base rate",
-    "true_positive_rate": "TPR",
-    "false_positive_rate": "FPR",
-    "positive_predictive_value": "PPV",
-    "negative_predictive_value": "NPV",
+    "selection_rate": "selected, %",
+    "base_rate": "base rate, %",
+    "true_positive_rate": "TPR, %",
+    "false_positive_rate": "FPR, %",
+    "positive_predictive_value": "PPV, %",
 }
+_MOST_COLUMNS = 4
 _NAME_WIDTH = 40
 _STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "not judged": "dim"}
 
@@ -39,13 +40,14 @@ def clip(text: str, width: int = _NAME_WIDTH) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def plain(audit: Audit, width: int = 110) -> str:
+def plain(audit: Audit, width: int = 120) -> str:
     """The audit as plain text."""
     from rich.console import Console
 
     page = io.StringIO()
     write(audit, Console(file=page, width=width, no_color=True, highlight=False, emoji=False, legacy_windows=False))
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    lines = "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    return re.sub(r"\n{3,}", "\n\n", lines)
 
 
 def write(audit: Audit, console: Console) -> None:
@@ -67,7 +69,7 @@ def write(audit: Audit, console: Console) -> None:
             console.print(Text("\n" + clip(" × ".join(attributes), 100), style="bold"))
             if len(attributes) == 1:
                 console.print(_group_table(audit, attributes))
-            console.print(_finding_table(shown))
+            console.print(_finding_table(shown, audit.policy.confidence))
     if left <= 0 and len(audit.findings) > _MOST_ROWS:
         console.print(Text(f"{len(audit.findings) - _MOST_ROWS} more findings: save the audit as JSON to see all."))
     for note in dict.fromkeys([*audit.notes, *(note for finding in deciding for note in finding.notes)]):
@@ -86,26 +88,34 @@ def _attributes(audit: Audit) -> str:
 
 
 def _group_table(audit: Audit, attributes: tuple[str, ...]) -> Any:
-    """The groups of an attribute with the rates that people ask for first."""
+    """The groups of an attribute with the rates that people ask for first, and their intervals."""
     from rich.text import Text
 
     part = audit.cube.marginal(attributes, control=False)
     values = part.measures()
-    shown = {name: title for name, title in _GROUP_COLUMNS.items() if name in values}
-    table = _new_table(clip(attributes[0]), "people", *shown.values())
+    shown = [name for name in _GROUP_COLUMNS if name in values]
+    if len(shown) > _MOST_COLUMNS:
+        shown.remove("base_rate")
+    limits = {name: part.limits(name, audit.policy.confidence) for name in shown}
+    table = _new_table(clip(attributes[0]), "people", *(_GROUP_COLUMNS[name] for name in shown))
     people = part.n.sum(axis=(1, 2))
     for i, (_, group) in enumerate(part.pairs[:_MOST_GROUPS]):
-        rates = [Text(amount(float(values[name][i]))) for name in shown]
+        rates = [
+            Text(interval(float(values[name][i]), float(limits[name][0][i]), float(limits[name][1][i]), 100))
+            for name in shown
+        ]
         table.add_row(Text(clip(spell(group))), Text(f"{people[i]:,}"), *rates)
     if len(part.pairs) > _MOST_GROUPS:
         table.add_row(Text(f"{len(part.pairs) - _MOST_GROUPS} more groups"), Text(""))
     return table
 
 
-def _finding_table(findings: list[Finding]) -> Any:
+def _finding_table(findings: list[Finding], confidence: float) -> Any:
     from rich.text import Text
 
-    table = _new_table("metric", "value", "limit", "between", "verdict", left=("between", "verdict"))
+    table = _new_table(
+        "metric", f"value [{confidence:.0%}]", "limit", "between", "verdict", left=("between", "verdict")
+    )
     for finding in findings:
         table.add_row(
             Text(finding.metric),
@@ -130,18 +140,34 @@ def _new_table(first: str, *others: str, left: tuple[str, ...] = ()) -> Any:
 
 
 def value(finding: Finding) -> str:
-    """The judged value: points of a rate, or a plain ratio."""
-    if not finding.value.defined:
+    """The judged value with its interval: points of a rate, or a plain number."""
+    shown = finding.value
+    scale = 100 if finding.judged_on == "difference" else 1
+    return interval(shown.value, shown.low, shown.high, scale)
+
+
+def interval(value: float, low: float | None, high: float | None, scale: int = 1) -> str:
+    """A value and its ends, in percent (or points) when scaled by 100.
+
+    >>> interval(0.5767, 0.2577, 0.6877, 100), interval(0.3143, None, None)
+    ('57.7 [25.8, 68.8]', '0.31')
+    """
+    if math.isnan(value):
         return "undefined"
-    if finding.judged_on == "difference":
-        return distance(finding.value.value, "rate")
-    return amount(finding.value.value, "ratio")
+    form = "{:.1f}" if scale == 100 else "{:.2f}"
+    shown = form.format(scale * value) if math.isfinite(value) else "infinite"
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return shown
+    ends = [form.format(scale * end) if math.isfinite(end) else "∞" for end in (low, high)]
+    return f"{shown} [{', '.join(ends)}]"
 
 
 def limit(finding: Finding) -> str:
     if finding.threshold is None:
         return "-"
-    return f"≤ {100 * finding.threshold:g}" if finding.judged_on == "difference" else f"≥ {finding.threshold:g}"
+    if finding.judged_on == "difference":
+        return f"≤ {100 * finding.threshold:g} points"
+    return f"{'≥' if finding.judged_on == 'ratio' else '≤'} {finding.threshold:g}"
 
 
 def _between(finding: Finding) -> str:
