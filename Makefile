@@ -52,8 +52,9 @@ bench: $(STAMPS)/test ## run every benchmark (slow; not part of CI)
 	  echo; echo "== $$file"; $(PY) "$$file" || exit 1; \
 	done
 
-stubs: $(STAMPS)/package ## write src/evenhand/__init__.pyi anew from the catalogue
+stubs: $(STAMPS)/package ## write src/evenhand/__init__.pyi and the output in README.md anew
 	$(PY) tools/stubs.py
+	$(PY) tools/readme.py
 
 dist: $(STAMPS)/dist ## build the source archive and the wheel into dist/
 	rm -rf dist
