@@ -309,7 +309,9 @@ def _beta(k: Floats, n: Floats, confidence: float, offset: float) -> Ends:
     rest = n - k
     low = betaincinv(np.where(k > 0, k, 1.0) + offset, rest + 1 - offset, tail)
     high = betainccinv(k + 1 - offset, np.where(rest > 0, rest, 1.0) + offset, tail)
-    return _closed(k, n, low, high)
+    # Before 1.17 scipy gives up on some counts past 10^11; there Wilson's ends are the same for any purpose.
+    rough = wilson(k, n, confidence)
+    return _closed(k, n, np.where(np.isnan(low), rough[0], low), np.where(np.isnan(high), rough[1], high))
 
 
 def _closed(k: Floats, n: Floats, low: Floats, high: Floats) -> Ends:

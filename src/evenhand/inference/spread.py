@@ -19,6 +19,8 @@ from evenhand.measures import MEASURES, Form, Measure
 
 Floats = npt.NDArray[np.float64]
 
+_HUGE = 1e7
+
 
 class Spread(Protocol):
     """What intervals need to know: values, limits at a normal deviate, a centre for ratios."""
@@ -105,8 +107,20 @@ class Proportions:
         with np.errstate(invalid="ignore"):
             low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1) + offset, rest + 1 - offset, tail), 0.0)
             high = np.where(rest > 0, betainccinv(k + 1 - offset, np.where(rest > 0, rest, 1) + offset, tail), 1.0)
+        # Where both counts are huge the beta quantile is slow, in older scipy NaN, and a score interval the same.
+        huge = (k > _HUGE) & (rest > _HUGE)
+        if huge.any():
+            low, high = (
+                np.where(huge, score, end) for score, end in zip(self._score(deviate), (low, high), strict=True)
+            )
         # At an end with an offset the estimate itself may lie outside by a hair.
         return self._measure(np.fmin(low, self.theta)), self._measure(np.fmax(high, self.theta))
+
+    def _score(self, z: float) -> tuple[Floats, Floats]:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle = self.theta + z**2 / (2 * self.n)
+            reach = z * np.sqrt(self.theta * (1 - self.theta) / self.n + (z / (2 * self.n)) ** 2)
+            return (middle - reach) / (1 + z**2 / self.n), (middle + reach) / (1 + z**2 / self.n)
 
     def _measure(self, theta: Floats) -> Floats:
         return theta if self.form.plain else self.form.measure(theta)
