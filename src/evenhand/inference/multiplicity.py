@@ -117,7 +117,7 @@ def _key(table: tuple[npt.ArrayLike, npt.ArrayLike] | None, i: int) -> object:
 
 def _discoveries(ascending: Floats) -> Floats:
     many = len(ascending)
-    return np.minimum.accumulate((ascending * many / np.arange(1, many + 1))[::-1])[::-1]
+    return np.minimum.accumulate((ascending * (many / np.arange(1, many + 1)))[::-1])[::-1]
 
 
 def _adjusted(p: npt.ArrayLike, by: Callable[[Floats], Floats]) -> Floats:
