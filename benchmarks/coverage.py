@@ -1,0 +1,655 @@
+"""How often does the default interval hold the true gap?
+
+    python benchmarks/coverage.py            all of it, about ten minutes on two cores
+    python benchmarks/coverage.py --quick    a tenth of the simulations
+    python benchmarks/coverage.py --all      a line for every setting, before the table
+
+Two groups are enumerated: every count with its binomial probability, no chance involved. Two and more groups are
+simulated. Selection rates have fixed denominators; those of the true positive rate are random, because a share of each
+group is positive; equalized odds takes the true and the false positive rate together.
+
+The bars, at 95 % confidence:
+- The interval holds the truth in at least 94 % of samples everywhere, 92 % with unequal weights. Against a reference
+  the intervals of all groups must hold together.
+- Where there is no gap, the verdict at threshold 0 is "fail" in at most 5.5 % of samples.
+- A gap that is exactly at the threshold passes in at most 6 % (8 % with unequal weights).
+
+Intervals are computed for all samples at once. That these are the library's own is checked first, on random tables.
+Beside it stand the percentile bootstrap, Newcombe's interval of the two extreme groups, and fairlearn's. Exits 1 when
+a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.inference import critical, draws, intervals, simultaneous
+from evenhand.inference.spread import Proportions, effective
+from evenhand.measures import MEASURES
+
+Floats = npt.NDArray[np.float64]
+Part = tuple[Floats, Floats]  # k and n, [samples, groups]
+
+SEED = 20240229
+CONFIDENCE = 0.95
+SIMULATIONS, SLOW, RIVAL, DRAWS = 10_000, 2_000, 1_000, 500
+BOOT, BOOT_SAMPLES = 50, 40  # fairlearn
+COVERAGE, WEIGHTED_COVERAGE, FALSE_ALARM = 0.94, 0.92, 0.055
+POSITIVE = 0.3  # the share of each group with a positive label
+KISH = 2.0  # people for each effective one, with unequal weights
+
+FORM = MEASURES["selection_rate"].form
+NEAR, FAR = simultaneous._NEAR, simultaneous._FAR
+EXACT_SIZES = ((5, 5), (10, 200), (30, 30), (30, 200), (30, 2000), (100, 100), (200, 2000))
+EXACT_RATES = (0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.25, 0.33, 0.42, 0.5, 0.75, 0.95)
+
+
+# --- the library's interval, for many samples at once
+
+
+class Reach:
+    """Values, and how far limits lie from them, up and down, plain and on logarithms; [samples, groups]."""
+
+    def __init__(self, k: Floats, n: Floats, deviate: float, offset: float) -> None:
+        pairs, back = np.unique(k + 1j * n, return_inverse=True)  # limits depend on (k, n) only: each pair once
+        spread = Proportions(pairs.real.copy(), pairs.imag.copy(), FORM)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = spread.limits(deviate, offset)
+            value, middle = spread.values, spread.centre
+            table = np.stack(
+                [
+                    value,
+                    value - low,
+                    high - value,
+                    np.log(middle) - np.log(np.minimum(low, middle)),
+                    np.log(np.maximum(high, middle)) - np.log(middle),
+                    np.log(middle),
+                ]
+            )
+        self.value, self.down, self.up, self.log_down, self.log_up, self.log_centre = table[:, back.reshape(k.shape)]
+
+
+def extremes(parts: Sequence[Part]) -> tuple[Floats, ...]:
+    """As `simultaneous.between_extremes`: both ends of the difference and of the ratio, for each sample."""
+    found = np.stack([_pairs(k, n, CONFIDENCE ** (1 / len(parts))) for k, n in parts])
+    none = np.isnan(found).all(axis=0)
+    ends = [np.fmax.reduce(found[:, 0]), np.fmax.reduce(found[:, 1])]
+    ends += [np.fmin.reduce(found[:, 2]), np.fmin.reduce(found[:, 3])]
+    return tuple(np.where(none[i], (0.0, 1.0)[i % 2], end) for i, end in enumerate(ends))
+
+
+def _pairs(k: Floats, n: Floats, share: float) -> Floats:
+    """The four ends of one measure, [4, samples]; NaN where fewer than two groups have a value."""
+    there = (n > 0).sum(axis=1)
+    out = np.full((4, len(k)), np.nan)
+    step = max(1, 1_000_000 // k.shape[1] ** 2)
+    for groups in np.unique(there[there >= 2]).tolist():
+        q = critical.tukey(groups, share)
+        c = critical.one_sided(q, CONFIDENCE)
+        rows = np.flatnonzero(there == groups)
+        near, far = (Reach(k[rows], n[rows], *how) for how in ((q, NEAR), (c, FAR)))
+        for first in range(0, len(rows), step):
+            block = slice(first, first + step)
+            out[:, rows[block]] = _combine(near, far, block)
+    return out
+
+
+def _combine(near: Reach, far: Reach, block: slice) -> list[Floats]:
+    def across(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        return left[block][:, :, None], right[block][:, None, :]
+
+    def best(ends: Floats, worst: float) -> Floats:
+        ends[:, np.arange(ends.shape[1]), np.arange(ends.shape[1])] = worst
+        flat = ends.reshape(len(ends), -1)
+        return np.fmax.reduce(flat, axis=1) if worst < 0 else np.fmin.reduce(flat, axis=1)
+
+    value = near.value[block]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.subtract(*across(near.value, near.value))
+        lower = best(apart - np.hypot(*across(near.down, near.up)), -np.inf)
+        upper = best(apart + np.hypot(*across(far.up, far.down)), -np.inf)
+        middle = np.subtract(*across(near.log_centre, near.log_centre))
+        least = np.exp(best(middle - np.hypot(*across(far.log_down, far.log_up)), np.inf))
+        most = np.exp(best(middle + np.hypot(*across(near.log_up, near.log_down)), np.inf))
+        highest = np.fmax.reduce(value, axis=1)
+        estimate = np.fmin.reduce(value, axis=1) / highest
+    nobody = highest == 0
+    least = np.where(nobody, 0.0, np.fmin(least, estimate))
+    most = np.where(nobody, 1.0, np.fmax(np.minimum(most, 1.0), estimate))
+    return [np.maximum(lower, 0.0), upper, least, most]
+
+
+def reference(parts: Sequence[Part], place: int) -> tuple[Floats, ...]:
+    """As `simultaneous.against`: near then far ends of difference and ratio; 8 times [samples, measures, groups].
+
+    Where denominators are random each sample has its own critical value, and the library is called for each.
+    """
+    if len(parts) == 1 and (parts[0][1] == parts[0][1][0]).all():
+        return tuple(end[:, None, :] for end in _one_by_one(*parts[0], place))
+    return _by_library(parts, place)
+
+
+def _one_by_one(k: Floats, n: Floats, place: int) -> list[Floats]:
+    sizes = np.delete(n[0], place)
+    q = critical.bonferroni(1, CONFIDENCE)
+    if len(sizes) > 1:
+        q = critical.dunnett(tuple(sorted(sizes.tolist())), float(n[0, place]), CONFIDENCE)
+    found = []
+    for how in ((q, NEAR), (critical.one_sided(q, CONFIDENCE), FAR)):
+        r = Reach(k, n, *how)
+        of = slice(place, place + 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart, middle = r.value - r.value[:, of], r.log_centre - r.log_centre[:, of]
+            ratio = r.value / r.value[:, of]
+            low = apart - np.hypot(r.down, r.up[:, of])
+            high = apart + np.hypot(r.up, r.down[:, of])
+            least = np.fmin(np.exp(middle - np.hypot(r.log_down, r.log_up[:, of])), ratio)
+            most = np.fmax(np.exp(middle + np.hypot(r.log_up, r.log_down[:, of])), ratio)
+        for end in (low, high, least, most):
+            end[:, place] = np.nan
+            found.append(end)
+    return found
+
+
+def _by_library(parts: Sequence[Part], place: int) -> tuple[Floats, ...]:
+    compared = np.ones((len(parts), parts[0][0].shape[1]), dtype=bool)
+    compared[:, place] = False
+    found = []
+    for i in range(len(parts[0][0])):
+        spreads = [Proportions(k[i], n[i], FORM) for k, n in parts]
+        bases = [Proportions(np.full(len(k[i]), k[i, place]), np.full(len(k[i]), n[i, place]), FORM) for k, n in parts]
+        ends = simultaneous.against(spreads, bases, compared, CONFIDENCE, reference=place)
+        found.append((*ends.difference_near, *ends.ratio_near, *ends.difference_far, *ends.ratio_far))
+    return tuple(np.stack(end) for end in zip(*found, strict=True))
+
+
+def check() -> float:
+    """The largest distance of the two functions above from the library's, on random tables."""
+    random = np.random.default_rng(SEED)
+    farthest = 0.0
+    for i in range(300):
+        groups, many = int(random.integers(2, 9)), 1 + i % 2
+        sizes = random.integers(1 - (i % 3 == 0), 400, (many, groups)).astype(float)
+        counts = random.binomial(sizes.astype(int), random.choice([0.0, 0.02, 0.3, 0.97], (many, groups))).astype(float)
+        spreads = [Proportions(k, n, FORM) for k, n in zip(counts, sizes, strict=True)]
+        ends = simultaneous.between_extremes(spreads, np.ones((many, groups), dtype=bool), CONFIDENCE)
+        theirs = [*ends.difference, *ends.ratio]
+        mine = [float(end[0]) for end in extremes([(k[None], n[None]) for k, n in zip(counts, sizes, strict=True)])]
+        farthest = max(farthest, _apart(np.array(mine), np.array(theirs)))
+        whole = np.maximum(sizes[0], 1)
+        part = [(np.minimum(counts[0], whole)[None], whole[None])]
+        farthest = max(farthest, *itertools.starmap(_apart, zip(reference(part, 0), _by_library(part, 0), strict=True)))
+    return farthest
+
+
+def _apart(mine: Floats, theirs: Floats) -> float:
+    with np.errstate(invalid="ignore"):
+        distance = np.where((mine == theirs) | (np.isnan(mine) & np.isnan(theirs)), 0.0, np.abs(mine - theirs))
+    distance = distance / np.where(np.abs(theirs) > 1, np.abs(theirs), 1.0)
+    return float(np.where(np.isnan(distance), np.inf, distance).max())
+
+
+# --- settings
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Groups and their true rates. `rates` has a row for each measure; weights are of people."""
+
+    measure: str
+    sizes: tuple[int, ...]
+    rates: tuple[tuple[float, ...], ...]
+    name: str
+    against: str = "extremes"  # or "the first", "the last" group, which are the smallest and the largest
+    weights: str = ""  # or "unequal", or "related" to what is decided
+    rivals: bool = False
+
+    @property
+    def null(self) -> bool:
+        return all(len(set(row)) == 1 for row in self.truths)
+
+    @property
+    def place(self) -> int:
+        return len(self.sizes) - 1 if self.against == "the last" else 0
+
+    @property
+    def truths(self) -> tuple[tuple[float, ...], ...]:
+        if self.weights != "related":
+            return self.rates
+        return tuple(tuple(2 * p / (1 + p) for p in row) for row in self.rates)
+
+    @property
+    def slow(self) -> bool:
+        """Is the library called for each sample?"""
+        return self.against != "extremes" and (self.measure != "selection rate" or bool(self.weights))
+
+    def __str__(self) -> str:
+        weights = f", weights {self.weights}" if self.weights else ""
+        return f"{self.measure}, {self.name}, against {self.against}{weights}"
+
+
+def layouts(groups: int) -> dict[str, tuple[int, ...]]:
+    return {
+        f"{groups} × 30": (30,) * groups,
+        f"{groups} × 200": (200,) * groups,
+        f"{groups} from 30 to 2,000": tuple(np.geomspace(30, 2000, groups).round().astype(int).tolist()),
+        f"{groups - 1} × 2,000 and one of 30": (30,) + (2000,) * (groups - 1),
+        f"{groups - 1} × 30 and one of 2,000": (30,) * (groups - 1) + (2000,),
+    }
+
+
+def patterns(groups: int) -> dict[str, tuple[float, ...]]:
+    rising = tuple(np.linspace(0.02, 0.5, groups).round(4).tolist())
+    return {
+        **{f"all {p}": (p,) * groups for p in (0.02, 0.05, 0.1, 0.3, 0.5)},
+        "rising .02 to .5": rising,
+        "falling .5 to .02": rising[::-1],
+        "first .02, others .1": (0.02,) + (0.1,) * (groups - 1),
+        "first .1, others .02": (0.1,) + (0.02,) * (groups - 1),
+        "first .5, others .3": (0.5,) + (0.3,) * (groups - 1),
+        "half .1, half .2": (0.1,) * (groups // 2) + (0.2,) * (groups - groups // 2),
+    }
+
+
+def settings() -> Iterator[Setting]:
+    for groups in (2, 5, 8, 20):
+        sizes, rates = layouts(groups), patterns(groups)
+        if groups > 2:
+            for (where, n), (how, p) in itertools.product(sizes.items(), rates.items()):
+                for against in ("extremes", "the last", "the first"):
+                    rivals = groups == 8 and against == "extremes"
+                    yield Setting("selection rate", n, (p,), f"{where}, {how}", against, rivals=rivals)
+        uneven = [where for where in sizes if "×" not in where or "200" in where][:2]
+        few = [how for how in rates if how not in ("all 0.05", "first .5, others .3")]
+        for where, how in itertools.product(uneven, few):
+            name = f"{where}, {how}"
+            yield Setting("TPR", sizes[where], (rates[how],), name)
+            yield Setting("equalized odds", sizes[where], (rates[how], rates[how][::-1]), f"{name}; FPR reversed")
+        flat = (0.1,) * groups
+        yield Setting("equalized odds", sizes[uneven[1]], (rates["all 0.5"], flat), f"{uneven[1]}, TPR .5, FPR .1")
+        yield Setting(
+            "equalized odds", sizes[uneven[1]], (rates["rising .02 to .5"], flat), f"{uneven[1]}, TPR rising, FPR .1"
+        )
+        for how, against in (("all 0.1", "the last"), ("falling .5 to .02", "the first")):
+            name = f"{uneven[1]}, {how}"
+            yield Setting("TPR", sizes[uneven[1]], (rates[how],), name, against)
+            if groups != 20:
+                two = (rates[how], rates["all 0.3"])
+                yield Setting("equalized odds", sizes[uneven[1]], two, f"{name}; FPR .3", against)
+        if groups != 20:
+            yield from weighted_settings(sizes, rates, uneven)
+
+
+def weighted_settings(
+    sizes: dict[str, tuple[int, ...]], rates: dict[str, tuple[float, ...]], uneven: list[str]
+) -> Iterator[Setting]:
+    chosen = ("all 0.02", "all 0.1", "all 0.3", "rising .02 to .5", "falling .5 to .02", "first .1, others .02")
+    for where, how, weights in itertools.product(uneven, chosen, ("unequal", "related")):
+        yield Setting("selection rate", sizes[where], (rates[how],), f"{where}, {how}", weights=weights)
+    for how in ("all 0.1", "all 0.3", "falling .5 to .02"):
+        yield Setting("TPR", sizes[uneven[0]], (rates[how],), f"{uneven[0]}, {how}", weights="unequal")
+        two = (rates[how], rates["all 0.3"])
+        yield Setting("equalized odds", sizes[uneven[0]], two, f"{uneven[0]}, {how}; FPR .3", weights="unequal")
+        yield Setting("selection rate", sizes[uneven[1]], (rates[how],), f"{uneven[1]}, {how}", "the last", "unequal")
+
+
+# --- samples
+
+
+def sample(setting: Setting, many: int, random: np.random.Generator) -> list[Part]:
+    """k and n of each measure, [samples, groups]; effective ones where there are weights."""
+    sizes = np.array(setting.sizes)
+    if setting.weights:
+        return _weighted_sample(setting, many, random)
+    positive = random.binomial(sizes, POSITIVE, (many, len(sizes)))
+    everyone = np.broadcast_to(sizes, positive.shape)
+    of = {"selection rate": [everyone], "TPR": [positive], "equalized odds": [positive, sizes - positive]}
+    return [
+        (random.binomial(n, p).astype(float), n.astype(float))
+        for n, p in zip(of[setting.measure], setting.rates, strict=True)
+    ]
+
+
+def _weighted_sample(setting: Setting, many: int, random: np.random.Generator) -> list[Part]:
+    """Weights are log-normal; "related" ones are doubled for those who are selected."""
+    starts = np.concatenate([[0], np.cumsum(setting.sizes)[:-1]])
+    group = np.repeat(np.arange(len(setting.sizes)), setting.sizes)
+    sigma = np.sqrt(np.log(KISH))
+    blocks: list[list[Part]] = []
+    step = max(1, 2_000_000 // len(group))
+    for first in range(0, many, step):
+        shape = (min(step, many - first), len(group))
+        weight = random.lognormal(0.0, sigma, shape)
+        positive = random.random(shape) < POSITIVE
+        chance = random.random(shape)
+        within = {"selection rate": [True], "TPR": [positive], "equalized odds": [positive, ~positive]}
+        parts = []
+        for inside, p in zip(within[setting.measure], setting.rates, strict=True):
+            chosen = chance < np.array(p)[group]
+            w = np.where(inside, weight * np.where(chosen & (setting.weights == "related"), 2.0, 1.0), 0.0)
+            sums = [np.add.reduceat(w**j * side, starts, axis=1) for j in (1, 2) for side in (chosen, ~chosen)]
+            parts.append(effective(*sums))
+        blocks.append(parts)
+    return [tuple(np.concatenate(side) for side in zip(*part, strict=True)) for part in zip(*blocks, strict=True)]
+
+
+# --- what is measured
+
+
+@dataclass(frozen=True)
+class Found:
+    """Shares of samples. `covers` and `alarm` are for (difference, ratio); `wrong` is a pass at the threshold."""
+
+    setting: Setting
+    samples: int
+    covers: tuple[float, float]
+    alarm: tuple[float, float] = (np.nan, np.nan)
+    wrong: tuple[float, float] = (np.nan, np.nan)
+    farthest: float = np.nan
+    width: float = np.nan
+    rivals: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """By name: coverage of the difference, false alarms, mean width."""
+
+
+def measure(job: tuple[Setting, float]) -> Found:
+    setting, scale = job
+    random = np.random.default_rng([SEED, zlib.crc32(str(setting).encode())])
+    many = round(scale * (SLOW if setting.slow or setting.weights else SIMULATIONS))
+    parts = sample(setting, many, random)
+    even = np.full(many, 1 / many)
+    if setting.against == "extremes":
+        found = score_extremes(setting, extremes(parts), parts, even)
+    else:
+        found = score_reference(setting, reference(parts, setting.place), parts, even)
+    if not setting.rivals:
+        return found
+    k, n = parts[0]
+    few = round(scale * RIVAL)
+    rivals = {
+        "percentile bootstrap": _score(setting, percentile(k[:few], n[:few])),
+        "Newcombe, extreme pair": _score(setting, newcombe(k, n)),
+    }
+    return Found(**{**vars(found), "rivals": rivals})
+
+
+def score_extremes(setting: Setting, ends: Sequence[Floats], parts: Sequence[Part], chance: Floats) -> Found:
+    """The truth is that of the groups that have a value in the sample."""
+    gaps, quotients = [], []
+    for (_, n), p in zip(parts, setting.truths, strict=True):
+        truth = np.where(n > 0, p, np.nan)
+        enough = (n > 0).sum(axis=1) >= 2
+        high, low = np.fmax.reduce(truth, axis=1), np.fmin.reduce(truth, axis=1)
+        gaps.append(np.where(enough, high - low, np.nan))
+        quotients.append(np.where(enough, low / high, np.nan))
+    gap, quotient = np.fmax.reduce(gaps), np.fmin.reduce(quotients)
+    known = ~np.isnan(gap)
+    lower, upper, least, most = ends
+    below, above = (lower > gap + 1e-12) & known, (upper < gap - 1e-12) & known
+    under, over = (least > quotient + 1e-12) & known, (most < quotient - 1e-12) & known
+    share = lambda event: float((event * chance).sum())  # noqa: E731
+    return Found(
+        setting,
+        len(chance),
+        (1 - share(below | above), 1 - share(under | over)),
+        (share(lower > 1e-9), share(most < 1 - 1e-9)) if setting.null else (np.nan, np.nan),
+        (share(above), share(under)),
+        width=share(upper - lower),
+    )
+
+
+def score_reference(setting: Setting, ends: Sequence[Floats], parts: Sequence[Part], chance: Floats) -> Found:
+    truth = np.array(setting.truths)
+    place = setting.place
+    gap, quotient = truth - truth[:, [place]], truth / truth[:, [place]]
+    low, high, least, most = ends[:4]
+    with np.errstate(invalid="ignore"):  # NaN is what is not compared: it misses nothing
+        missed = (low > gap + 1e-12) | (high < gap - 1e-12)
+        lost = (least > quotient + 1e-12) | (most < quotient - 1e-12)
+        limit, bound = np.delete(np.abs(gap), place, axis=1).max(), np.delete(quotient, place, axis=1)
+        bound = np.minimum(bound, 1 / bound).min()
+        inside = (ends[4] >= -limit - 1e-9) & (ends[5] <= limit + 1e-9) | np.isnan(ends[4])
+        within = (ends[6] >= bound - 1e-9) & (ends[7] <= 1 / bound + 1e-9) | np.isnan(ends[6])
+        values = np.stack([k / np.where(n > 0, n, np.nan) for k, n in parts], axis=1)
+        away = np.abs(values - values[:, :, [place]])
+    away[:, :, place] = -1
+    flat = np.nan_to_num(away, nan=-1).reshape(len(chance), -1)
+    far = flat.argmax(axis=1)
+    of_farthest = np.take_along_axis(missed.reshape(flat.shape), far[:, None], 1)[:, 0]
+    wide = np.take_along_axis((high - low).reshape(flat.shape), far[:, None], 1)[:, 0]
+    share = lambda event: float((event * chance).sum())  # noqa: E731
+    either = [event.any(axis=(1, 2)) for event in (missed, lost)]
+    return Found(
+        setting,
+        len(chance),
+        (1 - share(either[0]), 1 - share(either[1])),
+        (share(either[0]), share(either[1])) if setting.null else (np.nan, np.nan),
+        (share(inside.all(axis=(1, 2))), share(within.all(axis=(1, 2)))),
+        1 - share(of_farthest),
+        share(np.nan_to_num(wide)),
+    )
+
+
+def enumerate_two(sizes: tuple[int, int]) -> list[Found]:
+    """Every table of two groups, with its probability under each pair of rates."""
+    counts = [np.arange(n + 1.0) for n in sizes]
+    grid = np.stack([part.ravel() for part in np.meshgrid(*counts, indexing="ij")], axis=1)
+    part = (grid, np.broadcast_to(np.array(sizes, dtype=float), grid.shape))
+    between, beside = extremes([part]), reference([part], 1)
+    found = []
+    for rates in itertools.product(EXACT_RATES, repeat=2):
+        ranges, chances = zip(*(_likely(n, p) for n, p in zip(sizes, rates, strict=True)), strict=True)
+        chance = np.outer(*chances).ravel()
+        rows = (ranges[0][:, None] * (sizes[1] + 1) + ranges[1]).ravel()
+        likely = [(part[0][rows], part[1][rows])]
+        name = f"{sizes[0]} and {sizes[1]:,}, rates {rates[0]} and {rates[1]}"
+        setting = Setting("selection rate", sizes, (rates,), name)
+        found.append(score_extremes(setting, [end[rows] for end in between], likely, chance))
+        setting = Setting("selection rate", sizes, (rates,), name, "the last")
+        found.append(score_reference(setting, [end[rows] for end in beside], likely, chance))
+    return found
+
+
+def _likely(n: int, p: float) -> tuple[npt.NDArray[np.intp], Floats]:
+    from scipy.special import gammaln
+
+    k = np.arange(n + 1)
+    log = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + k * np.log(p) + (n - k) * np.log1p(-p)
+    kept = np.flatnonzero(log > np.log(1e-12))
+    return kept, np.exp(log[kept])
+
+
+# --- the others
+
+
+def percentile(k: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """Of the gap between the highest and the lowest group, everyone drawn anew."""
+    ends = []
+    for i, (some, of) in enumerate(zip(k.astype(int), n.astype(int), strict=True)):
+        cells = np.stack([some, of - some], axis=1)
+        block = np.concatenate(list(draws.multinomial(cells, DRAWS, random_state=i)))
+        with np.errstate(invalid="ignore"):
+            rates = block[..., 0] / block.sum(axis=-1)
+        gap = np.fmax.reduce(rates, axis=1) - np.fmin.reduce(rates, axis=1)
+        ends.append(intervals.percentile(gap, CONFIDENCE)[:2])
+    low, high = np.array(ends).T
+    return low, high
+
+
+def newcombe(k: Floats, n: Floats) -> tuple[Floats, Floats]:
+    every = np.arange(len(k))
+    high, low = np.argmax(k / n, axis=1), np.argmin(k / n, axis=1)
+    return intervals.newcombe(k[every, high], n[every, high], k[every, low], n[every, low], CONFIDENCE)
+
+
+def _score(setting: Setting, ends: tuple[Floats, Floats]) -> tuple[float, float, float]:
+    low, high = ends
+    truth = max(setting.truths[0]) - min(setting.truths[0])
+    covers = float(((low <= truth + 1e-12) & (high >= truth - 1e-12)).mean())
+    return covers, float((low > 1e-9).mean()) if setting.null else np.nan, float((high - low).mean())
+
+
+FAIRLEARN = """
+import json, sys
+import fairlearn, numpy as np, pandas as pd
+from fairlearn.metrics import MetricFrame, selection_rate
+given = json.load(sys.stdin)
+ends = []
+for i, (k, n) in enumerate(given["tables"]):
+    group = np.repeat(np.arange(len(n)), n)
+    chosen = np.concatenate([np.arange(m) < s for s, m in zip(k, n)]).astype(int)
+    frame = MetricFrame(metrics=selection_rate, y_true=chosen, y_pred=chosen, sensitive_features=group,
+                        n_boot=given["boot"], ci_quantiles=[0.025, 0.975], random_state=i)
+    ends.append([float(end) for end in frame.difference_ci(method="between_groups")])
+print(json.dumps({"ends": ends, "version": fairlearn.__version__}))
+"""
+
+
+def fairlearn(setting: Setting, many: int) -> tuple[str, tuple[float, float, float]]:
+    import peers
+
+    k, n = sample(setting, many, np.random.default_rng(SEED))[0]
+    tables = [[some.astype(int).tolist(), of.astype(int).tolist()] for some, of in zip(k, n, strict=True)]
+    done = subprocess.run(
+        [str(peers.python("fairlearn")), "-c", FAIRLEARN],
+        input=json.dumps({"tables": tables, "boot": BOOT}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"fairlearn failed:\n{done.stderr}")
+    answer = json.loads(done.stdout)
+    low, high = np.array(answer["ends"]).T
+    name = f"fairlearn {answer['version']}, n_boot={BOOT}"
+    return name, _score(setting, (low, high))
+
+
+# --- the table
+
+COLUMNS = (
+    "interval",
+    "measure",
+    "against",
+    "groups",
+    "settings",
+    "samples",
+    "covers",
+    "ratio",
+    "alarm",
+    "passes",
+    "width",
+)
+LAYOUT = "{:<31} {:<15} {:<12} {:>6} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}  {}"
+
+
+def percent(value: float) -> str:
+    return "" if np.isnan(value) else f"{100 * value:.2f}"
+
+
+def line(title: str, found: Sequence[Found]) -> bool:
+    """One row of the table: the worst of its settings. Is every bar met?"""
+    weighted = bool(found[0].setting.weights)
+    bar = WEIGHTED_COVERAGE if weighted else COVERAGE
+    alarm = 1 - WEIGHTED_COVERAGE if weighted else FALSE_ALARM
+    covers = [min(each.covers[i] for each in found) for i in (0, 1)]
+    alarms = max((a for each in found for a in each.alarm if not np.isnan(a)), default=np.nan)
+    wrong = max(a for each in found for a in each.wrong)
+    farthest = min((each.farthest for each in found if not np.isnan(each.farthest)), default=1.0)
+    met = min(*covers, farthest) >= bar and not alarms > alarm and wrong <= 1 - bar
+    worst = min(found, key=lambda each: min(each.covers))
+    setting = found[0].setting
+    samples = sorted({each.samples for each in found if "exact" not in title})
+    row = LAYOUT.format(
+        title,
+        setting.measure,
+        "extremes" if setting.against == "extremes" else "reference",
+        len(setting.sizes),
+        len(found),
+        f"{samples[-1]:,}" if samples else "all",
+        *map(percent, (*covers, alarms, wrong)),
+        f"{np.mean([each.width for each in found]):.3f}",
+        f"{'' if met else 'MISSED  '}least at {worst.setting.name}",
+    )
+    print(row, flush=True)
+    return met
+
+
+def rival_line(title: str, scores: Sequence[tuple[float, float, float]], groups: int, samples: int, note: str) -> None:
+    alarm = max((score[1] for score in scores if not np.isnan(score[1])), default=np.nan)
+    covers = min(score[0] for score in scores)
+    width = np.mean([score[2] for score in scores])
+    shown = (percent(covers), "", percent(alarm), "", f"{width:.3f}", note)
+    print(LAYOUT.format(title, "selection rate", "extremes", groups, len(scores), f"{samples:,}", *shown), flush=True)
+
+
+def every_line(found: Iterable[Found]) -> None:
+    for each in found:
+        numbers = " ".join(f"{percent(v):>6}" for v in (*each.covers, *each.alarm, *each.wrong, each.farthest))
+        print(f"{numbers} {each.width:.3f}  {len(each.setting.sizes):>2} groups, {each.setting}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="How often does the default interval hold the true gap?")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
+    parser.add_argument("--all", action="store_true", help="a line for every setting")
+    options = parser.parse_args()
+    start = time.perf_counter()
+    scale = 0.1 if options.quick else 1.0
+    print(f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores, seed {SEED}")
+    distance = check()
+    print(f"on 300 random tables the intervals measured here are within {distance:.1e} of the library's")
+    if distance > 1e-12:
+        print("these are not the library's intervals")
+        return 1
+    jobs = sorted(((each, scale) for each in settings()), key=lambda job: -job[0].slow * len(job[0].sizes))
+    with ProcessPoolExecutor() as pool:
+        simulated = list(pool.map(measure, jobs))
+        exact = [each for found in pool.map(enumerate_two, EXACT_SIZES) for each in found]
+    if options.all:
+        print("covers: difference, ratio; alarm: difference, ratio; wrong pass: difference, ratio; farthest; width")
+        every_line(exact)
+        every_line(simulated)
+    print("\nPercent of samples: the worst setting of each row; the width of the difference is a mean.")
+    print(LAYOUT.format(*COLUMNS, ""))
+    met = [line("default, exact", [each for each in exact if (each.setting.against == "extremes") == between])
+           for between in (True, False)]  # fmt: skip
+
+    def key(each: Found) -> tuple[object, ...]:
+        setting = each.setting
+        return bool(setting.weights), setting.against != "extremes", setting.measure, len(setting.sizes)
+
+    for (weighted, *_), rows in itertools.groupby(sorted(simulated, key=key), key=key):
+        met.append(line("default, unequal weights" if weighted else "default", list(rows)))
+    compared = [each for each in simulated if each.rivals]
+    for name in compared[0].rivals:
+        many = round(scale * (RIVAL if "bootstrap" in name else SIMULATIONS))
+        scores = [each.rivals[name] for each in compared]
+        worst = min(compared, key=lambda each: each.rivals[name][0]).setting.name
+        rival_line(name, scores, 8, many, f"least at {worst}")
+    for rates, how in (((0.3,) * 8, "all .3"), ((0.2,) * 4 + (0.4,) * 4, "half .2, half .4")):
+        setting = Setting("selection rate", (50,) * 8, (rates,), f"8 × 50, {how}")
+        many = round(max(scale, 0.25) * BOOT_SAMPLES)
+        name, score = fairlearn(setting, many)
+        rival_line(name, [score], 8, many, f"only {setting.name}")
+        row = measure((setting, scale))
+        met.append(line("default, beside it", [row]))
+    print(f"\n{'every bar is met' if all(met) else 'a bar is missed'}; {time.perf_counter() - start:.0f} s")
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
