@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,10 @@ from evenhand.errors import CallError, nearest
 from evenhand.findings import Group, spell
 from evenhand.inference import simultaneous
 from evenhand.inference import spread as spreading
+from evenhand.sources import scoretable
 from evenhand.sources.counting import Pair
 from evenhand.sources.levels import order_key
+from evenhand.sources.scoretable import ScoreTable
 
 if TYPE_CHECKING:
     from evenhand.auditing import Audit
@@ -41,6 +43,7 @@ class Meaning:
     score: str | None = None
     weight: str | None = None
     cutoff: float | None = None
+    higher_is: str = "positive"
     positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: str = "group"
@@ -68,6 +71,7 @@ class Cube:
     w2: Floats | None = None
     cut_by_us: tuple[str, ...] = ()
     facts: Mapping[str, int] = field(default_factory=dict)
+    scores: ScoreTable | None = None
 
     @classmethod
     def count(
@@ -83,6 +87,11 @@ class Cube:
         weight: Any = None,
         positive: Any = 1,
         cutoff: float | None = None,
+        score_range: Sequence[float] | None = None,
+        higher_is: Literal["positive", "negative"] = "positive",
+        bins: int = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        resolution: Literal["grid", "exact"] = "grid",
         bands: Mapping[str, Sequence[float]] | None = None,
         missing: reading.Missing = "group",
         na: Iterable[str] = (),
@@ -108,6 +117,12 @@ class Cube:
             weight=weight,
             positive=positive,
             cutoff=cutoff,
+            score_range=score_range,
+            higher_is=higher_is,
+            bins=bins,
+            strategy=strategy,
+            resolution=resolution,
+            like_scores=like.scores.reading if like is not None and like.scores is not None else None,
             bands=bands,
             missing=missing,
             na=na,
@@ -121,12 +136,13 @@ class Cube:
             roles.score,
             roles.weight,
             roles.cutoff,
+            roles.higher_is,
             {role: favourable.values for role, favourable in roles.positive.items()},
             tally.bands,
             roles.missing,
         )
         cut = tuple(name for name in tally.cut_by_us if like is None or name not in like.meaning.bands)
-        return cls(meaning, tally.pairs, tally.n, tally.w, tally.w2, cut, tally.facts)
+        return cls(meaning, tally.pairs, tally.n, tally.w, tally.w2, cut, tally.facts, tally.scores)
 
     @property
     def has_labels(self) -> bool:
@@ -206,12 +222,14 @@ class Cube:
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""
         inside = np.array([pair[0] == stratum for pair in self.pairs])
+        place = np.where(inside, np.cumsum(inside) - 1, -1)
         return replace(
             self,
             pairs=tuple(pair for pair in self.pairs if pair[0] == stratum),
             n=self.n[inside],
             w=None if self.w is None else self.w[inside],
             w2=None if self.w2 is None else self.w2[inside],
+            scores=None if self.scores is None else self.scores.regroup(place),
         )
 
     def _regroup(self, rename: Callable[[Pair], Pair], meaning: Meaning) -> Cube:
@@ -265,7 +283,9 @@ class Cube:
             or (mine is not None and theirs is not None and np.allclose(mine, theirs, rtol=1e-12, atol=0))
             for mine, theirs in ((self.w, other.w), (self.w2, other.w2))
         )
-        return bool(np.array_equal(self.n, other.n) and sums)
+        if self.scores is None or other.scores is None:
+            return bool(np.array_equal(self.n, other.n) and sums and self.scores is other.scores)
+        return bool(np.array_equal(self.n, other.n) and sums and self.scores.same(other.scores))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -292,8 +312,11 @@ def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
     weighted = parts[0][0].w is not None
     w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
     facts: dict[str, int] = {}
+    tables = []
     for cube, pairs in parts:
         where = [place[pair] for pair in pairs]
+        if cube.scores is not None:
+            tables.append(cube.scores.regroup(np.array(where, dtype=np.intp)))
         np.add.at(n, where, cube.n)
         for total, part in ((w, cube.w), (w2, cube.w2)):
             if total is not None and part is not None:
@@ -301,7 +324,8 @@ def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
         for fact, count in cube.facts.items():
             facts[fact] = facts.get(fact, 0) + count
     cut = tuple(dict.fromkeys(name for cube, _ in parts for name in cube.cut_by_us))
-    return Cube(meaning, tuple(names), n, w, w2, cut, facts)
+    scores = None if not tables else tables[0] if len(tables) == 1 else scoretable.merge(tables)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores)
 
 
 def _pair_key(pair: Pair) -> list[list[tuple[int, float, str]]]:

@@ -41,6 +41,12 @@ class Roles:
     weight: str | None = None
     positive: Mapping[str, Positive] = field(default_factory=dict)
     cutoff: float | None = None
+    score_range: tuple[float, float] | None = None
+    higher_is: Literal["positive", "negative"] = "positive"
+    bins: int = 10
+    strategy: Literal["uniform", "quantile"] = "uniform"
+    resolution: Literal["grid", "exact"] = "grid"
+    like_scores: Any = None
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: Missing = "group"
     na: tuple[str, ...] = ()
@@ -77,6 +83,12 @@ def assign(
     weight: Any = None,
     positive: Any = 1,
     cutoff: float | None = None,
+    score_range: Sequence[float] | None = None,
+    higher_is: Literal["positive", "negative"] = "positive",
+    bins: int = 10,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    resolution: Literal["grid", "exact"] = "grid",
+    like_scores: Any = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     missing: Missing = "group",
     na: Iterable[str] = (),
@@ -101,13 +113,14 @@ def assign(
         problems.add(f"cutoff={cutoff!r} must be a finite number.")
     if cutoff is not None and score is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
-    if score is not None and prediction is None and cutoff is None:
-        problems.add(
-            "score= without prediction= decides nothing: give cutoff=, the score at or above which a "
-            "row is predicted positive."
-        )
     if label is None and prediction is None and score is None:
-        problems.add("there is nothing to measure: give prediction=, score= with cutoff=, or label=.")
+        problems.add("there is nothing to measure: give prediction=, score=, or label=.")
+    extent = _score_range(score_range, problems)
+    _one_of("higher_is", higher_is, ("positive", "negative"), problems)
+    _one_of("strategy", strategy, ("uniform", "quantile"), problems)
+    _one_of("resolution", resolution, ("grid", "exact"), problems)
+    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 100:
+        problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
     edges = _bands(bands or {}, (*groups, *strata), problems)
     favourable = _positive(positive, problems)
     problems.raise_if_any(CallError)
@@ -117,11 +130,35 @@ def assign(
         **chosen,
         positive=favourable,
         cutoff=cutoff,
+        score_range=extent,
+        higher_is=higher_is,
+        bins=bins,
+        strategy=strategy,
+        resolution=resolution,
+        like_scores=like_scores,
         bands=edges,
         missing=missing,
         na=tuple(na),
         arrays=arrays,
     )
+
+
+def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
+    if value not in known:
+        problems.add(f"{name}={value!r} must be {' or '.join(repr(word) for word in known)}.")
+
+
+def _score_range(given: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    try:
+        low, high = (float(end) for end in given)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        problems.add(f"score_range={given!r} must be two rising numbers, such as (0, 1).")
+        return None
+    return low, high
 
 
 def canonical(value: object) -> str:

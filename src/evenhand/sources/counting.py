@@ -19,6 +19,8 @@ from evenhand.findings import Group
 from evenhand.roles import Roles
 from evenhand.sources import levels as reading
 from evenhand.sources.encode import Codes, Levels, encode, numbers
+from evenhand.sources.scoretable import PLAIN, WEIGHTED, ScoreTable, collect
+from evenhand.sources.scoring import Reading
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,6 +43,9 @@ class Lines:
     w: Floats | None = None
     w2: Floats | None = None
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    reading: Reading | None = None
+    scores: Mapping[str, Floats] | Floats | None = None
+    """The scores of the lines, or their sums where an engine has made them (see scoretable)."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Tally:
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     cut_by_us: tuple[str, ...] = ()
     facts: Mapping[str, int] = field(default_factory=dict)
+    scores: ScoreTable | None = None
 
 
 def tally(lines: Lines, roles: Roles) -> Tally:
@@ -78,7 +84,10 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         key.add(read.lookup, codes, len(read.names))
     _add_decisions(key, lines, roles, problems)
     problems.raise_if_any(DataError)
-    return _assemble(key, lines, attributes, roles, w, w2)
+    if lines.reading is not None:
+        base = lines.reading.bins.count
+        key.add(np.arange(base + 1, dtype=np.intp), lines.columns["bin"], base + 1)
+    return _assemble(key, lines, attributes, roles, [n, w, w2])
 
 
 class _Key:
@@ -167,15 +176,18 @@ def _assemble(
     lines: Lines,
     attributes: Mapping[str, reading.Attribute],
     roles: Roles,
-    w: Floats | None,
-    w2: Floats | None,
+    given: list[Any],
 ) -> Tally:
     keys, n = key.sums()
     present = n > 0
     keys = keys[present]
-    fields: list[Any] = [n[present]]
-    fields += [key.sums(values)[1][present] for values in (w, w2) if values is not None]
+    sums = {name: values for name, values in zip(("w", "w2"), given[1:], strict=True) if values is not None}
+    sums |= _score_sums(lines, *given)
+    fields: dict[str, Any] = {"n": n[present]}
+    fields |= {name: key.sums(values)[1][present] for name, values in sums.items()}
     decided = label = prediction = np.full(len(keys), reading.NEITHER, dtype=np.int64)
+    if lines.reading is not None:
+        keys, fields["bin"] = np.divmod(keys, lines.reading.bins.count + 1)
     if roles.cutoff is not None:
         keys, decided = np.divmod(keys, 3)
     if roles.prediction is not None:
@@ -185,24 +197,20 @@ def _assemble(
     if roles.label is not None:
         keys, label = np.divmod(keys, 3)
     pairs, where = _pairs(keys, [attributes[name].names for name in roles.grouping], len(roles.control))
-    facts = _facts(fields[0], prediction, decided, roles)
+    facts = _facts(fields, prediction, decided, roles, lines)
+    fields |= {"where": where, "label": label, "prediction": prediction}
     kept = np.array([_complete(pair) or roles.missing == "group" for pair in pairs], dtype=bool)
     if not kept.all():
-        pairs, where, fields, label, prediction = _drop(pairs, where, fields, label, prediction, kept, roles, facts)
+        pairs, fields = _drop(pairs, fields, kept, roles, facts)
     order = sorted(range(len(pairs)), key=lambda i: [[reading.order_key(v) for v in part] for part in pairs[i]])
     place = np.empty(len(pairs), dtype=np.intp)
     place[order] = np.arange(len(pairs))
-    shape = (len(pairs), 3, 3)
-    cells = []
-    for values in fields:
-        dense = np.zeros(shape, dtype=values.dtype)
-        np.add.at(dense, (place[where], label, prediction), values)
-        cells.append(dense)
+    fields["where"] = place[fields["where"]]
     return Tally(
         tuple(pairs[i] for i in order),
-        cells[0].astype(np.int64),
-        cells[1] if w is not None else None,
-        cells[2] if w2 is not None else None,
+        _cells(fields, "n", len(pairs)).astype(np.int64),
+        _cells(fields, "w", len(pairs)) if "w" in fields else None,
+        _cells(fields, "w2", len(pairs)) if "w2" in fields else None,
         {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None},
         tuple(
             name.partition(":")[2]
@@ -210,7 +218,37 @@ def _assemble(
             if read.cut_by_us or name.partition(":")[2] in lines.edges
         ),
         facts,
+        _score_table(fields, lines.reading),
     )
+
+
+def _cells(fields: Mapping[str, Any], name: str, pairs: int) -> npt.NDArray[Any]:
+    dense = np.zeros((pairs, 3, 3), dtype=fields[name].dtype)
+    np.add.at(dense, (fields["where"], fields["label"], fields["prediction"]), fields[name])
+    return dense
+
+
+def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
+    """Σs and Σs² of each line, or with weights Σws, Σw²s and Σw²s²."""
+    if lines.scores is None:
+        return {}
+    if isinstance(lines.scores, Mapping):
+        return dict(lines.scores)
+    s = np.where(np.isnan(lines.scores), 0.0, lines.scores)
+    if w is not None and w2 is not None:
+        return {"ws": w * s, "w2s": w2 * s, "w2s2": w2 * s**2}
+    people = np.array(1.0) if n is None else n.astype(np.float64)
+    return {"s": people * s, "s2": people * s**2}
+
+
+def _score_table(fields: Mapping[str, Any], read: Reading | None) -> ScoreTable | None:
+    if read is None:
+        return None
+    scored = fields["bin"] < read.bins.count
+    part = {name: values[scored] for name, values in fields.items()}
+    names = WEIGHTED if "w" in fields else PLAIN
+    sums = {name: part[name] for name in names}
+    return collect(read, part["where"], part["label"], part["bin"], part["n"], sums)
 
 
 def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], npt.NDArray[np.intp]]:
@@ -221,12 +259,14 @@ def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tupl
     return [(value[:strata], value[strata:]) for value in values], where.reshape(-1)
 
 
-def _facts(n: Any, prediction: Ints, decided: Ints, roles: Roles) -> dict[str, int]:
+def _facts(fields: Mapping[str, Any], prediction: Ints, decided: Ints, roles: Roles, lines: Lines) -> dict[str, int]:
     facts: dict[str, int] = {}
+    n = fields["n"]
     if roles.prediction is not None and roles.cutoff is not None:
         differs = (prediction != decided) & (decided != reading.NEITHER)
         facts["cutoff_disagrees"] = int(n[differs].sum())
-        facts["score_missing"] = int(n[decided == reading.NEITHER].sum())
+    if lines.reading is not None:
+        facts["score_missing"] = int(n[fields["bin"] == lines.reading.bins.count].sum())
     return facts
 
 
@@ -235,17 +275,11 @@ def _complete(pair: Pair) -> bool:
 
 
 def _drop(
-    pairs: list[Pair],
-    where: Any,
-    fields: list[Any],
-    label: Any,
-    prediction: Any,
-    kept: Any,
-    roles: Roles,
-    facts: dict[str, int],
-) -> Any:
+    pairs: list[Pair], fields: dict[str, Any], kept: npt.NDArray[np.bool_], roles: Roles, facts: dict[str, int]
+) -> tuple[list[Pair], dict[str, Any]]:
     """Leave out the pairs with a missing value (missing="drop"), or say that there are some ("error")."""
-    lost = int(fields[0][~kept[where]].sum())
+    keep = kept[fields["where"]]
+    lost = int(fields["n"][~keep].sum())
     if roles.missing == "error":
         raise DataError(
             f"{lost:,} rows have no value for {' or '.join((*roles.control, *roles.sensitive))}; "
@@ -254,10 +288,10 @@ def _drop(
     if not kept.any():
         raise DataError("no row is left after missing='drop': every row lacks a group.")
     facts["dropped"] = lost
-    keep = kept[where]
     renumber = np.cumsum(kept) - 1
-    remaining = [pair for pair, keeps in zip(pairs, kept, strict=True) if keeps]
-    return (remaining, renumber[where[keep]], [values[keep] for values in fields], label[keep], prediction[keep])
+    remaining = {name: values[keep] for name, values in fields.items()}
+    remaining["where"] = renumber[remaining["where"]]
+    return [pair for pair, keeps in zip(pairs, kept, strict=True) if keeps], remaining
 
 
 def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None, Floats | None, Floats | None]:

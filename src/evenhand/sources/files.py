@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import itertools
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +19,8 @@ import numpy as np
 
 from evenhand.errors import DataError, Problems, listing, nearest, shorten
 from evenhand.roles import Roles
-from evenhand.sources import progress
+from evenhand.sources import progress, scoring
+from evenhand.sources.bins import GRID
 from evenhand.sources.counting import (
     LARGEST_COUNT,
     LARGEST_WEIGHT,
@@ -29,6 +31,8 @@ from evenhand.sources.counting import (
 )
 from evenhand.sources.encode import as_floats
 from evenhand.sources.formats import FORMATS, Column, Table, double, explain, is_gzipped, open_table
+from evenhand.sources.scoretable import WEIGHTED
+from evenhand.sources.scoring import Reading
 
 _MOST_LEVELS = 2000  # of a numeric attribute; above this its quantiles are found first
 _MOST_LINES = 2_000_000
@@ -66,17 +70,50 @@ class FileSource:
         complain_twice(self.table.twice, roles, problems)
         problems.raise_if_any(DataError)
         edges = self._edges(roles, numeric=True)
-        statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}))
+        read = self._reading(roles) if roles.score is not None else None
+        statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
         rows = self._run(statement.sql)
         if len(rows) > _MOST_LINES:
             edges |= self._edges(roles, numeric=False)
-            statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}))
+            statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
             rows = self._run(statement.sql)
         if len(rows) > _MOST_LINES:
             raise DataError(
                 f"{self._widest(roles)}: an id? A group needs more than one person; choose a coarser column."
             )
         return replace(statement.read(rows), edges=edges)
+
+    def _reading(self, roles: Roles) -> Reading:
+        """How the score is cut. Its extremes and how many values it has are the one thing that is asked first, unless
+        the range was given or another cube's cuts are used."""
+        column, name = self.table.columns[str(roles.score)], shorten(str(roles.score))
+        value = f"CASE WHEN isnan({column.number}) THEN NULL ELSE {column.number} END"
+        many = f"approx_count_distinct({value})" if roles.score_range is None else str(2 * GRID)
+        select = f"SELECT min({value}), max({value}), {many} FROM {self.table.relation}"  # noqa: S608 - quoted
+        low, high, distinct = (
+            self._run(select)[0]
+            if roles.score_range is None or roles.strategy == "quantile"
+            else (*roles.score_range, 2 * GRID)
+        )
+        if low is None:
+            raise DataError(f"score column {name!r} has no number at all.")
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise DataError(f"score column {name!r} holds an infinite value; cut it to a range first.")
+        if roles.like_scores is not None and not roles.like_scores.bins.exact:
+            return scoring.settled(roles.like_scores, low, high, name)
+        if roles.resolution == "exact":
+            raise DataError("resolution='exact' keeps every distinct score and is for data in memory.")
+        values = None
+        if distinct < 2 * GRID and roles.score_range is None:
+            found = self._run(f"SELECT DISTINCT {value} FROM {self.table.relation} LIMIT {GRID + 2}")  # noqa: S608
+            levels = [row[0] for row in found if row[0] is not None]
+            values = np.array(levels) if len(levels) <= GRID else None
+        quantiles = None
+        if roles.strategy == "quantile":
+            shares = ", ".join(repr(k / roles.bins) for k in range(1, roles.bins))
+            row = self._run(f"SELECT quantile_disc({value}, [{shares}]) FROM {self.table.relation}")  # noqa: S608
+            quantiles = np.array(row[0][0])
+        return scoring.prepare(roles, float(low), float(high), values, quantiles)
 
     def _edges(self, roles: Roles, *, numeric: bool) -> dict[str, tuple[float, ...]]:
         """Edges for attributes with very many values, which would make as many groups: those in columns of
@@ -124,23 +161,25 @@ class FileSource:
 class _Statement:
     """The one group-by: keys as raw values, people and weights as sums, and what is wrong with each line."""
 
-    def __init__(self, table: Table, roles: Roles) -> None:
-        self.roles = roles
+    def __init__(self, table: Table, roles: Roles, read: Reading | None = None) -> None:
+        self.roles, self.reading = roles, read
         self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
         self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
         self.keys = [key for key in (*roles.grouping, "label", "prediction") if key in self.columns]
         values = [role for role in ("score", "count", "weight") if role in self.columns]
-        self.numbers = [*self.edges, *(role for role in values if role != "score" or roles.cutoff is not None)]
+        self.numbers = [*self.edges, *values]
         inner = [f"{self._key(key)} AS k{i}" for i, key in enumerate(self.keys)]
         inner += [f"{self._number(role)} AS v_{role}" for role in values]
         for i, key in enumerate(self.numbers):
             column = self.columns[key]
             inner.append(f"CASE WHEN {column.strange(roles.na)} THEN {column.text} END AS strange_{i}")
         groups = [f"k{i}" for i in range(len(self.keys))]
-        if roles.cutoff is not None:
+        if read is not None and read.cutoff is not None:
             groups.append(
-                f"CASE WHEN v_score IS NULL THEN -1 WHEN v_score >= {double(float(roles.cutoff))} THEN 1 ELSE 0 END"
+                f"CASE WHEN {self._score} IS NULL THEN -1 WHEN {self._score} >= {double(read.cutoff)} THEN 1 ELSE 0 END"
             )
+        if read is not None:
+            groups.append(self._bin(read))
         fields = [*groups, *self._sums(), *(f"min(strange_{i})" for i in range(len(self.numbers)))]
         self.sql = (
             f"SELECT {', '.join(fields)} FROM (SELECT {', '.join(inner)} FROM {table.relation}) "  # noqa: S608
@@ -155,8 +194,35 @@ class _Statement:
         gone = "".join(f" OR {number} = {double(absent)}" for absent in as_floats(self.roles.na))
         return f"CASE WHEN isnan({number}){gone} THEN NULL ELSE {number} END"
 
+    @property
+    def _score(self) -> str:
+        """The score, turned so that higher means positive."""
+        mirror = self.reading.mirror if self.reading is not None else None
+        return "v_score" if mirror is None else f"({double(mirror)} - v_score)"
+
+    def _bin(self, read: Reading) -> str:
+        """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up."""
+        if read.bins.exact:
+            return self._score
+        index = f"floor(({self._score} - {double(read.bins.low)}) * {double(read.bins.scale)})"
+        extra = "".join(f" + (CASE WHEN {self._score} >= {double(e)} THEN 1 ELSE 0 END)" for e in read.bins.extra)
+        whole = f"CAST(least(greatest({index}, 0), {GRID - 1}) AS INTEGER){extra}"
+        return f"CASE WHEN v_score IS NULL THEN -1 ELSE {whole} END"
+
+    def _score_sums(self, people: str, weight: str) -> list[str]:
+        if self.reading is None:
+            return []
+        s = f"coalesce({self._score}, 0)"
+        if self.roles.weight is None:
+            return [f"kahan_sum(({people}) * {s})", f"kahan_sum(({people}) * {s} * {s})"]
+        w = f"({weight})"
+        return [
+            f"kahan_sum(({people}) * {w}{factor} * {power})"
+            for factor, power in (("", s), (f" * {w}", s), (f" * {w}", f"{s} * {s}"))
+        ]
+
     def _sums(self) -> list[str]:
-        """How many rows have a wrong count and a wrong weight, then n, Σw and Σw²."""
+        """How many rows have a wrong count and a wrong weight, then n, Σw and Σw², then the sums of the score."""
         wrong_count = wrong_weight = "false"
         n, people, weight = "count(*)", "1", "0"
         if self.roles.count is not None:
@@ -168,7 +234,8 @@ class _Statement:
             wrong_weight = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
             weight = f"CASE WHEN {wrong_weight} THEN 0 ELSE v_weight END"
         wrong = [f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)" for bad in (wrong_count, wrong_weight)]
-        return [*wrong, n, f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
+        sums = [f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
+        return [*wrong, n, *sums, *self._score_sums(people, weight)]
 
     def read(self, rows: list[tuple[Any, ...]]) -> Lines:
         if not rows:
@@ -178,14 +245,20 @@ class _Statement:
         for key, values in zip(self.keys, columns, strict=False):
             lines[key] = list(values) if key in self.edges else [self.columns[key].decode(value) for value in values]
         rest = columns[len(self.keys) :]
-        if self.roles.cutoff is not None:
+        read = self.reading
+        if read is not None and read.cutoff is not None:
             lines["decided"] = np.asarray(rest.pop(0), dtype=np.int8)
-        wrong_count, wrong_weight, n, w, w2, *strange = rest
-        self._complain(int(sum(wrong_count)), int(sum(wrong_weight)), strange)
+        if read is not None:
+            places = np.array([np.nan if value is None else value for value in rest.pop(0)], dtype=np.float64)
+            lines["bin"] = read.bins.codes(places) if read.bins.exact else places.astype(np.int32)
+        wrong_count, wrong_weight, n, w, w2, *others = rest
+        names: tuple[str, ...] = () if read is None else ("s", "s2") if self.roles.weight is None else WEIGHTED[2:]
+        self._complain(int(sum(wrong_count)), int(sum(wrong_weight)), others[len(names) :])
+        scores = {name: np.asarray(part, dtype=np.float64) for name, part in zip(names, others, strict=False)}
         people = np.asarray(n, dtype=np.int64)
-        if self.roles.weight is None:
-            return Lines(lines, len(rows), people)
-        return Lines(lines, len(rows), people, np.asarray(w, dtype=np.float64), np.asarray(w2, dtype=np.float64))
+        weighted = self.roles.weight is not None
+        sums = [np.asarray(part, dtype=np.float64) if weighted else None for part in (w, w2)]
+        return Lines(lines, len(rows), people, sums[0], sums[1], reading=read, scores=scores if read else None)
 
     def _complain(self, count: int, weight: int, strange: Sequence[tuple[Any, ...]]) -> None:
         problems = Problems()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.roles import Roles
+from evenhand.sources import scoring
 from evenhand.sources.counting import Lines, complain_twice
 from evenhand.sources.encode import library, numbers
 
@@ -39,15 +40,20 @@ class MemorySource:
         }
         length = _common_length(columns, roles, self.data)
         _check_indexes(columns, roles, self.data)
-        if roles.cutoff is not None:
-            columns["decided"] = decide(columns["score"], roles.cutoff, str(roles.score), roles.na)
-        return Lines(columns, length)
+        if roles.score is None or length == 0:
+            return Lines(columns, length)
+        scores, missing = numbers(columns["score"], "score", roles.score, roles.na)
+        read = scoring.read(scores, missing, roles)
+        scores = read.turn(scores)
+        columns["bin"] = read.bins.codes(scores)
+        if read.cutoff is not None:
+            columns["decided"] = decide(scores, read.cutoff)
+        return Lines(columns, length, reading=read, scores=scores)
 
 
-def decide(score: Any, cutoff: float, name: str, absent: Collection[str] = ()) -> npt.NDArray[np.int8]:
+def decide(scores: npt.NDArray[np.float64], cutoff: float) -> npt.NDArray[np.int8]:
     """1 at or above the cutoff, 0 below, −1 where there is no score."""
-    values, missing = numbers(score, "score", name, absent)
-    return np.where(missing, np.int8(-1), (values >= cutoff).astype(np.int8))
+    return np.where(np.isnan(scores), np.int8(-1), (scores >= cutoff).astype(np.int8))
 
 
 def _as_table(data: Any) -> Any:

@@ -1,0 +1,114 @@
+"""ScoreTable: people by pair, label and score bin, with the sums that keep means and variances exact. Sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.errors import CallError
+from evenhand.sources.bins import Bins
+from evenhand.sources.scoring import Reading
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+PLAIN = ("s", "s2")
+WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """A line for each (pair, label, bin) that occurs, in this order.
+
+    `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σw²s and Σw²s². The label axis is
+    (negative, positive, unlabelled).
+    """
+
+    reading: Reading
+    pair: Ints
+    label: Ints
+    bin: Ints
+    n: Ints
+    sums: Mapping[str, Floats]
+
+    @property
+    def bins(self) -> Bins:
+        return self.reading.bins
+
+    @property
+    def weighted(self) -> bool:
+        return "w" in self.sums
+
+    def regroup(self, place: npt.NDArray[np.intp]) -> ScoreTable:
+        """The table with the pairs renumbered; pairs with one number are summed, those with −1 left out."""
+        kept = place[self.pair] >= 0
+        sums = {name: values[kept] for name, values in self.sums.items()}
+        return collect(self.reading, place[self.pair[kept]], self.label[kept], self.bin[kept], self.n[kept], sums)
+
+    def dense(self, pairs: int) -> dict[str, npt.NDArray[Any]]:
+        """n and every sum as arrays [pairs, 3, bins]."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        for name, values in {"n": self.n, **self.sums}.items():
+            cells = np.zeros((pairs, 3, self.bins.count), dtype=values.dtype)
+            cells[self.pair, self.label, self.bin] = values
+            found[name] = cells
+        return found
+
+    def same(self, other: ScoreTable) -> bool:
+        """Equal in meaning and counts, with sums that agree to 1e-12."""
+        if self.reading != other.reading or len(self.n) != len(other.n):
+            return False
+        keys = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("pair", "label", "bin", "n"))
+        close = all(np.allclose(self.sums[name], other.sums[name], rtol=1e-12, atol=1e-300) for name in self.sums)
+        return keys and self.sums.keys() == other.sums.keys() and close
+
+
+def collect(reading: Reading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
+    """Sum the lines that agree in pair, label and bin."""
+    count = reading.bins.count
+    key = (np.asarray(pair, dtype=np.int64) * 3 + label) * count + bin_
+    distinct, where = np.unique(key, return_inverse=True)
+    where = where.reshape(-1)
+    people = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(people, where, n)
+    summed: dict[str, Floats] = {
+        name: np.bincount(where, weights=values, minlength=len(distinct)).astype(np.float64)
+        for name, values in sums.items()
+    }
+    rest, place = np.divmod(distinct, count)
+    pairs, labels = np.divmod(rest, 3)
+    return ScoreTable(reading, pairs, labels, place, people, summed)
+
+
+def merge(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Add tables whose pairs are numbered alike. Bins of single values are united; others must be the same."""
+    reading = tables[0].reading
+    if any(table.reading != reading for table in tables[1:]):
+        reading = _united([table.reading for table in tables])
+    bins = reading.bins
+    parts = [(table, table.bin if table.bins == bins else bins.codes(table.bins.starts)[table.bin]) for table in tables]
+    return collect(
+        reading,
+        np.concatenate([table.pair for table, _ in parts]),
+        np.concatenate([table.label for table, _ in parts]),
+        np.concatenate([place for _, place in parts]),
+        np.concatenate([table.n for table, _ in parts]),
+        {name: np.concatenate([table.sums[name] for table, _ in parts]) for name in tables[0].sums},
+    )
+
+
+def _united(readings: Sequence[Reading]) -> Reading:
+    first = readings[0]
+    if not all(read.bins.exact for read in readings):
+        raise CallError(
+            "these cubes cut the score at different places: count them with the same score_range=, or the second with "
+            "like=."
+        )
+    if any((read.edges, read.mirror, read.cutoff) != (first.edges, first.mirror, first.cutoff) for read in readings):
+        raise CallError("these cubes read the score differently: count the second with like=.")
+    values = sorted({value for read in readings for value in read.bins.values or ()})
+    return replace(first, bins=replace(first.bins, values=tuple(values)))
