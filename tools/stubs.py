@@ -14,6 +14,12 @@ TARGET = Path(__file__).resolve().parent.parent / "src" / "evenhand" / "__init__
 TYPES = {
     "positive": "Any",
     "cutoff": "float | None",
+    "score_range": "Sequence[float] | None",
+    "higher_is": 'Literal["positive", "negative"]',
+    "bins": "int",
+    "strategy": 'Literal["uniform", "quantile"]',
+    "resolution": 'Literal["grid", "exact"]',
+    "min_bin": "int",
     "bands": "Mapping[str, Sequence[float]] | None",
     "missing": 'Literal["group", "drop", "error"]',
     "na": "Iterable[str]",
@@ -48,6 +54,8 @@ from evenhand.findings import Panel as Panel
 from evenhand.findings import Row as Row
 from evenhand.functions import metric as metric
 from evenhand.policy import Policy as Policy
+from evenhand.sweeps import Sweep as Sweep
+from evenhand.sweeps import sweep as sweep
 from evenhand.measures import measure as measure
 from evenhand.versions import __version__ as __version__
 from evenhand.versions import show_versions as show_versions

@@ -18,6 +18,7 @@ from evenhand.findings import Estimate, Finding, Panel, Row
 from evenhand.functions import FUNCTIONS, metric
 from evenhand.measures import measure
 from evenhand.policy import Policy
+from evenhand.sweeps import Sweep, sweep
 from evenhand.versions import __version__, show_versions
 
 logging.getLogger("evenhand").addHandler(logging.NullHandler())
@@ -36,11 +37,13 @@ __all__ = [
     "Panel",
     "Policy",
     "Row",
+    "Sweep",
     "__version__",
     "audit",
     "datasets",
     "measure",
     "metric",
     "show_versions",
+    "sweep",
 ]
 __all__ += list(FUNCTIONS)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -125,6 +125,11 @@ def audit(
     weight: Any = None,
     positive: Any = 1,
     cutoff: float | None = None,
+    score_range: Sequence[float] | None = None,
+    higher_is: Literal["positive", "negative"] = "positive",
+    bins: int = 10,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    resolution: Literal["grid", "exact"] = "grid",
     reference: Any = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     metrics: Iterable[Any] | None = None,
@@ -158,6 +163,11 @@ def audit(
         "weight": weight,
         "positive": positive,
         "cutoff": cutoff,
+        "score_range": score_range,
+        "higher_is": higher_is,
+        "bins": bins,
+        "strategy": strategy,
+        "resolution": resolution,
         "bands": bands,
         "missing": missing,
         "na": tuple(na),
@@ -260,8 +270,7 @@ def attribute_sets(cube: Cube, intersections: bool | int) -> tuple[list[tuple[st
 
 
 def _choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: list[str]) -> list[Any]:
-    given = {"label": cube.has_labels, "prediction": cube.has_predictions}
-    there = {role for role, present in given.items() if present}
+    there = {role for role, present in cube.has.items() if present}
     if metrics is not None:
         if isinstance(metrics, str):
             metrics = [metrics]
@@ -269,7 +278,13 @@ def _choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: li
         known = {find(metric)[0].name for metric in chosen}
         return chosen + [name for name in policy.required or () if find(name)[0].name not in known]
     usable = [entry for entry in METRICS.values() if entry.needs <= there]
+    if cube.scores is not None and not cube.scores.bins.is_probability:
+        strange = [entry.name for entry in usable if entry.probability]
+        usable = [entry for entry in usable if not entry.probability]
+        if strange:
+            notes.append(f"The score is no probability, so these are left out: {', '.join(strange)}.")
     left_out = [entry.name for entry in METRICS.values() if not entry.needs <= there]
+    left_out = [name for name in left_out if METRICS[name].needs - there != {"score"} and name != "base_rate_parity"]
     if left_out:
         lacking = "a label" if "label" not in there else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")

@@ -52,6 +52,11 @@ class Judged:
     everyone: Bools
     large: Bools
 
+    def enough(self, binned: bool) -> bool:
+        """Are there two large groups to compare in every measure? Of calibration bins, in any."""
+        two = self.large.sum(axis=1) >= 2
+        return bool(two.any() if binned else two.all())
+
 
 def own_limits(table: Table, confidence: float) -> list[tuple[Floats, Floats]]:
     """Limits of each group's own value; NaN where a measure has none."""
@@ -75,10 +80,10 @@ def _between(asked: Request, spreads: list[Spread], judged: Judged, own: list[tu
     confidence = asked.policy.confidence
     ends = simultaneous.between_extremes(spreads, judged.everyone, confidence, asked.aggregate)
     for_pass = simultaneous.between_extremes(spreads, judged.large, confidence, asked.aggregate)
-    enough = bool((judged.large.sum(axis=1) >= 2).all())
+    enough = judged.enough(asked.metric.binned)
     parts = [
         simultaneous.between_extremes([part], judged.everyone[i : i + 1], confidence ** (1 / len(spreads)))
-        for i, part in enumerate(spreads if len(spreads) > 1 else [])
+        for i, part in enumerate(spreads if len(spreads) > 1 and not asked.metric.binned else [])
     ]
     if asked.judged_on == "ratio":
         outside, inside = ratio_beyond(*ends.ratio, asked, False), ratio_within(*for_pass.ratio, asked, False)

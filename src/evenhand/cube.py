@@ -145,6 +145,11 @@ class Cube:
         return cls(meaning, tally.pairs, tally.n, tally.w, tally.w2, cut, tally.facts, tally.scores)
 
     @property
+    def has(self) -> dict[str, bool]:
+        """Which roles the cube can answer for."""
+        return {"label": self.has_labels, "prediction": self.has_predictions, "score": self.scores is not None}
+
+    @property
     def has_labels(self) -> bool:
         return self.meaning.label is not None
 
@@ -183,7 +188,7 @@ class Cube:
 
     def measures(self, names: Iterable[str] | None = None) -> dict[str, Floats]:
         """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
-        there = {"label": self.has_labels, "prediction": self.has_predictions}
+        there = self.has
         chosen = (
             [measuring.find(name) for name in names]
             if names is not None

@@ -117,7 +117,7 @@ class _Layout:
     def _between(self, low: Floats, high: Floats, own: list[tuple[Floats, Floats]], undefined: float) -> Bounds:
         asked, many = self.asked, self.shape[0]
         ends = [(float(low[i]), float(high[i])) for i in range(4 + 2 * many)]
-        enough = bool((self.judged.large.sum(axis=1) >= 2).all())
+        enough = self.judged.enough(asked.metric.binned)
         if asked.judged_on == "ratio":
             outside = bounds.ratio_beyond(*ends[1], asked, False)
             inside = bounds.ratio_within(*ends[3], asked, False)

@@ -131,6 +131,7 @@ class Finding:
     summary: Row
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    unit: str = "rate"
     p_value: float | None = None
     p_adjusted: float | None = None
     tested: str | None = None

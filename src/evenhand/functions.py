@@ -12,9 +12,8 @@ from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.findings import Finding
-from evenhand.indices import OPTIONS
 from evenhand.measures import RowMeasure
-from evenhand.policy import request
+from evenhand.policy import options_of, request
 
 MetricFunction = Callable[..., Finding]
 
@@ -28,6 +27,11 @@ READING = (
     "weight",
     "positive",
     "cutoff",
+    "score_range",
+    "higher_is",
+    "bins",
+    "strategy",
+    "resolution",
     "bands",
     "missing",
     "na",
@@ -43,13 +47,21 @@ _JUDGING = (
     "draws",
     "random_state",
 )
-_DEFAULTS: dict[str, Any] = {"positive": 1, "missing": "group", "na": ()}
+_DEFAULTS: dict[str, Any] = {
+    "positive": 1,
+    "missing": "group",
+    "na": (),
+    "higher_is": "positive",
+    "bins": 10,
+    "strategy": "uniform",
+    "resolution": "grid",
+}
 
 
 def parameters(entry: Metric) -> dict[str, Any]:
     """The keyword arguments of a metric's function with their defaults."""
     names = dict.fromkeys((*READING, *_JUDGING))
-    if len(entry.measures) > 1:
+    if len(entry.measures) > 1 and not entry.binned:
         names["aggregate"] = None
     if entry.judged_on == "value":
         for name in ("reference", "convention", "judged_on"):
@@ -57,7 +69,7 @@ def parameters(entry: Metric) -> dict[str, Any]:
     return {
         **names,
         **{name: _DEFAULTS[name] for name in names if name in _DEFAULTS},
-        **OPTIONS.get(entry.index or "", {}),
+        **options_of(entry),
     }
 
 

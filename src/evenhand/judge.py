@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from evenhand import comparison, indexed, sampling, tested
 from evenhand.catalogue import Metric
+from evenhand.catalogue.entry import AnyMeasure
 from evenhand.comparison import Convention, Plan
 from evenhand.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -16,6 +18,7 @@ from evenhand.findings import Estimate, Finding, Verdict, spell
 from evenhand.inference.spread import Normal
 from evenhand.part import Part
 from evenhand.policy import Request
+from evenhand.scoremeasures import calibration_bins
 from evenhand.table import Table, tabulate
 
 WORTH_A_WORD = 0.05  # above this share of missing groups every pass is qualified
@@ -25,14 +28,25 @@ def finding(asked: Request, cube: Cube) -> Finding:
     """Evaluate one metric on the groups of a cube."""
     _check_roles(asked.metric, cube)
     _check_groups(cube)
+    asked = _to_scale(asked, cube)
     if asked.metric.index is not None:
         return indexed.finding(asked, cube)
     plan, convention = _plan(asked, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
-    rows = asked.metric.cell_rows
+    rows: Sequence[AnyMeasure] = asked.metric.rows
+    if asked.metric.binned and cube.scores is not None:
+        rows = calibration_bins(cube.scores.reading)
     parts = [Part(asked, plan, stratum, tabulate(rows, cube.stratum(stratum), plan)) for stratum in cube.strata]
     return _conclude(asked, plan, cube, parts)
+
+
+def _to_scale(asked: Request, cube: Cube) -> Request:
+    """A default threshold on mean scores is a share of the score's range: 0.1 of 0 to 1, 0.9 of 1 to 10."""
+    if not asked.by_range or cube.scores is None or asked.threshold is None:
+        return asked
+    bins = cube.scores.bins
+    return replace(asked, threshold=asked.threshold * (bins.high - bins.low))
 
 
 def row_finding(asked: Request, cube: Cube, spreads: Mapping[str, Normal]) -> Finding:
@@ -95,6 +109,7 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         tuple(row for part in parts for row in part.rows(tested.by_group(part))),
         tuple(notes),
         p_value=None if test is None or math.isnan(test.p_value) else test.p_value,
+        unit=worst.unit,
         tested=None if test is None else test.name,
         counts=counts,
         sample=sample,
@@ -164,10 +179,15 @@ def _settings(asked: Request, plan: Plan) -> dict[str, object]:
 
 
 def _check_roles(metric: Metric, cube: Cube) -> None:
-    there = {"label": cube.has_labels, "prediction": cube.has_predictions}
+    there = cube.has
     lacking = sorted(role for role in metric.needs if not there[role])
     if lacking:
         raise CallError(f"{metric.name} needs {' and '.join(role + '=' for role in lacking)}, which was not given.")
+    if metric.probability and cube.scores is not None and not cube.scores.bins.is_probability:
+        raise CallError(
+            f"{metric.name} compares the score with what happened, so it needs a probability; this score goes from "
+            f"{cube.scores.bins.low:g} to {cube.scores.bins.high:g}."
+        )
 
 
 def _check_groups(cube: Cube) -> None:

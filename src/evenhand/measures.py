@@ -247,7 +247,7 @@ def support(cells: npt.NDArray[Any], row: Measure) -> npt.NDArray[Any]:
     return cells[..., used].sum(axis=-1)  # type: ignore[no-any-return]
 
 
-def reason(row: Measure, group: str) -> str:
+def reason(row: Any, group: str) -> str:
     """Why a measure is undefined for a group."""
     return f"no {row.empty} among {group}"
 

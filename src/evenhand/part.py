@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evenhand import bounds, comparison, drawn, pairwise, wording
 from evenhand.bounds import TOLERANCE, Bounds, Interval, Judged
+from evenhand.catalogue.entry import AnyMeasure
 from evenhand.comparison import Gap, Plan
 from evenhand.findings import Estimate, Group, Row, Verdict, spell
 from evenhand.measures import Measure, RowMeasure, reason
@@ -29,6 +30,8 @@ class Part:
         large = table.support >= asked.policy.min_group_size
         self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[:, i].all()]
         everyone = np.broadcast_to(named, table.values.shape)
+        if asked.metric.binned:
+            everyone = everyone & (table.support >= asked.options["min_bin"])
         self.judged = Judged(everyone, everyone & large & (plan.reference not in self.small))
         self.gap = comparison.gap(
             table.values,
@@ -53,6 +56,10 @@ class Part:
     @property
     def value(self) -> float:
         return self.gap.ratio if self.asked.judged_on == "ratio" else self.gap.difference
+
+    @property
+    def unit(self) -> str:
+        return self.table.measures[self.gap.measure or 0].unit if self.table.measures else "rate"
 
     @property
     def severity(self) -> float:
@@ -121,6 +128,7 @@ class Part:
                         row.name,
                         group,
                         self.stratum,
+                        bin=getattr(row, "bin", None),
                         against=self.plan.name if difference else None,
                         n=int(table.support[i, j]),
                         estimate=estimate(value, (low[j], high[j])),
@@ -196,7 +204,7 @@ def _defined(p: float) -> float | None:
     return None if math.isnan(p) else float(p)
 
 
-def why(row: Measure | RowMeasure, group: Group) -> str:
+def why(row: AnyMeasure, group: Group) -> str:
     """Why a value is undefined."""
     if isinstance(row, RowMeasure):
         return f"{row.title} gave no number for {spell(group)}"

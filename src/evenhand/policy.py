@@ -15,6 +15,7 @@ from evenhand.indices import OPTIONS
 from evenhand.inference.intervals import METHODS
 
 MIN_GROUP_SIZE = 30
+MIN_BIN = 10  # people of a group in a calibration bin, below which the bin is shown and not judged
 INTERVALS = ("simultaneous", *METHODS)
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 
@@ -24,7 +25,8 @@ class Policy:
     """What an audit is judged by.
 
     `required` names the metrics that decide; None leaves the choice to the data: equalized odds where there are
-    labels, demographic parity where there are none, base-rate parity where there is only a label. `thresholds`
+    decisions and labels, demographic parity where there are no labels; for scores alone calibration, or without
+    labels mean-score parity; base-rate parity where there is only a label. `thresholds`
     replaces those of the catalogue. Groups below `min_group_size` are shown; no pass rests on them. `familywise`
     "audit" divides the error probability among the findings that decide.
     """
@@ -63,6 +65,8 @@ class Policy:
         if self.required is not None:
             return tuple(find(name)[0].name for name in self.required)
         if not cube.has_predictions:
+            if cube.scores is not None:
+                return ("calibration",) if cube.has_labels else ("mean_score_parity",)
             return ("base_rate_parity",)
         return ("equalized_odds",) if cube.has_labels else ("demographic_parity",)
 
@@ -93,6 +97,8 @@ class Request:
     reference: Any = None
     convention: str | None = None
     options: Mapping[str, float] = field(default_factory=dict)
+    by_range: bool = False
+    """Is the threshold a share of the score's range, because nobody gave one in its own units?"""
 
     @property
     def one_sided(self) -> bool:
@@ -138,11 +144,18 @@ def request(
     combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
     if combined not in ("worst", "mean", "mean_abs"):
         raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
-    allowed = OPTIONS.get(metric.index or "", {})
+    allowed = options_of(metric)
     for option in options:
         if option not in allowed:
             raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
-    return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options})
+    given = threshold is not None or metric.name in policy.thresholds
+    by_range = metric.in_score_units and chosen == "difference" and not given
+    return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)
+
+
+def options_of(metric: Metric) -> dict[str, float]:
+    """What a metric takes beside the usual arguments, with defaults."""
+    return {"min_bin": MIN_BIN} if metric.binned else OPTIONS.get(metric.index or "", {})
 
 
 def _check_threshold(threshold: Any, judged_on: str) -> None:

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand import comparison
+from evenhand.catalogue.entry import AnyMeasure
 from evenhand.comparison import Plan
 from evenhand.cube import Cube
+from evenhand.errors import CallError
 from evenhand.findings import Group
 from evenhand.inference import spread
 from evenhand.inference.spread import Spread
-from evenhand.measures import Measure, RowMeasure, evaluate, support
+from evenhand.measures import Measure, evaluate, support
+from evenhand.scoremeasures import Binned, ScoreMeasure
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,7 +27,7 @@ class Table:
     """What a metric is computed from: each measure of each group with its spread; [measures, groups]."""
 
     cube: Cube
-    measures: Sequence[Measure | RowMeasure]
+    measures: Sequence[AnyMeasure]
     groups: Sequence[Group]
     spreads: Sequence[Spread | None]
     values: Floats
@@ -35,34 +37,77 @@ class Table:
     shares: Floats | None = None
 
 
-def tabulate(rows: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
+def tabulate(rows: Sequence[AnyMeasure], cube: Cube, plan: Plan) -> Table:
     """The measures of the groups of a cube, and their baselines as the plan says."""
     groups = [group for _, group in cube.pairs]
-    cells, squares = cube.cells, cube.squares
-    values = evaluate(cells, rows)
-    spreads = [spread.of(row, cells, squares) for row in rows]
-    base = comparison.baselines(cells, rows, plan, groups)
-    base_spreads: list[Spread | None] = []
-    shares = None
-    if plan.against == "reference" and plan.reference in groups:
-        place = groups.index(plan.reference)
-        again = np.repeat(cells[[place]], len(groups), axis=0)
-        again_squares = None if squares is None else np.repeat(squares[[place]], len(groups), axis=0)
-        base_spreads = [spread.of(row, again, again_squares) for row in rows]
-    elif plan.against in ("rest", "overall"):
-        others = None if squares is None else squares.sum(axis=0) - squares
-        base_spreads = [spread.of(row, cells.sum(axis=0) - cells, others) for row in rows]
-        if plan.against == "overall":
-            sizes = np.stack([support(cells, row) for row in rows])
-            shares = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
-    return Table(
-        cube,
-        rows,
-        groups,
-        spreads,
-        np.stack([values[row.name] for row in rows]),
-        np.stack([support(cube.counts, row) for row in rows]),
-        base,
-        base_spreads,
-        shares,
-    )
+    own = _Data(cube)
+    spreads = [own.spread(row) for row in rows]
+    values = np.stack([own.values(row, part) for row, part in zip(rows, spreads, strict=True)])
+    sizes = np.stack([own.support(row, part) for row, part in zip(rows, spreads, strict=True)])
+    base, base_spreads, shares = _baselines(rows, cube, plan, spreads, values)
+    return Table(cube, rows, groups, spreads, values, sizes, base, base_spreads, shares)
+
+
+class _Data:
+    """The cells and scores of a cube, or of everyone else for each of its groups."""
+
+    def __init__(self, cube: Cube, rest: bool = False) -> None:
+        cells, squares = cube.cells, cube.squares
+        self.counts = cube.counts
+        self.cells = cells.sum(axis=0) - cells if rest else cells
+        self.squares = None if squares is None else squares.sum(axis=0) - squares if rest else squares
+        self.binned: Binned | None = None
+        if cube.scores is not None:
+            binned = Binned.of(cube.scores, len(cube.pairs))
+            self.binned = binned.rest() if rest else binned
+
+    def spread(self, row: AnyMeasure) -> Spread | None:
+        if isinstance(row, ScoreMeasure):
+            return row.function(self.binned) if self.binned is not None else None
+        return spread.of(row, self.cells, self.squares) if isinstance(row, Measure) else None
+
+    def values(self, row: AnyMeasure, part: Spread | None) -> Floats:
+        if isinstance(row, Measure):
+            return evaluate(self.cells, [row])[row.name]
+        return part.values if part is not None else np.full(len(self.cells), np.nan)
+
+    def mass(self, row: AnyMeasure, part: Spread | None) -> Floats:
+        """What a measure weighs in the mean over everyone."""
+        if isinstance(row, Measure):
+            return np.asarray(support(self.cells, row), dtype=np.float64)
+        return np.zeros(len(self.cells)) if part is None else part.sizes
+
+    def support(self, row: AnyMeasure, part: Spread | None) -> npt.NDArray[Any]:
+        if isinstance(row, Measure):
+            return support(self.counts, row)
+        return np.zeros(len(self.cells)) if part is None else np.floor(part.sizes + 1e-9)
+
+
+def _baselines(
+    rows: Sequence[AnyMeasure], cube: Cube, plan: Plan, spreads: Sequence[Spread | None], values: Floats
+) -> tuple[Floats | None, list[Spread | None], Floats | None]:
+    """What each group is compared with: values, their spreads, and for everyone the share of each group in it."""
+    groups = [group for _, group in cube.pairs]
+    if plan.against == "extremes":
+        return None, [], None
+    if plan.against == "reference":
+        place = next((i for i, group in enumerate(groups) if group == plan.reference), None)
+        if place is None:
+            return np.full(values.shape, np.nan), [None] * len(rows), None
+        base = np.repeat(values[:, [place]], len(groups), axis=1)
+        base[:, place] = np.nan
+        again = [place] * len(groups)
+        return base, [None if part is None else part.scaled(1.0, again) for part in spreads], None
+    others = _Data(cube, rest=True)
+    rest = [others.spread(row) for row in rows]
+    base = np.stack([others.values(row, part) for row, part in zip(rows, rest, strict=True)])
+    if plan.against == "rest":
+        return base, rest, None
+    curved = [row.title for row in rows if isinstance(row, ScoreMeasure) and not row.linear]
+    if curved:
+        raise CallError(f"the {curved[0]} of everyone is no mean over the groups: compare with reference='rest'.")
+    own = _Data(cube)
+    sizes = np.stack([own.mass(row, part) for row, part in zip(rows, spreads, strict=True)])
+    shares = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
+    overall = np.where(np.isnan(base), values, shares * np.nan_to_num(values) + (1 - shares) * np.nan_to_num(base))
+    return overall, rest, shares

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from evenhand.catalogue.entry import AnyMeasure
 from evenhand.findings import Group, JudgedOn, spell
-from evenhand.measures import Measure, RowMeasure
-
-AnyMeasure = Measure | RowMeasure
 
 
 def amount(value: float, unit: str = "rate") -> str:

@@ -10,8 +10,10 @@ from evenhand import measures
 from evenhand.errors import CallError
 from evenhand.findings import JudgedOn
 from evenhand.measures import Measure, RowMeasure
+from evenhand.scoremeasures import SCORE_MEASURES, ScoreMeasure
 
-Family = Literal["independence", "separation", "sufficiency", "accuracy", "inequality", "data", "own"]
+Family = Literal["independence", "separation", "sufficiency", "accuracy", "inequality", "scores", "data", "own"]
+AnyMeasure = Measure | ScoreMeasure | RowMeasure
 Aggregate = Literal["worst", "mean", "mean_abs"]
 
 
@@ -20,19 +22,21 @@ class Metric:
     """A named criterion: measures, how they are set side by side, and how large a gap is tolerated.
 
     A metric either compares `measures` between groups, or is an `index`: a function of the cells named in
-    `evenhand.indices`. `aggregate` says what several measures come to: the worst gap, the mean of the signed
-    gaps, or the mean of their sizes. An alias is another name, with the arguments that it presets.
+    `evenhand.indices`; with `binned` there is a measure for each calibration bin. `aggregate` says what several
+    measures come to: the worst gap, the mean of the signed gaps, or the mean of their sizes. An alias is another
+    name, with the arguments that it presets.
     """
 
     name: str
     title: str
     family: Family
-    measures: tuple[str | Measure | RowMeasure, ...] = ()
+    measures: tuple[str | AnyMeasure, ...] = ()
     index: str | None = None
     judged_on: JudgedOn = "difference"
     threshold: float | None = 0.1
     aggregate: Aggregate = "worst"
     one_sided: bool = False
+    binned: bool = False
     aliases: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     question: str = ""
     formula: str = ""
@@ -45,18 +49,25 @@ class Metric:
     see_also: tuple[str, ...] = ()
 
     @property
-    def rows(self) -> tuple[Measure | RowMeasure, ...]:
-        """The measures themselves."""
-        return tuple(row if isinstance(row, RowMeasure) else measures.find(row) for row in self.measures)
+    def rows(self) -> tuple[AnyMeasure, ...]:
+        """The measures themselves; a binned metric has one for each calibration bin of the data, and none here."""
+        return tuple(_find(row) for row in self.measures)
 
     @property
-    def cell_rows(self) -> tuple[Measure, ...]:
-        """The measures, where all of them are made of cells."""
-        return tuple(row for row in self.rows if isinstance(row, Measure))
+    def probability(self) -> bool:
+        """Does it need a score between 0 and 1?"""
+        return any(isinstance(row, ScoreMeasure) and row.probability for row in self.rows)
+
+    @property
+    def in_score_units(self) -> bool:
+        """Is its gap measured on the scale of the score?"""
+        return bool(self.rows) and all(isinstance(row, ScoreMeasure) and row.in_score_units for row in self.rows)
 
     @property
     def needs(self) -> frozenset[str]:
         """The roles without which the metric cannot be computed."""
+        if self.binned:
+            return frozenset({"score", "label"})
         if self.index is not None:
             return INDEX_NEEDS[self.index]
         return frozenset().union(*(row.needs for row in self.rows))
@@ -67,13 +78,23 @@ INDEX_NEEDS: dict[str, frozenset[str]] = {
     "theil": frozenset({"label", "prediction"}),
     "coefficient_of_variation": frozenset({"label", "prediction"}),
     "differential_fairness": frozenset({"prediction"}),
+    "ks": frozenset({"score"}),
+    "wasserstein": frozenset({"score"}),
+    "abroca": frozenset({"score", "label"}),
+    "cross_auc": frozenset({"score", "label"}),
 }
+
+
+def _find(row: str | AnyMeasure) -> AnyMeasure:
+    if isinstance(row, str) and row in SCORE_MEASURES:
+        return SCORE_MEASURES[row]
+    return row if isinstance(row, (ScoreMeasure, RowMeasure)) else measures.find(row)
 
 
 def metric(
     name: str,
     *,
-    measures: str | Measure | RowMeasure | tuple[str | Measure | RowMeasure, ...],
+    measures: str | AnyMeasure | tuple[str | AnyMeasure, ...],
     judged_on: JudgedOn = "difference",
     threshold: float | None = None,
     title: str | None = None,

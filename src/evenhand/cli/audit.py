@@ -24,6 +24,24 @@ from evenhand.policy import Policy
 @click.option("--prediction", help="Column of what was decided.")
 @click.option("--score", help="Column of the score behind the decision.")
 @click.option("--cutoff", type=float, help="Score at or above which a row is predicted positive.")
+@click.option(
+    "--score-range", nargs=2, type=float, metavar="LOW HIGH", help="Range of the score; spares a look for it."
+)
+@click.option(
+    "--higher-is",
+    type=click.Choice(["positive", "negative"]),
+    default="positive",
+    show_default=True,
+    help="Which class a higher score speaks for.",
+)
+@click.option("--bins", type=int, default=10, show_default=True, help="Calibration bins.")
+@click.option(
+    "--strategy",
+    type=click.Choice(["uniform", "quantile"]),
+    default="uniform",
+    show_default=True,
+    help="Calibration bins of one width, or with equally many people.",
+)
 @click.option("--sensitive", multiple=True, required=True, help="Column that makes groups; may be repeated.")
 @click.option("--control", multiple=True, help="Column to hold fixed; may be repeated.")
 @click.option("--count", help="Column: how many people a row stands for.")
@@ -92,6 +110,10 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
             prediction=given["prediction"],
             score=given["score"],
             cutoff=given["cutoff"],
+            score_range=given["score_range"] or None,
+            higher_is=given["higher_is"],
+            bins=given["bins"],
+            strategy=given["strategy"],
             sensitive=list(given["sensitive"]),
             control=list(given["control"]) or None,
             count=given["count"],

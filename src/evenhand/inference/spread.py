@@ -192,6 +192,74 @@ class Normal:
         return self.values - deviate * self.errors, self.values + deviate * self.errors
 
 
+@dataclass(frozen=True)
+class Logit:
+    """Values between 0 and 1 whose errors are symmetric on the logit scale, such as an AUC."""
+
+    values: Floats
+    errors: Floats
+    sizes: Floats
+
+    @property
+    def centre(self) -> Floats:
+        return np.clip(self.values, 1e-9, 1 - 1e-9)
+
+    @property
+    def deviations(self) -> Floats:
+        return self.errors
+
+    @property
+    def variances(self) -> Floats:
+        return self.errors**2
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        chosen = list(places)
+        return Logit(self.values[chosen], self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier)
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for a normal
+        from scipy.special import expit, logit
+
+        inside = np.clip(self.values, 1e-6, 1 - 1e-6)
+        with np.errstate(invalid="ignore"):
+            reach = deviate * self.errors / (inside * (1 - inside))
+        return np.fmin(expit(logit(inside) - reach), self.values), np.fmax(expit(logit(inside) + reach), self.values)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Sums of absolute deviations, such as a calibration error: noise alone makes them positive.
+
+    The upper limit adds `errors`; the lower takes off what pure noise would make, `noise` on average with `noise_sd`.
+    """
+
+    values: Floats
+    errors: Floats
+    noise: Floats
+    noise_sd: Floats
+    sizes: Floats
+
+    @property
+    def centre(self) -> Floats:
+        return self.values
+
+    @property
+    def deviations(self) -> Floats:
+        return self.errors
+
+    @property
+    def variances(self) -> Floats:
+        return self.errors**2
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        chosen, root = list(places), np.sqrt(multiplier)
+        errors, noise, noise_sd = (part[chosen] / root for part in (self.errors, self.noise, self.noise_sd))
+        return Errors(self.values[chosen], errors, noise, noise_sd, self.sizes[chosen] * multiplier)
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for a normal
+        low = np.maximum(self.values - self.noise - deviate * self.noise_sd, 0.0)
+        return low, self.values + deviate * self.errors
+
+
 def of(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread | None:
     """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
 

@@ -142,7 +142,7 @@ def _new_table(first: str, *others: str, left: tuple[str, ...] = ()) -> Any:
 def value(finding: Finding) -> str:
     """The judged value with its interval: points of a rate, or a plain number."""
     shown = finding.value
-    scale = 100 if finding.judged_on == "difference" else 1
+    scale = 100 if finding.judged_on == "difference" and finding.unit == "rate" else 1
     return interval(shown.value, shown.low, shown.high, scale)
 
 
@@ -165,7 +165,7 @@ def interval(value: float, low: float | None, high: float | None, scale: int = 1
 def limit(finding: Finding) -> str:
     if finding.threshold is None:
         return "-"
-    if finding.judged_on == "difference":
+    if finding.judged_on == "difference" and finding.unit == "rate":
         return f"≤ {100 * finding.threshold:g} points"
     return f"{'≥' if finding.judged_on == 'ratio' else '≤'} {finding.threshold:g}"
 

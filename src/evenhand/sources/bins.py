@@ -35,6 +35,10 @@ class Bins:
         return self.values is not None
 
     @property
+    def is_probability(self) -> bool:
+        return self.low >= 0 and self.high <= 1
+
+    @property
     def count(self) -> int:
         return len(self.values) if self.values is not None else GRID + len(self.extra)
 
