@@ -21,13 +21,15 @@ from evenhand.catalogue import (
     independence,
     inequality,
     metric,
+    scores,
     separation,
     sufficiency,
 )
 from evenhand.catalogue.entry import INDEX_NEEDS
 from evenhand.errors import CallError
+from evenhand.scoremeasures import SCORE_MEASURES
 
-FAMILIES = (independence, separation, sufficiency, accuracy, inequality, data)
+FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, data)
 ENTRIES = [entry for family in FAMILIES for entry in family.ENTRIES]
 NAMES = [entry.name for entry in ENTRIES]
 TEXTS = ("title", "question", "formula", "compares", "when", "assumes", "limits")
@@ -144,13 +146,14 @@ def test_a_source_is_cited_in_one_way():
 
 @every_metric
 def test_a_metric_compares_measures_or_is_an_index(entry):
-    assert bool(entry.measures) != (entry.index is not None)
+    assert [bool(entry.measures), entry.index is not None, entry.binned].count(True) == 1
     for name in entry.measures:
-        assert name in measures.MEASURES
+        assert (name in SCORE_MEASURES) == (entry.family == "scores")
+        assert name in measures.MEASURES or name in SCORE_MEASURES
     if entry.index is not None:
         assert entry.index in INDEX_NEEDS
     assert entry.needs
-    assert entry.needs <= {"label", "prediction"}
+    assert entry.needs <= {"label", "prediction", "score"}
 
 
 def test_every_index_has_an_entry():
@@ -168,6 +171,8 @@ def test_judged_on_suits_the_threshold(entry):
 def test_needs_follow_the_family():
     for entry in ENTRIES:
         wanted = {"independence": {"prediction"}, "data": {"label"}}.get(entry.family, {"label", "prediction"})
+        if entry.family == "scores":
+            wanted = {"score"} | (entry.needs & {"label"})
         assert entry.needs == wanted, entry.name
 
 

@@ -82,13 +82,13 @@ def area_between(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) ->
         order = np.lexsort((tpr, fpr))
         curves.append((fpr[order], tpr[order]))
     x = np.unique(np.concatenate([curve[0] for curve in curves]))
-    total = 0.0
-    # At a jump the curve has two heights; the one before ends an interval and the one after starts the next.
+    # At a jump the curve has two heights; the one after starts an interval and the one before ends it.
     starts = [_height(curve, x[:-1], "right") for curve in curves]
     ends = [_height(curve, x[1:], "left") for curve in curves]
-    for a, b, width in zip(starts[0] - starts[1], ends[0] - ends[1], np.diff(x), strict=True):
-        total += width * (abs(a) + abs(b)) / 2 if a * b >= 0 else width * (a * a + b * b) / (2 * abs(a - b))
-    return float(total)
+    a, b, width = starts[0] - starts[1], ends[0] - ends[1], np.diff(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossed = (a * a + b * b) / (2 * np.abs(a - b))
+    return float((width * np.where(a * b >= 0, (np.abs(a) + np.abs(b)) / 2, crossed)).sum())
 
 
 def _height(curve: tuple[Floats, Floats], x: Floats, side: str) -> Floats:

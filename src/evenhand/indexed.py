@@ -10,17 +10,21 @@ import numpy.typing as npt
 from evenhand import drawn, wording
 from evenhand.bounds import TOLERANCE
 from evenhand.cube import Cube
-from evenhand.findings import Estimate, Finding, Row, Verdict, spell
+from evenhand.findings import Estimate, Finding, Group, Row, Verdict, spell
 from evenhand.indices import INDICES, Index
 from evenhand.inference import simultaneous, spread
 from evenhand.measures import MEASURES
 from evenhand.policy import Policy, Request
+from evenhand.scoreindices import SCORE_INDICES
+from evenhand.scoremeasures import Binned
 
 Floats = npt.NDArray[np.float64]
 
 
 def finding(asked: Request, cube: Cube) -> Finding:
     """The index over everyone, its parts, and its value in each group."""
+    if asked.metric.index in SCORE_INDICES:
+        return _distances(asked, cube)
     metric = asked.metric
     whole = cube.marginal(control=False)
     function = INDICES[str(metric.index)]
@@ -69,6 +73,75 @@ def finding(asked: Request, cube: Cube) -> Finding:
         settings={"interval": _method(asked), "confidence": asked.policy.confidence, "draws": asked.policy.draws,
                   "random_state": asked.policy.random_state, **asked.options},
     )  # fmt: skip
+
+
+def _distances(asked: Request, cube: Cube) -> Finding:
+    """An index that is a distance for every pair of groups; the largest is judged."""
+    metric = asked.metric
+    whole = cube.marginal(control=False)
+    named = [i for i, (_, group) in enumerate(whole.pairs) if None not in group]
+    place = np.full(len(whole.pairs), -1, dtype=np.intp)
+    place[named] = np.arange(len(named))
+    assert whole.scores is not None  # noqa: S101 - the roles were checked
+    table = whole.scores.regroup(place)
+    groups = [whole.pairs[i][1] for i in named]
+    found = SCORE_INDICES[str(metric.index)](Binned.of(table, len(groups)), asked.policy)
+    pairs = [(i, j) for i in range(len(groups)) for j in range(len(groups)) if metric.index == "cross_auc" or i < j]
+    rows = [
+        Row(
+            metric.name,
+            groups[i],
+            against=spell(groups[j]),
+            estimate=_estimate(found.values[i, j], found.low[i, j], found.high[i, j]),
+        )
+        for i, j in pairs
+    ]
+    value = _estimate(*found.worst)
+    passes = None if asked.threshold is None or not value.defined else value.value <= asked.threshold + TOLERANCE
+    summary = _farthest(metric.name, found.values, groups, pairs)
+    note = (
+        "Exact: every score is a bin of its own."
+        if table.bins.exact
+        else f"From {table.bins.count:,} bins of the score; within {found.error:.2g} of the exact value."
+    )
+    sentence = f"{metric.title} is undefined: fewer than two groups have scores with what it needs."
+    if value.defined:
+        ending = wording.reach((found.worst[1], found.worst[2]), asked.policy.confidence, "value", "score")
+        ending += wording.bound(asked.threshold, passes, "value", "ratio")
+        sentence = f"The largest {found.title} is {value.value:.3g}{ending}."
+        if metric.index != "cross_auc" and summary.against is not None:
+            sentence = f"{sentence[:-1]}, between {spell(summary.group)} and {summary.against}."
+        elif metric.index == "cross_auc":
+            sentence = f"The values of the {found.title} differ by up to {value.value:.3g}{ending}."
+    settings: dict[str, object] = {
+        "confidence": asked.policy.confidence,
+        "random_state": asked.policy.random_state,
+        **asked.options,
+    }
+    return Finding(
+        metric.name,
+        metric.title,
+        cube.meaning.sensitive,
+        value,
+        "value",
+        asked.threshold,
+        passes,
+        _verdict(value, asked.threshold),
+        sentence,
+        summary,
+        tuple(rows),
+        (note, *_strata_note(cube)),
+        unit="score",
+        settings=settings,
+    )
+
+
+def _farthest(name: str, values: Floats, groups: list[Group], pairs: list[tuple[int, int]]) -> Row:
+    defined = [pair for pair in pairs if not np.isnan(values[pair])]
+    if not defined:
+        return Row(name, ())
+    i, j = max(defined, key=lambda pair: values[pair])
+    return Row(name, groups[i], against=spell(groups[j]))
 
 
 def _largest_log_ratio(cube: Cube, policy: Policy, index: Index) -> tuple[Floats, Floats]:

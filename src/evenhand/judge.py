@@ -14,11 +14,12 @@ from evenhand.catalogue.entry import AnyMeasure
 from evenhand.comparison import Convention, Plan
 from evenhand.cube import Cube
 from evenhand.errors import CallError, DataError
-from evenhand.findings import Estimate, Finding, Verdict, spell
+from evenhand.findings import Estimate, Finding, Panel, Verdict, spell
+from evenhand.inference.intervals import wilson
 from evenhand.inference.spread import Normal
 from evenhand.part import Part
 from evenhand.policy import Request
-from evenhand.scoremeasures import calibration_bins
+from evenhand.scoremeasures import Binned, calibration_bins
 from evenhand.table import Table, tabulate
 
 WORTH_A_WORD = 0.05  # above this share of missing groups every pass is qualified
@@ -113,8 +114,29 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         tested=None if test is None else test.name,
         counts=counts,
         sample=sample,
+        panels=(_calibration_panel(cube),) if asked.metric.binned else (),
         settings=_settings(asked, plan),
     )
+
+
+def _calibration_panel(cube: Cube) -> Panel:
+    """Each calibration bin of each group: people, observed rate with Wilson's interval, mean score, and their gap."""
+    whole = cube.marginal(control=False)
+    assert whole.scores is not None  # noqa: S101 - the roles were checked
+    binned = Binned.of(whole.scores, len(whole.pairs))
+    k, n, score = binned.calibration()
+    low, high = wilson(k, n)
+    edges = binned.reading.edges
+    rows = []
+    for i, (_, group) in enumerate(whole.pairs):
+        for b in range(len(edges) - 1):
+            if n[i, b] > 0:
+                rate, mean = float(k[i, b] / n[i, b]), float(score[i, b])
+                away = rate - mean if binned.reading.bins.is_probability else None
+                ends = (float(low[i, b]), float(high[i, b]))
+                rows.append((spell(group), edges[b], edges[b + 1], int(n[i, b]), rate, *ends, mean, away))
+    columns = ("group", "from", "to", "n", "observed rate", "low", "high", "mean score", "observed - mean score")
+    return Panel("curve", "Calibration by group", columns, tuple(rows))
 
 
 def _evidence(part: Part) -> list[str]:

@@ -110,4 +110,7 @@ def _baselines(
     sizes = np.stack([own.mass(row, part) for row, part in zip(rows, spreads, strict=True)])
     shares = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
     overall = np.where(np.isnan(base), values, shares * np.nan_to_num(values) + (1 - shares) * np.nan_to_num(base))
+    for i, row in enumerate(rows):
+        if isinstance(row, Measure):
+            overall[i] = evaluate(own.cells.sum(axis=0, keepdims=True), [row])[row.name]
     return overall, rest, shares

@@ -2,19 +2,19 @@
 
 The families stand in the order of the questions they ask: who is selected (independence), who is decided
 wrongly (separation), what a decision is worth (sufficiency), how often it is right (accuracy), how evenly
-people fare (inequality), and what the data brought along (data). Functions, documentation, command line and
-page are made from these entries.
+people fare (inequality), what a score says of people (scores), and what the data brought along (data). Functions,
+documentation, command line and page are made from these entries.
 """
 
 from __future__ import annotations
 
-from evenhand.catalogue import accuracy, data, independence, inequality, separation, sufficiency
+from evenhand.catalogue import accuracy, data, independence, inequality, scores, separation, sufficiency
 from evenhand.catalogue.entry import Metric, metric
 from evenhand.errors import CallError, nearest
 
 __all__ = ["ALIASES", "METRICS", "Metric", "find", "metric"]
 
-_FAMILIES = (independence, separation, sufficiency, accuracy, inequality, data)
+_FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, data)
 
 METRICS: dict[str, Metric] = {entry.name: entry for family in _FAMILIES for entry in family.ENTRIES}
 """Each metric by its name."""

@@ -62,6 +62,8 @@ def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
         "sample": None if found.sample is None else _plain(asdict(found.sample)),
         "notes": list(found.notes),
         "settings": _plain(found.settings),
+        "unit": found.unit,
+        "panels": [_plain(asdict(panel)) for panel in found.panels],
         "rows": [_row(row) for row in found.rows],
     }
 
@@ -69,6 +71,7 @@ def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
 def _row(row: Row) -> dict[str, Any]:
     shown = {
         "measure": row.measure,
+        "bin": None if row.bin is None else list(row.bin),
         "stratum": list(row.stratum),
         "group": list(row.group),
         "against": row.against,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evenhand.auditing import Audit
 
-_MOST_ROWS = 44
+_MOST_ROWS = 72
 _MOST_GROUPS = 20
 _GROUP_COLUMNS = {
     "selection_rate": "selected, %",

@@ -1,0 +1,585 @@
+"""Scores: before any cut-off is chosen, does the score treat the groups alike?
+
+These metrics look at the score itself: how high it is, what it is worth, how well it ranks. Some fix nothing,
+some fix the label and some fix the score, so independence, separation and sufficiency all come back here. They
+hold for every cut-off at once, and cannot say what happens at the one that will be used.
+"""
+
+from __future__ import annotations
+
+from evenhand.catalogue.entry import Metric
+
+_AGARWAL = (
+    "Agarwal, A., Dudík, M., & Wu, Z. S. (2019). Fair regression: Quantitative definitions and reduction-based "
+    "algorithms. International Conference on Machine Learning (ICML), PMLR 97."
+)
+_BORKAN = (
+    "Borkan, D., Dixon, L., Sorensen, J., Thain, N., & Vasserman, L. (2019). Nuanced metrics for measuring "
+    "unintended bias with real data for text classification. Companion Proceedings of The Web Conference (WWW)."
+)
+_CHEN = (
+    "Chen, I. Y., Johansson, F. D., & Sontag, D. (2018). Why is my classifier discriminatory? Advances in Neural "
+    "Information Processing Systems (NeurIPS). arXiv:1805.12002."
+)
+_CHOULDECHOVA = (
+    "Chouldechova, A. (2017). Fair prediction with disparate impact: A study of bias in recidivism "
+    "prediction instruments. Big Data, 5(2)."
+)
+_GNEITING = (
+    "Gneiting, T., & Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and estimation. Journal of "
+    "the American Statistical Association, 102(477)."
+)
+_KALLUS = (
+    "Kallus, N., & Zhou, A. (2019). The fairness of risk scores beyond classification: Bipartite ranking and the "
+    "xAUC metric. Advances in Neural Information Processing Systems (NeurIPS)."
+)
+_KLEINBERG = (
+    "Kleinberg, J., Mullainathan, S., & Raghavan, M. (2017). Inherent trade-offs in the fair determination "
+    "of risk scores. Innovations in Theoretical Computer Science (ITCS)."
+)
+_MISMEASURE = (
+    "Corbett-Davies, S., & Goel, S. (2018). The measure and mismeasure of fairness: A critical review of "
+    "fair machine learning. arXiv:1808.00023."
+)
+_PLEISS = (
+    "Pleiss, G., Raghavan, M., Wu, F., Kleinberg, J., & Weinberger, K. Q. (2017). On fairness and calibration. "
+    "Advances in Neural Information Processing Systems (NeurIPS)."
+)
+_WASSERSTEIN = (
+    "Jiang, R., Pacchiano, A., Stepleton, T., Jiang, H., & Chiappa, S. (2020). Wasserstein fair classification. "
+    "Conference on Uncertainty in Artificial Intelligence (UAI 2019), PMLR 115."
+)
+
+ENTRIES: tuple[Metric, ...] = (
+    Metric(
+        name="mean_score_parity",
+        title="mean score parity",
+        family="scores",
+        measures=("mean_score",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "mean_score_difference": {"judged_on": "difference"},
+            "mean_score_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        question="Does each group get the same score on average?",
+        formula="E[S | A=a] equal for all groups a",
+        compares=(
+            "The mean score of each group. The label plays no part, and people without one count too. The gap is "
+            "in the units of the score: the default tolerance of 0.1 is meant for a score from 0 to 1, and has to "
+            "be chosen anew for any other."
+        ),
+        when=(
+            "Use it when the score itself is what people get: a price, a mark, a place in a queue, a number shown "
+            "to whoever decides. It is demographic parity before the cut-off, and is the figure to watch while no "
+            "cut-off has been chosen or each user picks their own. It can be computed on the day a model goes "
+            "live, long before any outcome is known."
+        ),
+        assumes=(
+            "That the groups ought to score alike, which is a moral position and not a finding. That the score is "
+            "on a scale where a mean makes sense: a step from 0.1 to 0.2 should matter as much as one from 0.8 to "
+            "0.9. That the rows are everyone who could have been scored."
+        ),
+        harm=("allocation",),
+        limits=(
+            "Equal means can hide unequal distributions: one group in the middle and another at both ends have "
+            "the same mean and fare differently at most cut-offs. A score that is calibrated in each group has a "
+            "mean equal to the base rate, so when base rates differ the two exclude each other. It cannot see "
+            "whether the high scores went to the right people."
+        ),
+        sources=(
+            "Calders, T., Karim, A., Kamiran, F., Ali, W., & Zhang, X. (2013). Controlling attribute effect in "
+            "linear regression. IEEE International Conference on Data Mining (ICDM).",
+            "Žliobaitė, I. (2017). Measuring discrimination in algorithmic decision making. Data Mining and "
+            "Knowledge Discovery, 31(4).",
+        ),
+        see_also=("demographic_parity", "ks_distance", "wasserstein_distance", "overall_balance"),
+    ),
+    Metric(
+        name="balance_for_positive_class",
+        title="balance for the positive class",
+        family="scores",
+        measures=("mean_score_positive",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "balance_for_the_positive_class": {},
+            "generalized_true_positive_rate_parity": {},
+            "balance_for_positive_class_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        question="Of those who turned out positive, does each group get the same score on average?",
+        formula="E[S | Y=1, A=a] equal for all groups a",
+        compares=(
+            "The mean score of the people with a positive label, group by group. It is also called the "
+            "generalized true positive rate, since for a score of only 0 and 1 it is the true positive rate, and "
+            "the metric is equal opportunity. The gap is in the units of the score."
+        ),
+        when=(
+            "Use it when a high score is an advantage and those who merit it should get it whatever their group: "
+            "borrowers who will repay, patients who need the treatment. It suits scores that are used in degrees, "
+            "to set a price or a priority, where no single cut-off stands for the decision."
+        ),
+        assumes=(
+            "That a positive label marks the same merit or need in every group and was found with equal care. "
+            "People whose outcome was never seen, such as refused borrowers, are not among the positives and "
+            "nobody counts them. That the score may be averaged, each step being worth the same."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "It does not look at those who turned out negative, and the mean does not show how scores are spread "
+            "around it. With a calibrated score and unequal base rates it can hold only if balance for the "
+            "negative class does not, unless prediction is perfect. A score that is harder to make for one group, "
+            "because less is recorded about it, tends to give its positives a lower mean without any other "
+            "difference in treatment."
+        ),
+        sources=(_KLEINBERG, _PLEISS),
+        see_also=("balance_for_negative_class", "overall_balance", "equal_opportunity", "calibration"),
+    ),
+    Metric(
+        name="balance_for_negative_class",
+        title="balance for the negative class",
+        family="scores",
+        measures=("mean_score_negative",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "balance_for_the_negative_class": {},
+            "generalized_false_positive_rate_parity": {},
+            "balance_for_negative_class_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        question="Of those who turned out negative, does each group get the same score on average?",
+        formula="E[S | Y=0, A=a] equal for all groups a",
+        compares=(
+            "The mean score of the people with a negative label, group by group. It is also called the "
+            "generalized false positive rate: for a score of only 0 and 1 it is the false positive rate, and the "
+            "metric is predictive equality. The gap is in the units of the score."
+        ),
+        when=(
+            "Use it when a high score is a burden and should not fall on people who gave no cause: a risk of "
+            "crime, of fraud, of neglect. A gap means that people who did nothing are held in higher suspicion "
+            "for the group they belong to. It needs no cut-off, so it also fits a score that a judge or a case "
+            "worker reads and weighs."
+        ),
+        assumes=(
+            "That a negative label means that the thing did not happen, and not that nobody looked. Where one "
+            "group is watched more closely, fewer of its people keep a negative label, and those who do are not "
+            "comparable. That people who were stopped because of a high score have the label that they would have "
+            "had without the stop."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "It says nothing of those who turned out positive. Where outcomes are uncertain, the group with the "
+            "higher base rate tends to get higher scores among its negatives too, if the score is calibrated: a "
+            "gap is then forced unless balance for the positive class gives way. Where most scores are near 0 the "
+            "difference is small whatever the score does, and the ratio tells more."
+        ),
+        sources=(_KLEINBERG, _PLEISS),
+        see_also=("balance_for_positive_class", "overall_balance", "predictive_equality", "calibration"),
+    ),
+    Metric(
+        name="overall_balance",
+        title="balance for both classes",
+        family="scores",
+        measures=("mean_score_positive", "mean_score_negative"),
+        judged_on="difference",
+        threshold=0.1,
+        aggregate="worst",
+        question="Among people with the same outcome, does each group get the same score on average?",
+        formula="E[S | Y=y, A=a] equal for all groups a, for y = 0 and for y = 1",
+        compares=(
+            "The mean score of those who turned out positive and the mean score of those who turned out negative. "
+            "The result is the worse of the two gaps. For a score of only 0 and 1 it is equalized odds."
+        ),
+        when=(
+            "Use it when a score is acted on in degrees, both a high one given wrongly and a low one given "
+            "wrongly cost the person something, and the label is a sound record of what happened. It is the form "
+            "of equalized odds that needs no cut-off. A perfect score passes it."
+        ),
+        assumes=(
+            "That the label means the same in every group, is recorded with equal care, and exists for people "
+            "with low scores as well as high ones. That the score may be averaged. That a gap among the positives "
+            "and one among the negatives are equally serious, though the two may concern very different numbers "
+            "of people."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "When base rates differ, it excludes calibration in each group unless prediction is perfect; this is "
+            "the theorem that made these two criteria known. Means that agree do not make error rates agree at "
+            "any one cut-off, because the spread of the scores may differ. A score that is the same for everyone "
+            "passes and is of no use, so read the AUC beside it."
+        ),
+        sources=(_KLEINBERG, _PLEISS),
+        see_also=("balance_for_positive_class", "balance_for_negative_class", "equalized_odds", "calibration"),
+    ),
+    Metric(
+        name="calibration",
+        title="calibration",
+        family="scores",
+        binned=True,
+        judged_on="difference",
+        threshold=0.1,
+        aliases={"calibration_within_groups": {}, "calibration_by_bin": {}},
+        question="Does the same score stand for the same chance in every group?",
+        formula=(
+            "P(Y=1 | S in bin, A=a) equal for all groups a and every bin; each bin holds its lower edge, and the "
+            "last its upper edge too"
+        ),
+        compares=(
+            "The observed rate, the share with a positive label, of people whose scores fall in the same bin. "
+            "There is a gap between groups for every bin, and the largest is judged. The gap in observed rate "
+            "minus mean score is shown too: it takes out that groups stand at different places within a bin, and "
+            "is close to 0 when the score is calibrated in each group. Calibration within groups, in the strict "
+            "sense, asks for this second thing, that each rate equal the score itself."
+        ),
+        when=(
+            "Use it when people act on the number: a doctor who reads 30%, a judge who reads 7 of 10, a bank that "
+            "prices by risk. If 0.3 means three chances in ten for one group and two for another, whoever "
+            "relies on it treats the two differently without knowing. It is sufficiency put to the score, and so "
+            "asks for more than predictive parity, which looks at one cut-off."
+        ),
+        assumes=(
+            "That there is a true label for people at every score, in every group alike; often only those on one "
+            "side of a cut-off have one (selective labels). A label that counts arrests or spending makes a score "
+            "calibrated to arrests or spending. That the bins are fine enough for people within one to be treated "
+            "alike, and coarse enough to hold people of every group."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "Even a perfectly calibrated score shows gaps of a few points in ordinary bins, because groups are "
+            "composed differently inside a bin: look at the gap in observed rate minus mean score before "
+            "believing one. The largest gap of many bins needs much data: at the default tolerance a pass takes "
+            "thousands of people in each group, and 2,000 are seldom enough. When base rates differ, calibration "
+            "excludes balance for both classes unless prediction is perfect. A score can be calibrated and still "
+            "leave out, by choice or by neglect, what would tell the people of one group apart."
+        ),
+        sources=(_CHOULDECHOVA, _KLEINBERG, _MISMEASURE),
+        see_also=("calibration_error_parity", "predictive_parity", "overall_balance", "brier_score_parity"),
+    ),
+    Metric(
+        name="calibration_error_parity",
+        title="calibration error parity",
+        family="scores",
+        measures=("expected_calibration_error",),
+        judged_on="difference",
+        threshold=0.1,
+        question="Is the score equally far from the observed rates in each group?",
+        formula="Σ_b n_b/n · | P(Y=1 | S in bin b, A=a) − E[S | S in bin b, A=a] | equal for all groups a",
+        compares=(
+            "The expected calibration error of each group: in every bin the distance between the share of "
+            "positive labels and the mean score, averaged over the people of the group. It is 0 when the score "
+            "can be taken at its word. Unlike calibration, it sets each group against the score and then the "
+            "errors against each other."
+        ),
+        when=(
+            "Use it when the score is read as a probability and you want one figure of how far it can be trusted "
+            "for each group. A gap often means that one group was rare when the score was calibrated. Look at the "
+            "error of each group and not only at the gap, since two large errors are as equal as two small ones."
+        ),
+        assumes=(
+            "That the score is meant as a probability, from 0 to 1. That the label is true and present for people "
+            "at every score. That too high and too low are equally bad, and that an error in a crowded bin "
+            "matters more than one in a bin with few people."
+        ),
+        harm=("quality of service", "allocation"),
+        limits=(
+            "The estimate is biased upwards, the more so the fewer people there are: a perfectly calibrated score "
+            "in ten bins shows about 0.10 for 100 people, 0.03 for 1,000 and 0.01 for 10,000. A small group "
+            "therefore looks worse served than a large one; the interval allows for it, the plain gap does not. "
+            "The direction is lost: too high for one group and too low for another can be a gap of 0. It changes "
+            "with the bins, so compare only values from the same ones."
+        ),
+        sources=(
+            "Naeini, M. P., Cooper, G. F., & Hauskrecht, M. (2015). Obtaining well calibrated probabilities using "
+            "Bayesian binning. AAAI Conference on Artificial Intelligence.",
+            "Roelofs, R., Cain, N., Shlens, J., & Mozer, M. C. (2022). Mitigating bias in calibration error "
+            "estimation. International Conference on Artificial Intelligence and Statistics (AISTATS), PMLR 151.",
+            _PLEISS,
+        ),
+        see_also=("calibration", "brier_score_parity", "log_loss_parity"),
+    ),
+    Metric(
+        name="auc_parity",
+        title="AUC parity",
+        family="scores",
+        measures=("auc",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={"auc_difference": {"judged_on": "difference"}, "roc_auc_parity": {}},
+        question="Does the score tell positives from negatives equally well within each group?",
+        formula="P(S > S′ | Y=1, Y′=0, A=A′=a) + ½ P(S = S′ | Y=1, Y′=0, A=A′=a) equal for all groups a",
+        compares=(
+            "The area under the ROC curve of each group: how often a positive of the group scores higher than a "
+            "negative of the same group, a tie counting half. It is 1 for a perfect order and 0.5 for a random "
+            "one. Only the order of scores within a group counts, not their size."
+        ),
+        when=(
+            "Use it to see whether the score works for everyone, before a cut-off is chosen: a test that finds "
+            "the ill among men and guesses among women. It is also right where each group is ranked by itself, as "
+            "with places set aside by region. It does not depend on the base rate as accuracy does."
+        ),
+        assumes=(
+            "That every error of order weighs the same, at the top of the list and in the middle. That the label "
+            "is true and equally well known in each group. That the people recorded in each group are as varied "
+            "as those who will be scored: after a strict selection the remaining people are alike, and the AUC "
+            "drops for no fault of the score."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "Equal AUCs say nothing about ranking across groups. Add 0.2 to every score of one group and its AUC "
+            "stays, while its people pass everyone else; the cross-group AUC shows it. Curves that cross can "
+            "enclose the same area and differ at every cut-off in use (see ABROCA). It is blind to calibration, "
+            "and rests on the smaller of the two classes, so a group with ten positives has a wide interval."
+        ),
+        sources=(
+            "Hanley, J. A., & McNeil, B. J. (1982). The meaning and use of the area under a receiver operating "
+            "characteristic (ROC) curve. Radiology, 143(1).",
+            _BORKAN,
+            _KALLUS,
+        ),
+        see_also=("cross_group_auc", "abroca", "equalized_odds", "calibration"),
+    ),
+    Metric(
+        name="brier_score_parity",
+        title="Brier score parity",
+        family="scores",
+        measures=("brier_score",),
+        judged_on="difference",
+        threshold=0.1,
+        question="Is the score, taken as a probability, equally close to what happened in each group?",
+        formula="E[(S − Y)² | A=a] equal for all groups a",
+        compares=(
+            "The Brier score of each group: the mean squared distance between the score and the label. It is 0 "
+            "for a perfect forecast and 1 for one that is certain and always wrong. It falls when the score is "
+            "better calibrated and when it tells people apart better, and so takes in both at once."
+        ),
+        when=(
+            "Use it when the score is a probability and one figure is wanted for how good it is for each group, "
+            "before anyone chooses a cut-off. A group whose figure is worse may need more data or better "
+            "features, not another cut-off. Read it beside calibration and AUC, which say where the loss comes "
+            "from."
+        ),
+        assumes=(
+            "That the score is a probability, from 0 to 1; on a score of 1 to 10 the figure means nothing. That "
+            "the label is true for everyone who has a score. That squared distance is a sensible price for an "
+            "error, and the same price for a high score given wrongly as for a low one."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It rides on the base rate: giving everyone the base rate p costs p(1 − p), which is 0.25 for a group "
+            "where half are positive and 0.05 where one in twenty is. A gap may thus come from how uncertain the "
+            "outcome is in a group, and no score can remove that part. It is symmetric and hides whether a group "
+            "is scored too high or too low. Making the score worse for one group is a way to pass, and helps "
+            "nobody."
+        ),
+        sources=(
+            "Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Monthly Weather "
+            "Review, 78(1).",
+            _GNEITING,
+            _CHEN,
+        ),
+        see_also=("log_loss_parity", "calibration_error_parity", "auc_parity", "overall_accuracy_equality"),
+    ),
+    Metric(
+        name="log_loss_parity",
+        title="log loss parity",
+        family="scores",
+        measures=("log_loss",),
+        judged_on="difference",
+        threshold=0.1,
+        question="Does the score give what happened an equally high probability in each group?",
+        formula="−E[Y ln S + (1 − Y) ln(1 − S) | A=a] equal for all groups a",
+        compares=(
+            "The log loss (cross-entropy) of each group: the mean of minus the natural logarithm of the "
+            "probability that the score gave to what then happened. It is 0 for a perfect forecast and ln 2 = "
+            "0.69 for a constant score of one half. It has no upper limit."
+        ),
+        when=(
+            "Use it when the model was trained on this loss, as most are, and you ask for whom the training "
+            "succeeded. It suits settings where false certainty is the danger, since a wrong 0.99 costs far more "
+            "than a wrong 0.7. Take the Brier score where a few people should not decide the figure."
+        ),
+        assumes=(
+            "That the score is a probability strictly between 0 and 1, and was not rounded: a risk of 0.001 "
+            "stored as 0 becomes a certainty. That labels have no gross errors, since a mislabelled person with "
+            "an extreme score weighs more than hundreds of others. That the label is there for everyone who has a "
+            "score."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "One confident mistake can outweigh a whole group: scores of 0 and 1 are moved a hair inside, so that "
+            "such a mistake costs about 36 and not infinity. The tolerance of 0.1 is a convention on a scale "
+            "without end. Like the Brier score it follows the base rate, from 0.69 where half are positive to "
+            "0.20 where one in twenty is, when nothing else is known. It is symmetric between too high and too "
+            "low."
+        ),
+        sources=(
+            "Good, I. J. (1952). Rational decisions. Journal of the Royal Statistical Society, Series B, 14(1).",
+            _GNEITING,
+            _CHEN,
+        ),
+        see_also=("brier_score_parity", "calibration_error_parity", "auc_parity"),
+    ),
+    Metric(
+        name="ks_distance",
+        title="Kolmogorov-Smirnov distance",
+        family="scores",
+        index="ks",
+        judged_on="value",
+        threshold=None,
+        aliases={"kolmogorov_smirnov_distance": {}},
+        question="At the worst possible cut-off, how far apart are the selection rates of two groups?",
+        formula="max over groups a, b and cut-offs t of | P(S ≤ t | A=a) − P(S ≤ t | A=b) |",
+        compares=(
+            "The distributions of the score in each pair of groups, by the largest vertical distance between "
+            "their cumulative curves. The result is the largest over pairs. It is 0 when the distributions are "
+            "the same and 1 when they do not overlap. It equals the demographic parity difference at the cut-off "
+            "where that is greatest."
+        ),
+        when=(
+            "Use it when the cut-off is not settled, differs between users, or will move: a small distance bounds "
+            "the gap in selection rates for all of them. It needs no label. It depends on the order of the scores "
+            "alone, so any rising change of scale leaves it as it is."
+        ),
+        assumes=(
+            "As for demographic parity, that the groups ought to be scored alike whatever their outcomes. That "
+            "every cut-off is a possible one: the worst may lie where nobody would ever draw the line. That the "
+            "people recorded are those who will be scored."
+        ),
+        harm=("allocation",),
+        limits=(
+            "A maximum is never below 0 and is pushed up by chance: two groups of 100 with the same distribution "
+            "show 0.11 on average, and more groups show more. It says where the distributions differ most but not "
+            "how much in all; a narrow shift of many people and a wide one can give the same value. It cannot see "
+            "whether the scores were right. An accurate score has a distance as soon as base rates differ."
+        ),
+        sources=(
+            "Massey, F. J. (1951). The Kolmogorov-Smirnov test for goodness of fit. Journal of the American "
+            "Statistical Association, 46(253).",
+            _AGARWAL,
+        ),
+        see_also=("wasserstein_distance", "demographic_parity", "mean_score_parity"),
+    ),
+    Metric(
+        name="wasserstein_distance",
+        title="Wasserstein distance",
+        family="scores",
+        index="wasserstein",
+        judged_on="value",
+        threshold=None,
+        question="How far would scores have to move for two groups to be scored alike?",
+        formula="max over groups a, b of ∫ | P(S ≤ t | A=a) − P(S ≤ t | A=b) | dt",
+        compares=(
+            "The distributions of the score in each pair of groups, by the Wasserstein-1 distance: the mean "
+            "amount by which scores must be moved to turn one distribution into the other. The result is the "
+            "largest over pairs, in the units of the score. For a score from 0 to 1 it is also the gap in "
+            "selection rates averaged over all cut-offs. It is never less than the gap in mean scores, and equals "
+            "it when one group is ahead at every cut-off."
+        ),
+        when=(
+            "Use it when the score is used in degrees, or with many cut-offs, and the size of a shift matters and "
+            "not only its presence. Set it beside the gap in mean scores: if it is larger, the groups differ in "
+            "spread or shape. It needs no label."
+        ),
+        assumes=(
+            "That the scale of the score has a meaning, and that a shift of 0.1 matters as much at the top as at "
+            "the bottom. That the groups ought to be scored alike whatever their outcomes. That scores outside "
+            "the range of interest count as well."
+        ),
+        harm=("allocation",),
+        limits=(
+            "Values on different scales cannot be compared, and there is no agreed threshold. Like every distance "
+            "it is above 0 by chance alone in a sample, and the largest over many small groups is the most "
+            "inflated. It has no direction, and does not show which group is lower or at which scores. It cannot "
+            "see whether the scores were right, and shares the conflicts of demographic parity."
+        ),
+        sources=(
+            _WASSERSTEIN,
+            "Vallender, S. S. (1974). Calculation of the Wasserstein distance between probability distributions "
+            "on the line. Theory of Probability and Its Applications, 18(4).",
+        ),
+        see_also=("ks_distance", "mean_score_parity", "demographic_parity"),
+    ),
+    Metric(
+        name="abroca",
+        title="area between the ROC curves",
+        family="scores",
+        index="abroca",
+        judged_on="value",
+        threshold=None,
+        question="How far apart are the ROC curves of two groups, over their whole length?",
+        formula="max over groups a, b of ∫ | ROC_a(x) − ROC_b(x) | dx, x the false positive rate from 0 to 1",
+        compares=(
+            "The ROC curves of each pair of groups: at equal false positive rates, the distance between the true "
+            "positive rates, averaged. The result is the largest area over pairs, from 0 to 1. It is never less "
+            "than the difference of the two AUCs, and equals it when the curves do not cross."
+        ),
+        when=(
+            "Use it beside AUC parity when curves may cross: a score that is better at the top of the list for "
+            "one group and better at the bottom for another has equal AUCs and an area between. It comes from "
+            "models of student success, where it shows whom a model serves before a cut-off is chosen. Draw the "
+            "curves as well, to see where they part."
+        ),
+        assumes=(
+            "That all false positive rates are of equal interest, also those where nobody will work. That the "
+            "label is true and equally well known in each group. Each point pairs people at the same false "
+            "positive rate, and so at cut-offs that may differ between groups: it supposes that groups could be "
+            "cut apart."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It is above 0 by chance and its distribution is skewed: two groups of 50 positives and 50 negatives "
+            "with the same true curve show about 0.07. A small or lopsided group can thus look badly served when "
+            "it is only small. It has no direction. Like the AUC it ignores a shift of all scores of a group, "
+            "and so says nothing about one cut-off for everyone; see the cross-group AUC and equalized odds."
+        ),
+        sources=(
+            "Gardner, J., Brooks, C., & Baker, R. (2019). Evaluating the fairness of predictive student models "
+            "through slicing analysis. International Conference on Learning Analytics & Knowledge (LAK).",
+            "Borchers, C., & Baker, R. S. (2025). ABROCA distributions for algorithmic bias assessment: "
+            "Considerations around interpretation. International Conference on Learning Analytics & Knowledge "
+            "(LAK).",
+        ),
+        see_also=("auc_parity", "cross_group_auc", "equalized_odds"),
+    ),
+    Metric(
+        name="cross_group_auc",
+        title="cross-group AUC",
+        family="scores",
+        index="cross_auc",
+        judged_on="value",
+        threshold=None,
+        aliases={"xauc": {}},
+        question="Does a positive outrank a negative equally often, whichever groups the two come from?",
+        formula=(
+            "max − min over all groups a, b of P(S > S′ | Y=1, A=a, Y′=0, A′=b) + ½ P(S = S′ | Y=1, A=a, Y′=0, A′=b)"
+        ),
+        compares=(
+            "The chance that a positive of one group scores higher than a negative of another, for every pairing "
+            "of groups; with itself, a group has its ordinary AUC. The result is the largest gap among all of "
+            "these. With two groups the mixed entries are those known as BPSN and BNSP (background positive, "
+            "subgroup negative, and the reverse), and their difference is the xAUC disparity. The result is never "
+            "less than that disparity, nor than the gap in AUC."
+        ),
+        when=(
+            "Use it when people of all groups stand in one list: a waiting list, a shortlist, a queue of comments "
+            "to be removed. It shows what AUC parity cannot, that the negatives of one group are placed above the "
+            "positives of another. The low entry of the matrix names the harm: which positives lose to which "
+            "negatives."
+        ),
+        assumes=(
+            "That the groups really compete in one list. That a positive of any group ought to outrank a negative "
+            "of any other with the same chance, which presumes that labels mean the same in all of them. That "
+            "errors of order weigh the same anywhere in the list."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "When base rates or the spread of risk differ, an accurate score has a gap too: positives of the "
+            "group at higher risk outrank negatives of the other more easily. It is the range of a whole matrix, "
+            "so chance alone makes it positive, and more so with many groups or few positives. It ignores "
+            "calibration and the size of scores. A small gap around 0.5 means that the list is equally useless "
+            "for all, so read the entries themselves."
+        ),
+        sources=(_KALLUS, _BORKAN),
+        see_also=("auc_parity", "abroca", "overall_balance", "equalized_odds"),
+    ),
+)

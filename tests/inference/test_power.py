@@ -1,0 +1,142 @@
+"""What a sample can show: forecasts, checked by simulating what they forecast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from evenhand.inference import power, simultaneous
+from evenhand.inference.spread import Proportions
+from evenhand.measures import MEASURES
+
+RATE = MEASURES["selection_rate"].form
+assert RATE is not None
+
+
+def expected(rates: Sequence[float], sizes: Sequence[float]) -> Proportions:
+    """Groups that show exactly their true rates."""
+    n = np.array(sizes, dtype=float)
+    return Proportions(np.array(rates) * n, n, RATE)
+
+
+def settled(rates: Sequence[float], sizes: Sequence[float], judged_on: str, threshold: float, many: int) -> float:
+    """How often the interval of a sample lies on one side of the threshold."""
+    random = np.random.default_rng(5)
+    n = np.round(sizes).astype(int)
+    every = np.ones((1, len(n)), dtype=bool)
+    count = 0
+    for k in random.binomial(n, rates, (many, len(n))):
+        spread = Proportions(k.astype(float), n.astype(float), RATE)
+        ends = simultaneous.between_extremes([spread], every, 0.95)
+        low, high = ends.ratio if judged_on == "ratio" else ends.difference
+        count += low > threshold or high < threshold
+    return count / many
+
+
+def everyone(spread: Proportions) -> np.ndarray:
+    return np.ones(len(spread.k), dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("rate", "sizes"),
+    [(0.3, [50] * 8), (0.5, [50] * 20), (0.1, [200, 200]), (0.3, [30, 60, 120, 250, 500, 1000, 2000])],
+)
+def test_the_gap_expected_by_chance_is_the_mean_of_simulated_gaps(rate: float, sizes: list[int]) -> None:
+    spread = expected([rate] * len(sizes), sizes)
+    drawn = np.random.default_rng(3).binomial(sizes, rate, (40_000, len(sizes))) / np.array(sizes)
+    assert power.expected_gap(spread, everyone(spread)) == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.03)
+
+
+def test_chance_needs_two_groups() -> None:
+    spread = expected([0.3, 0.3], [100, 0])
+    assert math.isnan(power.expected_gap(spread, everyone(spread)))
+
+
+@pytest.mark.parametrize(
+    ("rates", "sizes", "judged_on", "threshold"),
+    [
+        ([0.35, 0.30], [200, 150], "difference", 0.1),
+        ([0.50, 0.30], [60, 40], "difference", 0.1),
+        ([0.12, 0.02], [50, 200], "difference", 0.05),
+        ([0.50, 0.30], [60, 40], "ratio", 0.8),
+        ([0.50, 0.47], [60, 400], "ratio", 0.8),
+        ([0.10, 0.05], [300, 300], "ratio", 0.8),
+    ],
+)
+def test_that_many_rows_settle_it_four_times_in_five(
+    rates: list[float], sizes: list[int], judged_on: str, threshold: float
+) -> None:
+    found = power.rows_to_settle(expected(rates, sizes), (0, 1), judged_on, threshold, 0.95, 2, sum(sizes))
+    assert found is not None
+    share = settled(rates, found.multiplier * np.array(sizes), judged_on, threshold, 1500)
+    assert share == pytest.approx(0.8, abs=0.05)
+    assert settled(rates, found.multiplier / 2 * np.array(sizes), judged_on, threshold, 500) < 0.7
+
+
+def test_rows_to_settle_among_many_groups() -> None:
+    """Of several groups the farthest two decide; the others can only add to the evidence of a gap."""
+    rates, sizes = [0.5, 0.4, 0.4, 0.4, 0.3], [100] * 5
+    found = power.rows_to_settle(expected(rates, sizes), (0, 4), "difference", 0.1, 0.95, 5, 500)
+    assert found is not None
+    assert settled(rates, found.multiplier * np.array(sizes), "difference", 0.1, 1000) == pytest.approx(0.8, abs=0.06)
+
+
+def test_the_smaller_group_limits() -> None:
+    found = power.rows_to_settle(expected([0.5, 0.45], [1000, 20]), (0, 1), "difference", 0.1, 0.95, 2, 1020)
+    assert found is not None
+    assert found.limiting == 1
+
+
+def test_what_is_settled_needs_no_more_rows() -> None:
+    found = power.rows_to_settle(expected([0.9, 0.1], [500, 500]), (0, 1), "difference", 0.1, 0.95, 2, 1000)
+    assert found is not None
+    assert found.multiplier == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("rates", "judged_on", "threshold"),
+    [
+        ([0.4, 0.3], "difference", 0.1),
+        ([0.5, 0.4], "ratio", 0.8),
+        ([0.3, 0.0], "ratio", 0.8),
+        ([0.3, 0.3], "ratio", 0.0),
+    ],
+)
+def test_at_the_threshold_no_sample_settles_it(rates: list[float], judged_on: str, threshold: float) -> None:
+    spread = expected(rates, [400, 400])
+    assert power.rows_to_settle(spread, (0, 1), judged_on, threshold, 0.95, 2, 800) is None
+
+
+@pytest.mark.parametrize(("groups", "size", "rate"), [(2, 400, 0.3), (2, 2000, 0.1), (6, 400, 0.5)])
+def test_a_detectable_gap_is_found_four_times_in_five(groups: int, size: int, rate: float) -> None:
+    spread = expected([rate] * groups, [size] * groups)
+    gap = power.detectable_gap(spread, (0, 1), groups, 0.95)
+    rates = np.full(groups, rate)
+    rates[:2] += gap / 2, -gap / 2
+    random = np.random.default_rng(6)
+    found = 0
+    for k in random.binomial(size, rates, (1000, groups)):
+        pair = Proportions(k.astype(float), np.full(groups, float(size)), RATE)
+        found += simultaneous.between_extremes([pair], np.ones((1, groups), dtype=bool), 0.95).difference[0] > 0
+    assert found / 1000 == pytest.approx(0.8, abs=0.06)
+
+
+def test_the_variance_between_groups_is_freed_of_noise() -> None:
+    random = np.random.default_rng(7)
+    rates, n = np.linspace(0.2, 0.4, 12), np.full(12, 60)
+    found = []
+    for k in random.binomial(n, rates, (4000, 12)):
+        spread = Proportions(k.astype(float), n.astype(float), RATE)
+        found.append(power.variance_between(spread, everyone(spread)))
+    raw, freed = np.mean(found, axis=0)
+    assert freed == pytest.approx(rates.var(ddof=1), rel=0.05)
+    assert raw > 1.5 * rates.var(ddof=1)
+
+
+def test_without_a_gap_the_raw_variance_is_noise() -> None:
+    spread = expected([0.3, 0.3, 0.3], [50, 50, 50])
+    assert power.variance_between(spread, everyone(spread))[1] == 0
+    assert math.isnan(power.variance_between(spread, np.array([True, False, False]))[0])
