@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import DataError, shorten
+from evenhand.errors import DataError, short_path, shorten
+from evenhand.sources.formats import literal, path_list
 
 if TYPE_CHECKING:
     from evenhand.cube import Cube
@@ -42,18 +43,18 @@ def save(cube: Cube, path: Path) -> None:
         {"version": VERSION, "meaning": asdict(cube.meaning), "facts": dict(cube.facts), "cut_by_us": cube.cut_by_us}
     )
     fields = ", ".join(f"unnest(CAST(? AS {kind})) AS {name}" for name, (kind, _) in columns.items())
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
+    temporary = path.parent / f".evenhand-{secrets.token_hex(8)}"
     try:
         connection = duckdb.connect()
         connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in columns.values()])
-        target, meta = temporary.replace("'", "''"), header.replace("'", "''")
-        connection.execute(f"COPY cells TO '{target}' (FORMAT parquet, KV_METADATA {{{_KEY}: '{meta}'}})")
+        copy = f"COPY cells TO {literal(str(temporary))} (FORMAT parquet, KV_METADATA {{{_KEY}: {literal(header)}}})"
+        connection.execute(copy)
         connection.close()
         os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    except (OSError, duckdb.Error) as error:
+        raise DataError(f"{short_path(path)!r} cannot be written: {str(error).partition(chr(10))[0]}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Cube:
@@ -63,26 +64,30 @@ def load(path: Path) -> Cube:
     from evenhand.cube import Cube, Meaning
 
     if not path.exists():
-        raise DataError(f"there is no file {shorten(str(path))!r}.")
-    name = "".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path)).replace("'", "''")
+        raise DataError(f"there is no file {short_path(path)!r}.")
+    files = path_list([path])
     connection = duckdb.connect()
     try:
-        metadata = connection.execute(f"SELECT key, value FROM parquet_kv_metadata('{name}')").fetchall()  # noqa: S608
+        metadata = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({files})").fetchall()  # noqa: S608
         found = {bytes(key).decode(): bytes(value).decode() for key, value in metadata}
         if _KEY not in found:
-            raise DataError(f"{shorten(str(path))!r} is a Parquet file but not a cube.")
-        lines = connection.execute(f"SELECT * FROM read_parquet('{name}')").fetchall()  # noqa: S608
+            raise DataError(f"{short_path(path)!r} is a Parquet file but not a cube.")
+        lines = connection.execute(
+            f"SELECT * FROM read_parquet({files}, hive_partitioning = false)"  # noqa: S608 - the path is quoted
+        ).fetchall()
     except duckdb.Error as error:
         reason = shorten(str(error).partition("\n")[0], 200)
-        raise DataError(f"{shorten(str(path))!r} is not a cube: {reason}") from None
+        raise DataError(f"{short_path(path)!r} is not a cube: {reason}") from None
     finally:
         connection.close()
-    header = json.loads(found[_KEY])
-    if header.get("version") != VERSION:
-        raise DataError(
-            f"{shorten(str(path))!r} has cube version {header.get('version')!r}; this library reads version {VERSION}."
-        )
-    return _build(Cube, Meaning, header, lines)
+    try:
+        header = json.loads(found[_KEY])
+        version = header["version"]
+        if version == VERSION:
+            return _build(Cube, Meaning, header, lines)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise DataError(f"{short_path(path)!r} is a damaged cube: {type(error).__name__} {error}.") from None
+    raise DataError(f"{short_path(path)!r} has cube version {version!r}; this library reads version {VERSION}.")
 
 
 def _build(cube: Any, meaning: Any, header: dict[str, Any], lines: list[tuple[Any, ...]]) -> Cube:

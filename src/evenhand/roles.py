@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Literal
+
+import numpy as np
 
 from evenhand.errors import CallError, Problems, listing, nearest, shorten
 
@@ -129,20 +133,32 @@ def canonical(value: object) -> str:
     text = spelling(value).strip()
     if text.casefold() in ("true", "false"):
         return "1" if text.casefold() == "true" else "0"
+    return without_point(text)
+
+
+def without_point(text: str) -> str:
+    """A whole number as it is spelled elsewhere: 2.0 as 2. Other text stays, 007 and 2.50 too."""
     whole, point, fraction = text.partition(".")
-    if point and fraction and not fraction.strip("0") and whole.lstrip("-").isdigit():
-        return whole
-    return text
+    return whole if point and fraction and not fraction.strip("0") and whole.lstrip("-").isdigit() else text
 
 
 def spelling(value: object) -> str:
-    """How a value of an attribute is written: text as it is, whole numbers without a point."""
-    if isinstance(value, str):
-        return value
+    """How a value of an attribute is written, whatever held it: text as it is, whole numbers without a point,
+    times with a zone in UTC.
+
+    >>> [spelling(value) for value in ("1.0", 1.0, Decimal("2.50"), np.float32(3), b"a")]
+    ['1.0', '1', '2.5', '3', 'a']
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
         return str(int(value))
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(int(value)) if value == value.to_integral_value() else f"{value.normalize():f}"
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return str(value.astimezone(UTC))
     return str(value)
 
 
@@ -157,7 +173,7 @@ def _single(
         elif value not in names:
             problems.add(f"{role}={shorten(value)!r} is not a column; {nearest(value, names)}")
         return value
-    arrays[role] = value
+    arrays[role] = _array(role, value, problems)
     return _own_name(value) or role
 
 
@@ -171,14 +187,19 @@ def _several(  # noqa: PLR0912 - one branch for each way to name columns
         parts = {value: value}
     elif isinstance(value, Mapping):
         parts = {str(name): part for name, part in value.items()}
-    elif hasattr(value, "columns") or hasattr(value, "column_names"):
-        parts = {str(name): value[name] for name in getattr(value, "column_names", None) or list(value.columns)}
+    elif _is_table(value):
+        columns = list(getattr(value, "column_names", None) or value.columns)
+        if len(set(map(str, columns))) < len(columns):
+            problems.add(f"{role}= has several columns of one name ({listing(columns)}); rename them.")
+            return ()
+        parts = {str(name): value[name] for name in columns}
     elif names is not None and isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         parts = {item: item for item in value}
         if len(parts) < len(value):
             problems.add(f"{role}= names a column twice: {listing(value)}.")
-    elif getattr(value, "ndim", 1) == 2:
+    elif getattr(value, "ndim", 1) == 2 or (isinstance(value, (list, tuple)) and value and _is_array(value[0])):
         problems.add(f"{role}= is a table without names: pass a mapping {{name: array}} or a dataframe.")
+        return ()
     else:
         parts = {_own_name(value) or role: value}
     if not parts:
@@ -189,8 +210,32 @@ def _several(  # noqa: PLR0912 - one branch for each way to name columns
             if part != name:
                 problems.add(f"{role}={{{name!r}: {part!r}}}: a column keeps its own name; pass {role}={part!r}.")
         else:
-            arrays[f"{role}:{name}"] = part
+            arrays[f"{role}:{name}"] = _array(role, part, problems)
     return tuple(parts)
+
+
+def _array(role: str, value: Any, problems: Problems) -> Any:
+    """A value for each row, as something that has a length."""
+    if _is_table(value):
+        problems.add(f"{role}= is a whole table ({type(value).__name__}): pass one column of it.")
+    elif isinstance(value, (Mapping, Set)) or not hasattr(value, "__iter__"):
+        problems.add(
+            f"{role}={shorten(repr(value))} is neither the name of a column, as text, nor an array with one value "
+            "for each row."
+        )
+    elif getattr(value, "ndim", 1) != 1:
+        problems.add(f"{role}= has {value.ndim} dimensions: pass one value for each row.")
+    else:
+        return value if hasattr(value, "__len__") else list(value)
+    return ()
+
+
+def _is_table(value: Any) -> bool:
+    return hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
 
 
 def _own_name(value: Any) -> str | None:

@@ -7,7 +7,7 @@ stands for. Either way what values mean is decided in this one place.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,9 @@ Floats = npt.NDArray[np.float64]
 Pair = tuple[Group, Group]
 
 _DENSE_KEYS = 4_000_000
+LARGEST_COUNT = 2**53
+LARGEST_WEIGHT = 1e100
+"""Above these, sums and squares would no longer be numbers."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +65,13 @@ def tally(lines: Lines, roles: Roles) -> Tally:
     problems.raise_if_any(DataError)
     if n is not None and not n.any():
         raise DataError("there are no rows to count: every count is 0.")
+    if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
+        raise DataError("the counts add up to more people than can be counted.")
     key = _Key(lines.length, n)
     attributes = {}
     for name in roles.grouping:
-        found, codes = encode(lines.columns[name])
         title = name.partition(":")[2]
+        found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         edges = roles.bands.get(title) or lines.edges.get(title)
         read = reading.attribute(title, found, key.counter(codes, found), edges, problems)
         attributes[name] = read
@@ -136,7 +141,7 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
         name = getattr(roles, role)
         if name is None:
             continue
-        found, codes = encode(lines.columns[role])
+        found, codes = encode(lines.columns[role], f"{role} column {shorten(name)!r}", roles.na)
         counts = key.counter(codes, found)()
         lookup = reading.classes(role, name, found, counts > 0, roles.positive[role], problems)
         absent = int(np.sum(codes < 0 if key.n is None else key.n[codes < 0])) if codes.min() < 0 else 0
@@ -261,15 +266,16 @@ def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None
         return lines.n, lines.w, lines.w2
     n: Ints | None = None
     if roles.count is not None:
-        counts, _ = numbers(lines.columns["count"], "count", roles.count)
-        wrong = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
+        counts, _ = numbers(lines.columns["count"], "count", roles.count, roles.na)
+        wrong = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
         complain_count(int(wrong.sum()), roles.count, problems)
         n = np.where(wrong, 0, counts).astype(np.int64)
     if roles.weight is None:
         return n, None, None
-    weights, _ = numbers(lines.columns["weight"], "weight", roles.weight)
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    weights, _ = numbers(lines.columns["weight"], "weight", roles.weight, roles.na)
+    wrong = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
     complain_weight(int(wrong.sum()), roles.weight, problems)
+    weights = np.where(wrong, 0, weights)
     people = 1 if n is None else n
     return n, people * weights, people * weights**2
 
@@ -277,7 +283,7 @@ def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None
 def complain_count(wrong: int, name: str, problems: Problems) -> None:
     if wrong:
         problems.add(
-            f"count column {shorten(name)!r} is negative, missing or not whole in {wrong:,} rows: "
+            f"count column {shorten(name)!r} is negative, missing, infinite or not whole in {wrong:,} rows: "
             "a count says how many people a row stands for."
         )
 
@@ -288,3 +294,10 @@ def complain_weight(wrong: int, name: str, problems: Problems) -> None:
             f"weight column {shorten(name)!r} is negative, missing or infinite in {wrong:,} rows: "
             "a weight is a number of 0 or more."
         )
+
+
+def complain_twice(twice: Collection[str], roles: Roles, problems: Problems) -> None:
+    """A column that is asked for must be one; a name that nobody asked for may occur as often as it likes."""
+    for key, name in roles.keys.items():
+        if key not in roles.arrays and name in twice:
+            problems.add(f"the data has several columns named {shorten(name)!r}; rename them.")

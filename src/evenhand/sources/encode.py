@@ -5,96 +5,167 @@ A code of −1 is a missing value, so that a look-up table whose last entry stan
 
 from __future__ import annotations
 
-import math
+from collections.abc import Collection, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import DataError, shorten
+from evenhand.roles import spelling
 
 Codes = npt.NDArray[np.integer[Any]]
 Levels = list[Any]
 
 _DENSE = 4096  # a range of whole numbers up to this width is its own encoding
+_EXACT = 2**53  # whole numbers above it do not survive a float
 
 
-def encode(column: Any) -> tuple[Levels, Codes]:  # noqa: PLR0911 - one for each kind of column
+def encode(column: Any, name: str = "a column", absent: Collection[str] = ()) -> tuple[Levels, Codes]:
     """The distinct values of a column (missing left out) and for each row the index of its value, or −1.
+
+    Values spelled as one of `absent` count as missing too.
 
     >>> encode(["b", "a", None, "b"])[0], encode(["b", "a", None, "b"])[1].tolist()
     (['b', 'a'], [0, 1, -1, 0])
+    >>> encode(["b", "NA", "b"], absent=["NA"])[1].tolist()
+    [0, -1, 0]
     """
-    kind = type(column).__module__.partition(".")[0]
-    if kind == "pandas":
-        return _pandas(column)
-    if kind == "polars":
-        return _polars(column)
-    if kind == "pyarrow":
-        return _arrow(column)
-    if isinstance(column, np.ma.MaskedArray):
-        return _numbers(np.asarray(column.data), np.ma.getmaskarray(column))
-    array = column if isinstance(column, np.ndarray) else np.asarray(column)
-    if array.dtype.kind in "biuf":
-        return _numbers(array, None)
-    if array.dtype.kind in "US" and isinstance(column, np.ndarray):
-        return _objects(array.tolist())
-    return _objects(list(column))
+    readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
+    levels, codes = readers.get(library(column), _sequence)(column, name)
+    kept = [spelling(level) not in absent for level in levels] if absent else []
+    if all(kept):
+        return levels, codes
+    place = np.where(kept, np.cumsum(kept) - 1, -1)
+    return [level for level, keeps in zip(levels, kept, strict=True) if keeps], np.append(place, -1)[codes]
 
 
-def numbers(column: Any, role: str, name: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def numbers(
+    column: Any, role: str, name: str, absent: Collection[str] = ()
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """A column as floats, with where it is missing. Text that is no number is an error that shows it."""
-    kind = type(column).__module__.partition(".")[0]
-    if kind == "polars":
-        column = column.to_arrow() if column.dtype.is_decimal() else column.to_numpy()
-    elif kind == "pyarrow":
-        column = column.to_pandas() if _is_text(column) else column.cast("float64").to_numpy(zero_copy_only=False)
-    elif kind == "pandas":
-        if column.dtype.kind in "biuf" and hasattr(column.array, "to_numpy"):
-            column = column.to_numpy(dtype="float64", na_value=np.nan)
-        else:
-            column = column.to_numpy(dtype=object, na_value=None)
-    if isinstance(column, np.ma.MaskedArray):
-        column = np.ma.filled(column.astype(float), np.nan)
-    try:
-        values = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array([_number(value, role, name) for value in column], dtype=np.float64)
+    values = _floats(column)
+    if values is None:
+        levels, codes = encode(column, f"{role} column {shorten(name)!r}", absent)
+        values = np.array([*(_number(level, role, name) for level in levels), np.nan], dtype=np.float64)[codes]
+    elif absent:
+        values = np.where(np.isin(values, as_floats(absent)), np.nan, values)
     return values, np.isnan(values)
 
 
+def library(value: Any) -> str:
+    """The library that a value comes from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def as_floats(texts: Collection[str]) -> list[float]:
+    """Those of some texts that are numbers."""
+    found = []
+    for text in texts:
+        try:
+            found.append(float(text))
+        except ValueError:
+            continue
+    return found
+
+
+def _floats(column: Any) -> npt.NDArray[np.float64] | None:  # noqa: PLR0911 - one for each kind of column
+    """A column of numbers as floats, NaN where missing; None for a column of anything else."""
+    kind = library(column)
+    if kind == "pandas":
+        import pandas as pd
+
+        series = pd.Series(column)
+        plain = series.dtype.kind in "biuf" and not isinstance(series.dtype, (pd.CategoricalDtype, pd.SparseDtype))
+        return series.to_numpy(dtype="float64", na_value=np.nan) if plain else None
+    if kind == "polars":
+        import polars as pl
+
+        plain = column.dtype.is_numeric() or column.dtype == pl.Boolean
+        return column.cast(pl.Float64).to_numpy() if plain else None
+    if kind == "pyarrow":
+        import pyarrow as pa
+
+        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+        plain = any(test(column.type) for test in tests)
+        return column.cast("float64", safe=False).to_numpy(zero_copy_only=False) if plain else None
+    if isinstance(column, np.ma.MaskedArray):
+        return np.ma.filled(column.astype(float), np.nan) if column.dtype.kind in "biuf" else None
+    array = np.asarray(column) if hasattr(column, "__array__") else list(column)
+    if isinstance(array, np.ndarray) and array.dtype.kind not in "biufOUS":
+        return None
+    try:
+        values = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return values if values.ndim == 1 else None
+
+
 def _number(value: Any, role: str, name: str) -> float:
-    if _is_missing(value) or (isinstance(value, str) and not value.strip()):
+    if isinstance(value, str) and not value.strip():
         return float("nan")
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shown = shorten(repr(value))
         raise DataError(f"{role} column {shorten(name)!r} holds {shown}, which is not a number.") from None
 
 
-def _pandas(column: Any) -> tuple[Levels, Codes]:
+def _sequence(column: Any, name: str) -> tuple[Levels, Codes]:
+    """Arrays and lists. Text never goes through an array of fixed width, nor a large whole number through a float."""
+    if isinstance(column, np.ma.MaskedArray):
+        plain = column.dtype.kind in "biuf"
+        return _numbers(column.data, np.ma.getmaskarray(column)) if plain else _objects(column.tolist(), name)
+    if not hasattr(column, "__array__"):
+        return _list(list(column), name)
+    array = np.asarray(column)
+    if array.dtype.kind in "biuf":
+        return _numbers(array, None)
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("ns", "ps", "fs", "as"):
+        array = array.astype("datetime64[us]")
+    return _objects(array.tolist(), name)
+
+
+def _list(values: list[Any], name: str) -> tuple[Levels, Codes]:
+    if any(isinstance(value, (str, bytes)) for value in values):
+        return _objects(values, name)
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError):
+        return _objects(values, name)
+    if array.ndim > 1:
+        raise DataError(f"{name} has {array.ndim} dimensions; pass one value for each row.")
+    if array.dtype.kind in "mM":
+        return _sequence(array, name)
+    rounded = array.dtype.kind == "f" and bool(np.any(np.abs(array) >= _EXACT))
+    return _objects(values, name) if rounded or array.dtype.kind not in "biuf" else _numbers(array, None)
+
+
+def _pandas(column: Any, name: str) -> tuple[Levels, Codes]:
     import pandas as pd
 
-    series = column if isinstance(column, pd.Series) else pd.Series(column)
+    series = pd.Series(column)
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return list(series.cat.categories), series.cat.codes.to_numpy()
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return _numbers(series.to_numpy(), None)
     if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow":
-        return _arrow(series.array.__arrow_array__())
+        return _arrow(series.array.__arrow_array__(), name)
     if getattr(dtype, "kind", "O") in "biuf":
         mask = series.isna().to_numpy()
         return _numbers(series.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0)), mask)
     try:
         codes, levels = pd.factorize(series.to_numpy() if dtype.kind == "O" and isinstance(dtype, np.dtype) else series)
     except TypeError:
-        return _objects(series.tolist())
+        return _objects(series.tolist(), name)
     return list(levels), codes
 
 
-def _polars(column: Any) -> tuple[Levels, Codes]:
+def _polars(column: Any, name: str) -> tuple[Levels, Codes]:
     import polars as pl
 
     dtype = column.dtype
@@ -103,14 +174,14 @@ def _polars(column: Any) -> tuple[Levels, Codes]:
         levels = text.drop_nulls().unique()
         codes = text.cast(pl.Enum(levels)).to_physical()
         return levels.to_list(), codes.cast(pl.Int32).fill_null(-1).to_numpy()
-    if dtype == pl.Boolean or dtype.is_integer() or dtype.is_float():
+    if dtype == pl.Boolean or dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
         mask = column.is_null().to_numpy() if column.null_count() else None
         filled = column.fill_null(False if dtype == pl.Boolean else 0)
         return _numbers(filled.to_numpy(), mask)
-    return _objects(column.to_list())
+    return _objects(column.to_list(), name)
 
 
-def _arrow(column: Any) -> tuple[Levels, Codes]:
+def _arrow(column: Any, name: str) -> tuple[Levels, Codes]:
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
@@ -119,15 +190,17 @@ def _arrow(column: Any) -> tuple[Levels, Codes]:
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=column.type)
     if _is_text(column):
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        if encoded.dictionary.null_count:
+            return _objects(column.to_pylist(), name)
         indices = encoded.indices
-        codes = indices.fill_null(-1) if indices.null_count else indices
+        codes = indices.cast("int64").fill_null(-1) if indices.null_count else indices
         return encoded.dictionary.to_pylist(), codes.to_numpy(zero_copy_only=False)
     kind = column.type
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         mask = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
         filled = column.fill_null(False if pa.types.is_boolean(kind) else 0) if column.null_count else column
         return _numbers(filled.to_numpy(zero_copy_only=False), mask)
-    return _objects(column.to_pylist())
+    return _objects(column.to_pylist(), name)
 
 
 def _is_text(column: Any) -> bool:
@@ -155,7 +228,7 @@ def _numbers(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> tu
         small = np.int8 if width < 127 else np.int16
         codes = values.astype(small) if first >= 0 and int(high) < np.iinfo(small).max else None
         if codes is None:
-            codes = (values - low).astype(small)
+            codes = np.subtract(values, low, dtype=np.int64 if values.dtype.kind == "i" else None).astype(small)
             return list(range(first, first + width + 1)), _masked(codes, mask)
         return list(range(int(high) + 1)), _masked(codes, mask)
     levels, inverse = np.unique(values, return_inverse=True)
@@ -168,11 +241,11 @@ def _masked(codes: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> Code
     return np.where(mask, codes.dtype.type(-1), codes)
 
 
-def _objects(values: list[Any]) -> tuple[Levels, Codes]:
+def _objects(values: Sequence[Any], name: str) -> tuple[Levels, Codes]:
     try:
         distinct = dict.fromkeys(values)
     except TypeError:
-        raise DataError("a column holds lists or other values that cannot name a group; make them text.") from None
+        raise DataError(f"{name} holds lists or other values that cannot name a group; make them text.") from None
     lookup: dict[Any, int] = {}
     levels: Levels = []
     for value in distinct:
@@ -183,8 +256,6 @@ def _objects(values: list[Any]) -> tuple[Levels, Codes]:
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(value, float):
-        return math.isnan(value)
-    return type(value).__name__ in ("NAType", "NaTType")
+    return isinstance(value, (float, Decimal, np.generic)) and bool(value != value)  # noqa: PLR0124 - NaN and NaT

@@ -6,42 +6,33 @@ for data in memory. The rows are never loaded.
 
 from __future__ import annotations
 
-import csv
 import glob
-import gzip
-import io
 import itertools
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, MissingDependencyError, Problems, listing, shorten
+from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.roles import Roles
 from evenhand.sources import progress
-from evenhand.sources.counting import Lines, complain_count, complain_weight
+from evenhand.sources.counting import (
+    LARGEST_COUNT,
+    LARGEST_WEIGHT,
+    Lines,
+    complain_count,
+    complain_twice,
+    complain_weight,
+)
+from evenhand.sources.encode import as_floats
+from evenhand.sources.formats import FORMATS, Column, Table, double, explain, is_gzipped, open_table
 
-_FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-_TITLES = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines", "arrow": "Arrow"}
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
-_FRACTIONAL = ("FLOAT", "DOUBLE", "DECIMAL")
 _MOST_LEVELS = 2000  # of a numeric attribute; above this its quantiles are found first
-_MOST_CELLS = 5_000_000
+_MOST_LINES = 2_000_000
+_PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"  # as in levels: a code 007 is no number
 
 
 def is_path(data: Any) -> bool:
@@ -62,44 +53,64 @@ class FileSource:
         self.connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         self.connection.execute("SET preserve_insertion_order = false")
         self.connection.execute("SET enable_progress_bar = false")
-        self.relation = self._reader()
-        described = self._run(f"DESCRIBE SELECT * FROM {self.relation}")  # noqa: S608 - as below
-        self.types = {row[0]: row[1] for row in described}
+        self.table: Table = open_table(self.paths, self.format, self.connection, self._run)
 
     @property
     def names(self) -> list[str]:
-        return list(self.types)
+        return list(self.table.columns)
 
     def lines(self, roles: Roles) -> Lines:
         if roles.arrays:
             raise DataError(f"{listing(roles.arrays)} is an array, but the data is in a file: name a column of it.")
-        edges = {
-            name: cut
-            for name in (*roles.control, *roles.sensitive)
-            if name not in roles.bands and (cut := self._quantile_edges(name, roles))
-        }
-        statement = _Statement(self, replace(roles, bands={**roles.bands, **edges}))
+        problems = Problems()
+        complain_twice(self.table.twice, roles, problems)
+        problems.raise_if_any(DataError)
+        edges = self._edges(roles, numeric=True)
+        statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}))
         rows = self._run(statement.sql)
-        if len(rows) > _MOST_CELLS:
-            raise DataError(f"the columns together have over {_MOST_CELLS:,} combinations of values: is one an id?")
+        if len(rows) > _MOST_LINES:
+            edges |= self._edges(roles, numeric=False)
+            statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}))
+            rows = self._run(statement.sql)
+        if len(rows) > _MOST_LINES:
+            raise DataError(
+                f"{self._widest(roles)}: an id? A group needs more than one person; choose a coarser column."
+            )
         return replace(statement.read(rows), edges=edges)
 
-    def _quantile_edges(self, name: str, roles: Roles) -> tuple[float, ...] | None:
-        """Edges for a numeric column with very many values, which would make as many groups."""
-        if not _is_number(self.types[name]):
-            return None
-        value = _plain(name, self.types[name])
-        people = "1" if roles.count is None else _number(roles.count, self.types[roles.count])
-        distinct = self._run(f"SELECT approx_count_distinct({value}) FROM {self.relation}")  # noqa: S608 - as below
-        if distinct[0][0] < _MOST_LEVELS:
-            return None
-        cuts = ", ".join(f"min(v) FILTER (reached >= {k / 5} * total)" for k in range(1, 5))
+    def _edges(self, roles: Roles, *, numeric: bool) -> dict[str, tuple[float, ...]]:
+        """Edges for attributes with very many values, which would make as many groups: those in columns of
+        numbers, or those in columns of text that hold nothing but numbers."""
+        found = {}
+        for name in (*roles.control, *roles.sensitive):
+            column = self.table.columns[name]
+            if name in roles.bands or column.numeric is not numeric:
+                continue
+            plain = (
+                "true" if numeric else f"bool_and(coalesce(regexp_full_match({column.text}, '{_PLAIN_NUMBER}'), true))"
+            )
+            select = f"SELECT approx_count_distinct({column.key}), {plain} FROM {self.table.relation}"  # noqa: S608
+            (levels, numbers) = self._run(select)[0]
+            if numbers and levels >= _MOST_LEVELS and (cut := self._quantile_edges(column, roles)):
+                found[name] = cut
+        return found
+
+    def _quantile_edges(self, column: Column, roles: Roles) -> tuple[float, ...]:
+        people = "1" if roles.count is None else self.table.columns[roles.count].number
+        cuts = ", ".join(f"min(v) FILTER (5 * reached >= {k} * total)" for k in range(1, 5))
         row = self._run(f"""
-            WITH levels AS (SELECT {value} AS v, sum({people}) AS c FROM {self.relation} GROUP BY 1),
+            WITH levels AS (SELECT {column.number} AS v, sum({people}) AS c FROM {self.table.relation} GROUP BY 1),
             run AS (SELECT v, sum(c) OVER (ORDER BY v) AS reached, sum(c) OVER () AS total
-                    FROM levels WHERE v IS NOT NULL AND c > 0)
+                    FROM levels WHERE v IS NOT NULL AND NOT isnan(v) AND c > 0)
             SELECT min(v), {cuts}, max(v) FROM run""")[0]  # noqa: S608 - names are quoted, values are ours
-        return tuple(dict.fromkeys(float(cut) for cut in row))
+        return tuple(dict.fromkeys(float(cut) for cut in row if cut is not None))
+
+    def _widest(self, roles: Roles) -> str:
+        keys = [key for key in roles.keys if key not in ("score", "count", "weight")]
+        counts = ", ".join(f"approx_count_distinct({self.table.columns[roles.keys[key]].key})" for key in keys)
+        row = self._run(f"SELECT {counts} FROM {self.table.relation}")[0]  # noqa: S608 - as above
+        most, key = max(zip(row, keys, strict=True))
+        return f"{shorten(roles.keys[key])!r} has about {most:,} different values"
 
     def _run(self, sql: str) -> list[tuple[Any, ...]]:
         import duckdb
@@ -107,252 +118,144 @@ class FileSource:
         try:
             return progress.fetch(self.connection, sql)
         except duckdb.Error as error:
-            raise DataError(_explain(self.paths, self.format, error)) from None
-
-    def _reader(self) -> str:
-        files = "[" + ", ".join(_text(_literal(path)) for path in self.paths) + "]"
-        if self.format == "parquet":
-            return f"read_parquet({files}, union_by_name = true)"
-        if self.format == "json":
-            return self._json_reader(files)
-        if self.format == "arrow":
-            return self._arrow_reader()
-        return _csv_reader(self.paths, files)
-
-    def _json_reader(self, files: str) -> str:
-        options = "format = 'newline_delimited', union_by_name = true"
-        found = self._run(f"DESCRIBE SELECT * FROM read_json({files}, {options})")  # noqa: S608 - names are quoted
-        kept = ("BOOLEAN", "DOUBLE")
-        columns = ", ".join(f"{_text(row[0])}: {_text(row[1] if row[1] in kept else 'VARCHAR')}" for row in found)
-        return f"read_json({files}, {options}, columns = {{{columns}}})"
-
-    def _arrow_reader(self) -> str:
-        try:
-            import pyarrow as pa
-            import pyarrow.dataset as ds
-        except ImportError:
-            raise MissingDependencyError("Arrow files are read with pyarrow: pip install pyarrow") from None
-        try:
-            table = ds.dataset([str(path) for path in self.paths], format="ipc")
-        except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(_explain(self.paths, self.format, error)) from None
-        self.connection.register("arrow_files", table)
-        return "arrow_files"
+            raise DataError(explain(self.paths, self.format, error)) from None
 
 
 class _Statement:
-    """The one group-by: keys as raw values, people and weights as sums, wrong values as counts of rows."""
+    """The one group-by: keys as raw values, people and weights as sums, and what is wrong with each line."""
 
-    def __init__(self, source: FileSource, roles: Roles) -> None:
+    def __init__(self, table: Table, roles: Roles) -> None:
         self.roles = roles
-        self.keys = {}
-        types = source.types
-        for key in (*roles.grouping, *(role for role in ("label", "prediction") if getattr(roles, role))):
-            name = roles.keys[key]
-            self.keys[key] = _banded(_key(name, types[name], roles.na), roles.bands.get(name))
-        wrong = {"score": "0", "count": "0", "weight": "0"}
+        self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
+        self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
+        self.keys = [key for key in (*roles.grouping, "label", "prediction") if key in self.columns]
+        values = [role for role in ("score", "count", "weight") if role in self.columns]
+        self.numbers = [*self.edges, *(role for role in values if role != "score" or roles.cutoff is not None)]
+        inner = [f"{self._key(key)} AS k{i}" for i, key in enumerate(self.keys)]
+        inner += [f"{self._number(role)} AS v_{role}" for role in values]
+        for i, key in enumerate(self.numbers):
+            column = self.columns[key]
+            inner.append(f"CASE WHEN {column.strange(roles.na)} THEN {column.text} END AS strange_{i}")
+        groups = [f"k{i}" for i in range(len(self.keys))]
         if roles.cutoff is not None:
-            score = _number(str(roles.score), types[str(roles.score)], roles.na)
-            self.keys["decided"] = (
-                f"CASE WHEN {score} IS NULL OR isnan({score}) THEN -1 "
-                f"WHEN {score} >= {roles.cutoff!r} THEN 1 ELSE 0 END"
+            groups.append(
+                f"CASE WHEN v_score IS NULL THEN -1 WHEN v_score >= {double(float(roles.cutoff))} THEN 1 ELSE 0 END"
             )
-            raw = _key(str(roles.score), types[str(roles.score)], roles.na)
-            wrong["score"] = f"sum(CASE WHEN {raw} IS NOT NULL AND {score} IS NULL THEN 1 ELSE 0 END)"
-        people = "1"
-        if roles.count is not None:
-            people = _number(roles.count, types[roles.count])
-            bad = f"{people} IS NULL OR isnan({people}) OR {people} < 0 OR {people} <> floor({people})"
-            wrong["count"] = f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)"
-            people = f"CASE WHEN {bad} THEN 0 ELSE {people} END"
-        weight = "0"
-        if roles.weight is not None:
-            weight = _number(roles.weight, types[roles.weight])
-            bad = f"{weight} IS NULL OR NOT isfinite({weight}) OR {weight} < 0"
-            wrong["weight"] = f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)"
-            weight = f"CASE WHEN {bad} THEN 0 ELSE {weight} END"
-        n = "count(*)" if roles.count is None else f"CAST(sum(CAST({people} AS BIGINT)) AS BIGINT)"
-        summed = [n]
-        if roles.weight is not None:
-            summed += [f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
-        shown = [f"{expression} AS k{i}" for i, expression in enumerate(self.keys.values())]
-        fields = ", ".join([*shown, *summed, *wrong.values()])
-        groups = ", ".join(str(i + 1) for i in range(len(self.keys)))
+        fields = [*groups, *self._sums(), *(f"min(strange_{i})" for i in range(len(self.numbers)))]
         self.sql = (
-            f"SELECT {fields} FROM {source.relation} GROUP BY {groups} "  # noqa: S608
-            f"LIMIT {_MOST_CELLS + 1}"
+            f"SELECT {', '.join(fields)} FROM (SELECT {', '.join(inner)} FROM {table.relation}) "  # noqa: S608
+            f"GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))} LIMIT {_MOST_LINES + 1}"
         )
 
+    def _key(self, key: str) -> str:
+        return _banded(self._number(key), self.edges[key]) if key in self.edges else self.columns[key].key
+
+    def _number(self, key: str) -> str:
+        number = self.columns[key].number
+        gone = "".join(f" OR {number} = {double(absent)}" for absent in as_floats(self.roles.na))
+        return f"CASE WHEN isnan({number}){gone} THEN NULL ELSE {number} END"
+
+    def _sums(self) -> list[str]:
+        """How many rows have a wrong count and a wrong weight, then n, Σw and Σw²."""
+        wrong_count = wrong_weight = "false"
+        n, people, weight = "count(*)", "1", "0"
+        if self.roles.count is not None:
+            most = double(LARGEST_COUNT)
+            wrong_count = f"v_count IS NULL OR v_count < 0 OR v_count > {most} OR v_count <> floor(v_count)"
+            people = f"CASE WHEN {wrong_count} THEN 0 ELSE v_count END"
+            n = f"CAST(sum(CAST({people} AS BIGINT)) AS BIGINT)"
+        if self.roles.weight is not None:
+            wrong_weight = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
+            weight = f"CASE WHEN {wrong_weight} THEN 0 ELSE v_weight END"
+        wrong = [f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)" for bad in (wrong_count, wrong_weight)]
+        return [*wrong, n, f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
+
     def read(self, rows: list[tuple[Any, ...]]) -> Lines:
-        columns = list(zip(*rows, strict=True)) if rows else [()] * (len(self.keys) + 6)
-        keys = {key: list(column) for key, column in zip(self.keys, columns, strict=False)}
-        if "decided" in keys:
-            keys["decided"] = np.asarray(keys["decided"], dtype=np.int8)  # type: ignore[assignment]
-        *fields, score, count, weight = columns[len(self.keys) :]
-        problems = Problems()
-        if rows:
-            if sum(score):
-                problems.add(
-                    f"score column {shorten(str(self.roles.score))!r} holds text that is no number in "
-                    f"{int(sum(score)):,} rows."
-                )
-            complain_count(int(sum(count)), str(self.roles.count), problems)
-            complain_weight(int(sum(weight)), str(self.roles.weight), problems)
-        problems.raise_if_any(DataError)
-        n = np.asarray(fields[0], dtype=np.int64)
+        if not rows:
+            return Lines({}, 0)
+        columns = list(zip(*rows, strict=True))
+        lines: dict[str, Any] = {}
+        for key, values in zip(self.keys, columns, strict=False):
+            lines[key] = list(values) if key in self.edges else [self.columns[key].decode(value) for value in values]
+        rest = columns[len(self.keys) :]
+        if self.roles.cutoff is not None:
+            lines["decided"] = np.asarray(rest.pop(0), dtype=np.int8)
+        wrong_count, wrong_weight, n, w, w2, *strange = rest
+        self._complain(int(sum(wrong_count)), int(sum(wrong_weight)), strange)
+        people = np.asarray(n, dtype=np.int64)
         if self.roles.weight is None:
-            return Lines(keys, len(rows), n)
-        w, w2 = (np.asarray(field, dtype=np.float64) for field in fields[1:])
-        return Lines(keys, len(rows), n, w, w2)
+            return Lines(lines, len(rows), people)
+        return Lines(lines, len(rows), people, np.asarray(w, dtype=np.float64), np.asarray(w2, dtype=np.float64))
+
+    def _complain(self, count: int, weight: int, strange: Sequence[tuple[Any, ...]]) -> None:
+        problems = Problems()
+        for key, found in zip(self.numbers, strange, strict=True):
+            shown = sorted({text for text in found if text is not None})
+            name = shorten(self.roles.keys[key])
+            if shown and key in self.edges:
+                problems.add(f"bands for {name!r}: the column is not numeric; it holds {listing(shown, 3)}.")
+            elif shown:
+                problems.add(f"{key} column {name!r} holds {listing(shown, 3)}, which is not a number.")
+        problems.raise_if_any(DataError)
+        complain_count(count, str(self.roles.count), problems)
+        complain_weight(weight, str(self.roles.weight), problems)
+        problems.raise_if_any(DataError)
 
 
-@dataclass(frozen=True)
-class _Dialect:
-    delimiter: str
-    header: tuple[str, ...]
-
-
-def _csv_reader(paths: Sequence[Path], files: str) -> str:
-    """Every column as text, named by the header as we read it: nothing about a CSV is guessed by its values."""
-    dialects = {_dialect(path) for path in paths}
-    if len(dialects) > 1:
-        raise DataError(f"the files have different columns: {listing(' '.join(d.header) for d in dialects)}.")
-    dialect = dialects.pop()
-    if len(set(dialect.header)) < len(dialect.header):
-        twice = sorted({name for name in dialect.header if dialect.header.count(name) > 1})
-        raise DataError(f"{shorten(str(paths[0]))!r} has several columns named {listing(twice)}; rename them.")
-    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in dialect.header)
-    return (
-        f"read_csv({files}, auto_detect = false, header = true, delim = {_text(dialect.delimiter)}, "
-        f"quote = '\"', escape = '\"', strict_mode = true, max_line_size = 16777216, "
-        f"columns = {{{columns}}})"
-    )
-
-
-def _dialect(path: Path) -> _Dialect:
-    head = _head(path)
-    if not head.strip():
-        raise DataError(f"{shorten(str(path))!r} is empty.")
-    if b"\0" in head or head.startswith((b"PAR1", b"ARROW1")):
-        raise DataError(f"{shorten(str(path))!r} is not a text file, whatever its suffix says.")
-    try:
-        text = head.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:
-            raise DataError(f"{shorten(str(path))!r} is not UTF-8 text: save it as UTF-8.") from None
-        text = head[: error.start].decode("utf-8-sig")
-    tabbed = path.name.removesuffix(".gz").endswith((".tsv", ".tab"))
-    first = _first_record(text)
-    delimiter = "\t" if tabbed else max(",;\t|", key=lambda mark: len(_split(first, mark)))
-    return _Dialect(delimiter, tuple(_split(first, delimiter)))
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
-            return file.read(1 << 20)
-    except (OSError, EOFError) as error:
-        raise DataError(f"{shorten(str(path))!r} cannot be read: {error}.") from None
-
-
-def _first_record(text: str) -> str:
-    quoted = False
-    for i, mark in enumerate(text):
-        quoted ^= mark == '"'
-        if mark in "\r\n" and not quoted:
-            return text[:i]
-    return text
-
-
-def _split(record: str, delimiter: str) -> list[str]:
-    return next(csv.reader(io.StringIO(record), delimiter=delimiter), [])
+def _banded(number: str, edges: Sequence[float]) -> str:
+    """A number as the lower edge of its band; outside all bands it stays, so that the error can show it."""
+    first, last = double(edges[0]), double(edges[-1])
+    if len(edges) < 2:
+        return number
+    steps = [f"WHEN {number} IS NULL OR {number} < {first} OR {number} > {last} THEN {number}"]
+    steps += [f"WHEN {number} < {double(high)} THEN {double(low)}" for low, high in itertools.pairwise(edges[:-1])]
+    return f"CASE {' '.join(steps)} ELSE {double(edges[-2])} END"
 
 
 def _expand(given: Sequence[Any]) -> list[Path]:
     paths: list[Path] = []
     for item in given:
-        path = Path(os.fspath(item)).expanduser()
-        if path.is_dir():
-            raise DataError(f"{shorten(str(path))!r} is a folder: name its files, such as '{path.name}/*.parquet'.")
-        found = [path] if path.exists() else sorted(Path(name) for name in glob.glob(str(path), recursive=True))
-        if not found:
-            beside = (
-                sorted(p.name for p in path.parent.iterdir() if p.suffix in _FORMATS) if path.parent.is_dir() else []
+        text = os.fspath(item)
+        if "://" in str(text) or not text:
+            raise DataError(f"{shorten(str(text))!r} is not a path: only files are read; download it first.")
+        path = os.path.expanduser(os.fsdecode(text))
+        if os.path.isdir(path):
+            raise DataError(
+                f"{short_path(path)!r} is a folder: name its files, such as {os.path.join(path, '*.parquet')!r}."
             )
-            hint = f" In that folder: {listing(beside)}." if beside else ""
-            raise DataError(f"there is no file {shorten(str(path))!r}.{hint}")
-        paths += found
-    for path in paths:
-        if path.stat().st_size == 0:
-            raise DataError(f"{shorten(str(path))!r} is empty.")
+        found = [path] if os.path.exists(path) else sorted(filter(os.path.isfile, glob.glob(path, recursive=True)))
+        if not found:
+            raise DataError(f"there is no file {short_path(path)!r}.{_beside(path)}")
+        paths += map(Path, found)
+    for file in paths:
+        if file.stat().st_size == 0:
+            raise DataError(f"{short_path(file)!r} is empty.")
     return paths
 
 
+def _beside(path: str) -> str:
+    """What else there is in the folder of a file that is not there."""
+    folder, name = os.path.split(path)
+    try:
+        found = sorted(other for other in os.listdir(folder or ".") if os.path.splitext(other)[1] in FORMATS)
+    except (OSError, ValueError):
+        return ""
+    return f" In that folder, {nearest(name, found)}" if found else ""
+
+
 def _common_format(paths: Sequence[Path]) -> str:
-    found = {_FORMATS.get(Path(path.name.lower().removesuffix(".gz")).suffix, path.suffix) for path in paths}
-    unknown = sorted(suffix for suffix in found if suffix not in _TITLES)
-    if unknown:
-        raise DataError(
-            f"{shorten(str(paths[0]))!r}: {listing(unknown)} is not a suffix that is read here; "
-            f"these are: {', '.join(_FORMATS)} (text also gzipped, as .csv.gz)."
-        )
+    found = {_format(path) for path in paths}
     if len(found) > 1:
         raise DataError(f"the files are of different formats: {listing(sorted(found))}; pass one at a time.")
     return found.pop()
 
 
-def _explain(paths: Sequence[Path], kind: str, error: Exception) -> str:
-    where = shorten(str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more")
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{where!r} cannot be read as {_TITLES[kind]}: {shorten(' '.join(lines[:3]), 300)}"
-
-
-def _key(name: str, kind: str, na: Sequence[str] = ()) -> str:
-    """A column as a raw value for grouping: text, whole numbers, fractions, booleans; all else as text."""
-    quoted = _name(name)
-    if kind == "VARCHAR":
-        absent = ", ".join(_text(text) for text in ("", *na))
-        return f"CASE WHEN {quoted} IN ({absent}) THEN NULL ELSE {quoted} END"
-    if kind == "BOOLEAN" or _is_number(kind):
-        return _plain(name, kind)
-    return f"CAST({quoted} AS VARCHAR)"
-
-
-def _plain(name: str, kind: str) -> str:
-    quoted = _name(name)
-    if not kind.startswith(_FRACTIONAL):
-        return quoted
-    return f"CASE WHEN isnan(CAST({quoted} AS DOUBLE)) THEN NULL ELSE CAST({quoted} AS DOUBLE) END"
-
-
-def _number(name: str, kind: str, na: Sequence[str] = ()) -> str:
-    if kind == "VARCHAR":
-        return f"TRY_CAST(trim({_key(name, kind, na)}) AS DOUBLE)"
-    return f"CAST({_name(name)} AS DOUBLE)"
-
-
-def _banded(value: str, edges: Sequence[float] | None) -> str:
-    """A value as the lower edge of its band; outside all bands it stays, so that the error can show it."""
-    if edges is None or len(edges) < 2:
-        return value
-    number = f"TRY_CAST({value} AS DOUBLE)"
-    steps = [f"WHEN {number} IS NULL OR {number} < {edges[0]!r} OR {number} > {edges[-1]!r} THEN {number}"]
-    steps += [f"WHEN {number} < {high!r} THEN {low!r}" for low, high in itertools.pairwise(edges[:-1])]
-    return f"CASE {' '.join(steps)} ELSE {edges[-2]!r} END"
-
-
-def _is_number(kind: str) -> bool:
-    return kind.startswith((*_WHOLE, *_FRACTIONAL))
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _literal(path: Path) -> str:
-    """A path in which stars and brackets are only characters, for a reader that takes globs."""
-    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path))
+def _format(path: Path) -> str:
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    kind = FORMATS.get(suffix)
+    if kind is None or (is_gzipped(path) and kind not in ("csv", "json")):
+        raise DataError(
+            f"{short_path(path)!r}: {path.suffix!r} is not a suffix that is read here; these are: "
+            f"{', '.join(FORMATS)} (CSV and JSON lines also gzipped, as .csv.gz)."
+        )
+    return kind

@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def attribute(
     name: str, levels: Sequence[Any], counts: CountLevels, edges: tuple[float, ...] | None, problems: Problems
 ) -> Attribute:
     """Read the levels of a sensitive attribute or a control. `counts` counts people by level if asked."""
-    values = _as_numbers(levels)
+    values = _as_numbers(levels, declared=edges is not None)
     cut_by_us = False
     if edges is None and values is not None and len(values) > _MOST_FRACTIONS:
         people = counts()
@@ -69,8 +70,8 @@ def quantile_edges(values: npt.NDArray[np.float64], people: npt.NDArray[np.float
     """Five bands that hold about the same number of people: the edges, each a value that occurs."""
     order = np.argsort(values)
     values, reached = values[order], np.cumsum(people[order])
-    shares = np.arange(1, _QUANTILE_BANDS) / _QUANTILE_BANDS
-    inner = values[np.searchsorted(reached, shares * reached[-1])]
+    # In whole numbers, so that every engine cuts at the same value.
+    inner = values[np.searchsorted(_QUANTILE_BANDS * reached, np.arange(1, _QUANTILE_BANDS) * reached[-1])]
     return tuple(dict.fromkeys([float(values[0]), *(float(cut) for cut in inner), float(values[-1])]))
 
 
@@ -143,7 +144,8 @@ def _banded(
     names = (*band_names(edges), None)
     missing = len(names) - 1
     if values is None:
-        problems.add(f"bands for {shorten(name)!r}: the column is not numeric; it holds {listing(levels, 3)}.")
+        words = sorted((level for level in levels if _as_numbers([level], declared=True) is None), key=str)
+        problems.add(f"bands for {shorten(name)!r}: the column is not numeric; it holds {listing(words, 3)}.")
         return Attribute(names, np.full(len(levels) + 1, missing, dtype=np.intp), edges)
     outside = (values < edges[0]) | (values > edges[-1])
     if outside.any() and (strange := values[outside & (counts() > 0)]).size:
@@ -155,15 +157,21 @@ def _banded(
     return Attribute(names, np.append(index, missing).astype(np.intp), edges, cut_by_us)
 
 
-def _as_numbers(levels: Sequence[Any]) -> npt.NDArray[np.float64] | None:
-    """The levels as numbers if every one is: text only in plain spelling, so that a code 007 stays a code."""
-    if not levels:
+def _as_numbers(levels: Sequence[Any], *, declared: bool) -> npt.NDArray[np.float64] | None:
+    """The levels as numbers if every one is: text only in plain spelling, so that a code 007 stays a code, or
+    in any where the caller has declared the column to be numeric."""
+    kinds = (int, float, Decimal, np.integer, np.floating)
+    if not all(
+        (isinstance(level, kinds) and not isinstance(level, bool))
+        or (isinstance(level, str) and (declared or _NUMBER.fullmatch(level)))
+        for level in levels
+    ):
         return None
-    if all(isinstance(level, (int, float, np.number)) and not isinstance(level, bool) for level in levels):
-        return np.asarray(levels, dtype=np.float64)
-    if all(isinstance(level, str) and _NUMBER.fullmatch(level) for level in levels):
-        return np.asarray([float(level) for level in levels])
-    return None
+    try:
+        values = np.asarray([float(level) for level in levels])
+    except (ValueError, OverflowError):
+        return None
+    return values if levels and not np.isnan(values).any() else None
 
 
 def _is_fraction(text: str) -> bool:

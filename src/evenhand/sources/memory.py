@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,8 @@ import numpy.typing as npt
 
 from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.roles import Roles
-from evenhand.sources.counting import Lines
-from evenhand.sources.encode import numbers
+from evenhand.sources.counting import Lines, complain_twice
+from evenhand.sources.encode import library, numbers
 
 
 class MemorySource:
@@ -19,65 +21,62 @@ class MemorySource:
 
     def __init__(self, data: Any) -> None:
         self.data = _as_table(data)
-        self.columns = _column_names(self.data)
+        names = _column_names(self.data)
+        self.columns = {str(name): name for name in names}
+        self.twice = {name for name, times in Counter(map(str, names)).items() if times > 1}
 
     @property
     def names(self) -> list[str] | None:
         return None if self.data is None else list(self.columns)
 
     def lines(self, roles: Roles) -> Lines:
-        columns = {key: self._column(key, name, roles) for key, name in roles.keys.items()}
+        problems = Problems()
+        complain_twice(self.twice, roles, problems)
+        problems.raise_if_any(DataError)
+        columns = {
+            key: roles.arrays[key] if key in roles.arrays else self.data[self.columns[name]]
+            for key, name in roles.keys.items()
+        }
         length = _common_length(columns, roles, self.data)
         _check_indexes(columns, roles, self.data)
         if roles.cutoff is not None:
-            columns["decided"] = decide(columns["score"], roles.cutoff, str(roles.score))
+            columns["decided"] = decide(columns["score"], roles.cutoff, str(roles.score), roles.na)
         return Lines(columns, length)
 
-    def _column(self, key: str, name: str, roles: Roles) -> Any:
-        if key in roles.arrays:
-            values = roles.arrays[key]
-            if getattr(values, "ndim", 1) != 1:
-                raise CallError(f"{key.partition(':')[0]}= has {values.ndim} dimensions; pass one value for each row.")
-            return values if hasattr(values, "__len__") else list(values)
-        column = self.data[self.columns[name]]
-        if getattr(column, "ndim", 1) == 2:
-            raise DataError(f"the data has several columns named {shorten(name)!r}; rename them.")
-        return column
 
-
-def decide(score: Any, cutoff: float, name: str) -> npt.NDArray[np.int8]:
+def decide(score: Any, cutoff: float, name: str, absent: Collection[str] = ()) -> npt.NDArray[np.int8]:
     """1 at or above the cutoff, 0 below, −1 where there is no score."""
-    values, missing = numbers(score, "score", name)
+    values, missing = numbers(score, "score", name, absent)
     return np.where(missing, np.int8(-1), (values >= cutoff).astype(np.int8))
 
 
 def _as_table(data: Any) -> Any:
-    if data is None or isinstance(data, Mapping) or _kind(data) in ("pandas", "polars", "pyarrow"):
-        if data is not None and not isinstance(data, Mapping) and not hasattr(data, "columns"):
-            raise CallError(f"data is a {type(data).__name__}; pass a table, or arrays by their roles.")
+    if data is None or isinstance(data, Mapping):
+        return data
+    if library(data) in ("pandas", "polars", "pyarrow") and hasattr(data, "columns"):
         return data
     if isinstance(data, np.ndarray) and data.dtype.names:
         return {name: data[name] for name in data.dtype.names}
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
         import narwhals.stable.v2 as nw
 
-        frame = nw.from_native(data, eager_only=True, pass_through=False)
-        return {name: frame.get_column(name).to_native() for name in frame.columns}
+        with suppress(TypeError):
+            frame = nw.from_native(data, eager_only=True)
+            return {name: frame.get_column(name).to_native() for name in frame.columns}
+        with suppress(ImportError, TypeError, ValueError):
+            import pyarrow as pa
+
+            return pa.table(data)
     raise CallError(
-        f"data is a {type(data).__name__}; pass a table (pandas, Polars, PyArrow, a mapping of arrays), "
+        f"data is of type {type(data).__name__}; pass a table (pandas, Polars, PyArrow, a mapping of arrays), "
         "a file's path, or only arrays by their roles: prediction=yhat, sensitive=race."
     )
 
 
-def _kind(data: Any) -> str:
-    return type(data).__module__.partition(".")[0]
-
-
-def _column_names(data: Any) -> dict[str, Any]:
+def _column_names(data: Any) -> list[Any]:
     if data is None:
-        return {}
-    names = getattr(data, "column_names", None) or (list(data) if isinstance(data, Mapping) else list(data.columns))
-    return {str(name): name for name in names}
+        return []
+    return getattr(data, "column_names", None) or (list(data) if isinstance(data, Mapping) else list(data.columns))
 
 
 def _common_length(columns: Mapping[str, Any], roles: Roles, data: Any) -> int:
@@ -95,9 +94,9 @@ def _check_indexes(columns: Mapping[str, Any], roles: Roles, data: Any) -> None:
     """Rows pair by position; pandas objects whose indexes differ were probably meant to pair otherwise."""
     problems = Problems()
     indexed = {
-        key: column.index for key, column in columns.items() if _kind(column) == "pandas" and hasattr(column, "index")
+        key: column.index for key, column in columns.items() if library(column) == "pandas" and hasattr(column, "index")
     }
-    base = data.index if data is not None and _kind(data) == "pandas" else next(iter(indexed.values()), None)
+    base = data.index if data is not None and library(data) == "pandas" else next(iter(indexed.values()), None)
     for key, index in indexed.items():
         if index is not base and not index.equals(base):
             problems.add(

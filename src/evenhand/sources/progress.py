@@ -7,12 +7,11 @@ import threading
 from typing import Any
 
 _PATIENCE = 1.0
+_TICK = 0.1
 
 
 def fetch(connection: Any, sql: str) -> list[tuple[Any, ...]]:
     """All rows of a query. An interrupt stops the query, not only the waiting."""
-    if not sys.stderr.isatty():
-        return connection.execute(sql).fetchall()  # type: ignore[no-any-return]
     outcome: dict[str, Any] = {}
 
     def work() -> None:
@@ -23,11 +22,13 @@ def fetch(connection: Any, sql: str) -> list[tuple[Any, ...]]:
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
-    worker.join(_PATIENCE)
     try:
-        if worker.is_alive():
+        worker.join(_PATIENCE)
+        if worker.is_alive() and sys.stderr is not None and sys.stderr.isatty():
             _show(connection, worker)
-    except KeyboardInterrupt:
+        while worker.is_alive():
+            worker.join(_TICK)
+    except BaseException:
         connection.interrupt()
         worker.join()
         raise
@@ -40,11 +41,13 @@ def _show(connection: Any, worker: threading.Thread) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    # Before DuckDB 1.3 a connection cannot tell how far it is: the bar then only shows that something happens.
+    ask = getattr(connection, "query_progress", None)
     columns = (TextColumn("counting"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=100)
+        task = bar.add_task("", total=100 if ask else None)
         while worker.is_alive():
-            done = connection.query_progress()
+            done = ask() if ask else -1.0
             if done >= 0:
                 bar.update(task, completed=done)
-            worker.join(0.1)
+            worker.join(_TICK)

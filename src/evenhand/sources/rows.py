@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.errors import CallError, DataError, Problems
+from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.findings import Group
 from evenhand.roles import Roles
 from evenhand.sources import levels as reading
@@ -29,7 +29,7 @@ def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Arra
     columns: dict[str, Array] = {}
     for role in ("label", "prediction"):
         if role in lines.columns:
-            found, codes = encode(lines.columns[role])
+            found, codes = encode(lines.columns[role], f"{role} column {shorten(roles.keys[role])!r}", roles.na)
             lookup = reading.classes(
                 role, roles.keys[role], found, np.ones(len(found), bool), roles.positive[role], problems
             )
@@ -48,8 +48,8 @@ def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Arra
 def _groups(lines: Lines, roles: Roles, problems: Problems) -> tuple[Any, Array]:
     attributes, keys = [], np.zeros(lines.length, dtype=np.int64)
     for name in roles.grouping:
-        found, codes = encode(lines.columns[name])
         title = name.partition(":")[2]
+        found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         people = np.bincount(np.add(codes, 1, dtype=np.intp), minlength=len(found) + 1)[1:].astype(float)
         read = reading.attribute(title, found, partial(np.copy, people), roles.bands.get(title), problems)
         attributes.append(read)
