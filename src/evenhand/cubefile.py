@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.errors import DataError, shorten
+from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.bins import Bins
 from evenhand.sources.formats import literal, path_list
 from evenhand.sources.scoretable import PLAIN, WEIGHTED, ScoreTable, collect
@@ -47,8 +47,8 @@ def save(cube: Cube, path: Path) -> None:
         connection.execute(copy)
         connection.close()
         os.replace(temporary, path)
-    except (OSError, duckdb.IOException) as error:
-        raise DataError(f"{shorten(str(path))!r} cannot be written: {str(error).partition(chr(10))[0]}") from None
+    except (OSError, duckdb.Error) as error:
+        raise DataError(f"{short_path(path)!r} cannot be written: {str(error).partition(chr(10))[0]}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -82,14 +82,14 @@ def load(path: Path) -> Cube:
     import duckdb
 
     if not path.exists():
-        raise DataError(f"there is no file {shorten(str(path))!r}.")
+        raise DataError(f"there is no file {short_path(path)!r}.")
     files = path_list([path])
     connection = duckdb.connect()
     try:
         metadata = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({files})").fetchall()  # noqa: S608
         found = {bytes(key).decode(): bytes(value).decode() for key, value in metadata}
         if _KEY not in found:
-            raise DataError(f"{shorten(str(path))!r} is a Parquet file but not a cube.")
+            raise DataError(f"{short_path(path)!r} is a Parquet file but not a cube.")
         result = connection.execute(
             f"SELECT * FROM read_parquet({files}, hive_partitioning = false)"  # noqa: S608 - the path is quoted
         )
@@ -97,7 +97,7 @@ def load(path: Path) -> Cube:
         lines = result.fetchall()
     except duckdb.Error as error:
         reason = shorten(str(error).partition("\n")[0], 200)
-        raise DataError(f"{shorten(str(path))!r} is not a cube: {reason}") from None
+        raise DataError(f"{short_path(path)!r} is not a cube: {reason}") from None
     finally:
         connection.close()
     try:
@@ -106,8 +106,8 @@ def load(path: Path) -> Cube:
         if version == VERSION:
             return _build(header, names, lines)
     except (ValueError, TypeError, KeyError, IndexError) as error:
-        raise DataError(f"{shorten(str(path))!r} is a damaged cube: {type(error).__name__} {error}.") from None
-    raise DataError(f"{shorten(str(path))!r} has cube version {version!r}; this library reads version {VERSION}.")
+        raise DataError(f"{short_path(path)!r} is a damaged cube: {type(error).__name__} {error}.") from None
+    raise DataError(f"{short_path(path)!r} has cube version {version!r}; this library reads version {VERSION}.")
 
 
 def _build(header: dict[str, Any], names: list[str], lines: list[tuple[Any, ...]]) -> Cube:

@@ -69,13 +69,23 @@ def shorten(text: str, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def short_path(path: object, most: int = 80) -> str:
+    """A long path without its beginning: the end says which file it is."""
+    text = str(path)
+    return text if len(text) <= most else "…" + text[1 - most :]
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The remedy for a name that is not known: the nearest ones, else some of those there are."""
+    """The remedy for a name that is not known: the nearest ones, else some of those there are.
+
+    >>> nearest("Threshhold", ["control", "threshold", "thresholds"])
+    "did you mean 'threshold' or 'thresholds'?"
+    """
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    if not close:
-        folded = {candidate.casefold(): candidate for candidate in known}
-        close = [folded[name.casefold()]] if name.casefold() in folded else []
+    folded = {candidate.casefold(): candidate for candidate in reversed(known)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    alike = [difflib.SequenceMatcher(None, candidate, name.casefold()).ratio() for candidate in close]
+    close = [candidate for candidate, ratio in zip(close, alike, strict=True) if ratio > alike[0] - 0.15]
     if close:
-        return f"did you mean {' or '.join(repr(candidate) for candidate in close)}?"
+        return f"did you mean {' or '.join(repr(shorten(folded[candidate])) for candidate in close)}?"
     return f"there are: {listing(known)}." if known else "there are none."

@@ -170,10 +170,13 @@ def canonical(value: object) -> str:
     text = spelling(value).strip()
     if text.casefold() in ("true", "false"):
         return "1" if text.casefold() == "true" else "0"
+    return without_point(text)
+
+
+def without_point(text: str) -> str:
+    """A whole number as it is spelled elsewhere: 2.0 as 2. Other text stays, 007 and 2.50 too."""
     whole, point, fraction = text.partition(".")
-    if point and fraction and not fraction.strip("0") and whole.lstrip("-").isdigit():
-        return whole
-    return text
+    return whole if point and fraction and not fraction.strip("0") and whole.lstrip("-").isdigit() else text
 
 
 def spelling(value: object) -> str:

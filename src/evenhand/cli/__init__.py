@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
 
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, nearest
 from evenhand.findings import Verdict
 from evenhand.report.text import clean
 from evenhand.versions import __version__
@@ -29,7 +31,7 @@ class _Lazy(click.Group):
 
     def get_command(self, _context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
-            return None
+            raise click.UsageError(f"no such command {name!r}; {nearest(name, _COMMANDS)}")
         command: click.Command = importlib.import_module(_COMMANDS[name]).command
         return command
 
@@ -45,15 +47,21 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a name shows a mark instead
     sys.exit(run(arguments))
 
 
 def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
     """Run the program; every way it can end is one of the exit codes."""
+    code = 0
     try:
         outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False)
-        sys.stdout.flush()
-        return outcome if isinstance(outcome, int) else 0
+        code = outcome if isinstance(outcome, int) else 0
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.ClickException as error:
@@ -63,11 +71,14 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
         _say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away, as `| head` does: what it wanted, it has.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        hush()
+        return code
     except EvenhandError as error:
         _say(f"error: {error}")
+        return WRONG
+    except OSError as error:
+        _say(f"error: {error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
+        hush()
         return WRONG
     except Exception as error:
         if os.environ.get("EVENHAND_DEBUG"):
@@ -77,6 +88,12 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
             "data. EVENHAND_DEBUG=1 shows where it happened."
         )
         return CRASHED
+
+
+def hush() -> None:
+    """Write no more: the reader went away, as `| head` does, or there is no room. What was written stays."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str) -> None:

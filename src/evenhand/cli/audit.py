@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 from evenhand.auditing import audit
-from evenhand.cli.output import show
-from evenhand.errors import CallError
+from evenhand.cli.output import check, show
+from evenhand.errors import CallError, DataError
 from evenhand.policy import Policy
 
 
@@ -95,8 +95,7 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    if output is not None and output.suffix != ".json":
-        raise CallError(f"--output {str(output)!r}: an audit is saved as .json.")
+    check(output)
     policy = Policy(
         required=given["require"] or None,
         thresholds=_thresholds(given["threshold"]),
@@ -119,7 +118,7 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
             count=given["count"],
             weight=given["weight"],
             positive=_positive(given),
-            reference=_reference(given["reference"]),
+            reference=_reference(given["reference"], given["sensitive"]),
             bands=_bands(given["bands"]),
             metrics=given["metrics"] or None,
             policy=policy,
@@ -143,10 +142,14 @@ def _paths(files: tuple[str, ...]) -> Iterator[Any]:
         return
     if len(files) > 1:
         raise CallError("- (standard input) stands alone: it cannot be read together with files.")
+    if sys.stdin is None:
+        raise CallError("- is standard input, and that is closed.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "standard-input.csv"
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
+        if path.stat().st_size == 0:
+            raise DataError("standard input is empty.")
         yield [path]
 
 
@@ -163,12 +166,20 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def _reference(given: tuple[str, ...]) -> Any:
-    if not given:
-        return None
-    if len(given) == 1 and "=" not in given[0]:
-        return given[0]
-    return dict(_pair("--reference", text) for text in given)
+def _reference(given: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:
+    """COLUMN=VALUE where the text begins with an attribute and an =, else a value: a group may well be called >=65."""
+    by_attribute, values = {}, []
+    for text in given:
+        name = max((name for name in sensitive if text.startswith(f"{name}=")), key=len, default=None)
+        if name is None:
+            values.append(text)
+        else:
+            by_attribute[name] = text[len(name) + 1 :]
+    if not values:
+        return by_attribute or None
+    if by_attribute or len(values) > 1:
+        raise CallError(f"--reference {values[0]!r}: with several, write each as COLUMN=VALUE.")
+    return values[0]
 
 
 def _thresholds(given: tuple[str, ...]) -> dict[str, float]:

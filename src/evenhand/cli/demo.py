@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.auditing import audit
-from evenhand.cli.output import show
+from evenhand.cli.output import check, show
 from evenhand.datasets import compas
 
 
@@ -20,6 +20,7 @@ def command(output: Path | None, as_json: bool) -> int:
     7,214 people of Broward County, scored 1 to 10 for the risk of being arrested again; here a decile of 5 or more
     counts as a prediction that they will be.
     """
+    check(output)
     found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive=["race", "sex"])
     show(found, as_json=as_json, output=output, quiet=False)
     return 0

@@ -18,7 +18,9 @@ FORMAT_VERSION = 1
 
 
 def dumps(audit: Audit) -> str:
-    return json.dumps(as_dict(audit), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """The audit as JSON text in plain ASCII, so that no name can reach a terminal as more than a name."""
+    text = json.dumps(as_dict(audit), indent=1, ensure_ascii=True, allow_nan=False)
+    return text.replace("\x7f", "\\u007f") + "\n"
 
 
 def as_dict(audit: Audit) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def _number(value: float | None) -> float | str | None:
     """JSON has no infinity: it is spelled out. Undefined is null."""
     if value is None or math.isnan(value):
         return None
-    return value if math.isfinite(value) else "infinite"
+    return value if math.isfinite(value) else "infinite" if value > 0 else "-infinite"
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import DataError, Problems, listing, nearest, shorten
+from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.roles import Roles
 from evenhand.sources import progress, scoring
 from evenhand.sources.bins import GRID
@@ -294,15 +294,15 @@ def _expand(given: Sequence[Any]) -> list[Path]:
         path = os.path.expanduser(os.fsdecode(text))
         if os.path.isdir(path):
             raise DataError(
-                f"{shorten(path)!r} is a folder: name its files, such as {os.path.join(path, '*.parquet')!r}."
+                f"{short_path(path)!r} is a folder: name its files, such as {os.path.join(path, '*.parquet')!r}."
             )
         found = [path] if os.path.exists(path) else sorted(filter(os.path.isfile, glob.glob(path, recursive=True)))
         if not found:
-            raise DataError(f"there is no file {shorten(path)!r}.{_beside(path)}")
+            raise DataError(f"there is no file {short_path(path)!r}.{_beside(path)}")
         paths += map(Path, found)
     for file in paths:
         if file.stat().st_size == 0:
-            raise DataError(f"{shorten(str(file))!r} is empty.")
+            raise DataError(f"{short_path(file)!r} is empty.")
     return paths
 
 
@@ -328,7 +328,7 @@ def _format(path: Path) -> str:
     kind = FORMATS.get(suffix)
     if kind is None or (is_gzipped(path) and kind not in ("csv", "json")):
         raise DataError(
-            f"{shorten(str(path))!r}: {path.suffix!r} is not a suffix that is read here; these are: "
+            f"{short_path(path)!r}: {path.suffix!r} is not a suffix that is read here; these are: "
             f"{', '.join(FORMATS)} (CSV and JSON lines also gzipped, as .csv.gz)."
         )
     return kind

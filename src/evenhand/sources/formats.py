@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
+import os
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +20,8 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import DataError, MissingDependencyError, listing, shorten
+from evenhand.errors import DataError, MissingDependencyError, listing, short_path, shorten
+from evenhand.roles import without_point
 
 FORMATS = {
     ".csv": "csv",
@@ -37,6 +40,7 @@ TITLES = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines", "arrow": "Ar
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC = (*_SIGNED, *(f"U{kind}" for kind in _SIGNED), "FLOAT", "DOUBLE", "DECIMAL")
+_UNTYPED = "text of a CSV"
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _HEAD = 1 << 20
 
@@ -82,6 +86,8 @@ class Column:
             return None
         if self.kind == "JSON":
             return json.loads(value)
+        if self.kind == _UNTYPED:
+            return without_point(value)  # a column of 1, 2 and nothing is often written as 1.0, 2.0 and nothing
         return value.replace(tzinfo=UTC) if self.kind == _ZONED else value
 
     @property
@@ -120,9 +126,11 @@ def open_table(paths: Sequence[Path], kind: str, connection: Any, run: Run) -> T
 
 def explain(paths: Sequence[Path], kind: str, error: Exception) -> str:
     """Why files could not be read, in one line, without the parts of a message that quote our statement."""
-    where = shorten(str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more")
+    where = short_path(paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more")
     told = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
     lines = [line.strip() for line in told.splitlines() if line.strip()]
+    if kind == "csv" and "state machine" in told:
+        lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
     return f"{where!r} cannot be read as {TITLES[kind]}: {shorten(' '.join(lines[:3]), 300)}"
 
 
@@ -141,7 +149,8 @@ def double(number: float) -> str:
 
 def path_list(paths: Sequence[Path]) -> str:
     """Paths in which stars and brackets are only characters, for a reader that takes globs."""
-    plain = ("".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path)) for path in paths)
+    whole = (os.path.abspath(path) for path in paths)  # DuckDB would read ~ and s3: at the beginning
+    plain = ("".join(f"[{mark}]" if mark in "*?[" else mark for mark in path) for path in whole)
     return "[" + ", ".join(literal(path) for path in plain) + "]"
 
 
@@ -194,7 +203,7 @@ def _json(paths: Sequence[Path], run: Run) -> Table:
     keys = "CASE WHEN json_type(json) = 'OBJECT' THEN json_keys(json) ELSE [NULL] END"
     found = {row[0] for row in run(f"SELECT DISTINCT unnest({keys}) FROM {relation}")}  # noqa: S608 - as above
     if None in found:
-        raise DataError(f"{shorten(str(paths[0]))!r} must hold a JSON object {{...}} in every line, and nothing else.")
+        raise DataError(f"{short_path(paths[0])!r} must hold a JSON object {{...}} in every line, and nothing else.")
     columns = {}
     for title in sorted(found):
         pointer = "/" + title.replace("~", "~0").replace("/", "~1")
@@ -206,22 +215,22 @@ def _csv(paths: Sequence[Path]) -> Table:
     """Every column as text, numbered by the header as we read it."""
     dialects = {_dialect(path) for path in paths}
     if len(dialects) > 1:
-        raise DataError(f"the files have different columns: {listing(' '.join(names) for _, names in dialects)}.")
-    delimiter, names = dialects.pop()
+        raise DataError(f"the files have different columns: {listing(' '.join(names) for _, names, _ in dialects)}.")
+    delimiter, names, ending = dialects.pop()
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
     relation = (
         f"read_csv({path_list(paths)}{_compression(paths)}, auto_detect = false, header = true, "
-        f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', strict_mode = true, max_line_size = 16777216, "
-        f"columns = {{{columns}}})"
+        f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', max_line_size = 16777216, "
+        f"columns = {{{columns}}}{ending and f', new_line = {literal(ending)}'})"
     )
-    reached = {title: Column(f"nullif(c{i}, '')", "VARCHAR") for i, title in enumerate(names)}
+    reached = {title: Column(f"nullif(c{i}, '')", _UNTYPED) for i, title in enumerate(names)}
     return Table(relation, reached, _several(names))
 
 
-def _dialect(path: Path) -> tuple[str, tuple[str, ...]]:
-    """The delimiter of a CSV, and the names of its columns."""
+def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
+    """The delimiter of a CSV, the names of its columns, and how lines end if a name with a line break hides it."""
     head = _head(path)
-    shown = repr(shorten(str(path)))
+    shown = repr(short_path(path))
     if not head.strip():
         raise DataError(f"{shown} is empty.")
     try:
@@ -230,17 +239,20 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...]]:
         if error.start < len(head) - 4:
             raise DataError(f"{shown} is not UTF-8 text: save it as UTF-8.") from None
         text = head[: error.start].decode("utf-8-sig")
-    first = _first_record(text)
-    if not first.strip():
+    if not text.splitlines()[0].strip():
         raise DataError(f"{shown} begins with an empty line: the first line must name the columns.")
+    # Names may hold other delimiters, so the one is right that splits every line into as many fields as the first.
     tabbed = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-    delimiter = "\t" if tabbed else max(",;\t|", key=lambda mark: len(_split(first, mark)))
-    return delimiter, tuple(_split(first, delimiter))
+    split = {mark: _records(text, mark, 20) for mark in ("\t" if tabbed else ",;\t|")}
+    even = {mark: all(len(line) in (0, len(lines[0])) for line in lines) for mark, lines in split.items()}
+    delimiter = max(split, key=lambda mark: (len(split[mark][0]) > 1, even[mark], len(split[mark][0])))
+    names = tuple(split[delimiter][0])
+    return delimiter, names, _ending(text) if any(mark in title for title in names for mark in "\r\n") else ""
 
 
 def _check_content(path: Path, kind: str) -> None:
     """Say what a file is that is not what its suffix says, or that it is cut short."""
-    head, shown, own = _head(path, 1 << 16), repr(shorten(str(path))), _MARKS.get(kind)
+    head, shown, own = _head(path, 1 << 16), repr(short_path(path)), _MARKS.get(kind)
     if own is not None and head.startswith(own):
         if not _tail(path).endswith(own):
             raise DataError(f"{shown} is cut short: its end is missing. Write or copy it again.")
@@ -267,20 +279,21 @@ def _head(path: Path, size: int = _HEAD) -> bytes:
         with gzip.open(path) if is_gzipped(path) else path.open("rb") as file:
             return file.read(size)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{shorten(str(path))!r} cannot be read: {error}.") from None
+        raise DataError(f"{short_path(path)!r} cannot be read: {error}.") from None
 
 
-def _first_record(text: str) -> str:
-    quoted = False
-    for i, mark in enumerate(text):
-        quoted ^= mark == '"'
-        if mark in "\r\n" and not quoted:
-            return text[:i]
-    return text
+def _ending(text: str) -> str:
+    """How the first line of a CSV ends, as DuckDB spells it."""
+    outside = "".join(text.split('"')[::2])  # what stands between quoted parts
+    end = min((outside.find(mark) for mark in "\r\n" if mark in outside), default=0)
+    return "\\r\\n" if outside[end : end + 2] == "\r\n" else "\\r" if outside[end : end + 1] == "\r" else "\\n"
 
 
-def _split(record: str, delimiter: str) -> list[str]:
-    return next(csv.reader(io.StringIO(record), delimiter=delimiter), [])
+def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
+    """The first lines of a CSV, split; a line that the end of the text cuts off is left out."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    found = list(itertools.islice(lines, most + 1))
+    return found[:most] if len(found) > most or len(text) < _HEAD else found[:-1] or found
 
 
 def _several(names: Collection[str]) -> frozenset[str]:

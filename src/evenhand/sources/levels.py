@@ -144,7 +144,8 @@ def _banded(
     names = (*band_names(edges), None)
     missing = len(names) - 1
     if values is None:
-        problems.add(f"bands for {shorten(name)!r}: the column is not numeric; it holds {listing(levels, 3)}.")
+        words = sorted((level for level in levels if _as_numbers([level], declared=True) is None), key=str)
+        problems.add(f"bands for {shorten(name)!r}: the column is not numeric; it holds {listing(words, 3)}.")
         return Attribute(names, np.full(len(levels) + 1, missing, dtype=np.intp), edges)
     outside = (values < edges[0]) | (values > edges[-1])
     if outside.any() and (strange := values[outside & (counts() > 0)]).size:
