@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from evenhand import demographic_parity
 from evenhand.inference import draws, intervals, simultaneous
 from evenhand.inference.spread import Proportions, effective
 from evenhand.measures import MEASURES
@@ -92,3 +94,23 @@ def test_unequal_weights() -> None:
     as_rows = np.mean([between(*pair)[0] <= 0 for pair in zip(k / of * rows, rows + 0 * of, strict=True)])
     assert held >= 0.92
     assert as_rows < held - 0.1
+
+
+def test_a_finding_shows_these_ends() -> None:
+    """What is checked here and in the benchmark is what a caller sees."""
+    random = np.random.default_rng(15)
+    for _ in range(20):
+        n = random.integers(30, 400, 4)
+        k = random.binomial(n, random.choice([0.02, 0.3, 0.9], 4))
+        table = {
+            "group": [name for name in "abcd" for _ in range(2)],
+            "decision": [0, 1] * 4,
+            "people": np.stack([n - k, k], axis=1).reshape(-1).tolist(),
+        }
+        roles = {"prediction": "decision", "sensitive": "group", "count": "people"}
+        found = demographic_parity(pd.DataFrame(table), **roles, threshold=0.0)
+        lower, upper, least, greatest = between(k, n)
+        assert (found.difference.low, found.difference.high) == pytest.approx((lower, upper), abs=1e-12)
+        if k.any():
+            assert (found.ratio.low, found.ratio.high) == pytest.approx((least, greatest), abs=1e-12)
+        assert (found.verdict == "fail") == (lower > 1e-9)
