@@ -17,6 +17,7 @@ and judges every metric. What is compared alternates, and medians are compared. 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import subprocess
@@ -84,7 +85,7 @@ def run_ours(path: str) -> dict[str, Any]:
 
     seconds = alternate(ROUNDS, default=audit, percentile=lambda: audit(interval="percentile", draws=DRAWS))
     found = audit()
-    with_interval = sum(finding.value.low is not None for finding in found.findings)
+    with_interval = sum(math.isfinite(math.nan if f.value.low is None else f.value.low) for f in found.findings)
     rates = found.cube.measures()["selection_rate"].tolist()
     return {
         "seconds": seconds,

@@ -97,7 +97,6 @@ BAD_DATA = {
     "two roles": (GOOD, {"sensitive": ["race", "y"]}, r"column 'y' plays two roles, label and sensitive"),
     "group and control": (GOOD, {"control": "race"}, r"column 'race' plays two roles, sensitive and control"),
     "cutoff alone": (GOOD, {"cutoff": 0.5}, r"cutoff= is given without score="),
-    "score alone": (GOOD, {"prediction": None, "score": "s"}, r"give cutoff="),
     "nothing to measure": (GOOD, {"label": None, "prediction": None}, r"there is nothing to measure"),
     "bands elsewhere": (GOOD, {"bands": {"sex": [0, 1]}}, r"bands= names 'sex', which is no attribute"),
     "falling bands": (GOOD, {"sensitive": "c", "bands": {"c": [2, 1]}}, r"at least two rising numbers"),

@@ -17,6 +17,7 @@ from evenhand.catalogue import (
     Metric,
     accuracy,
     data,
+    distances,
     find,
     independence,
     inequality,
@@ -29,7 +30,7 @@ from evenhand.catalogue.entry import INDEX_NEEDS
 from evenhand.errors import CallError
 from evenhand.scoremeasures import SCORE_MEASURES
 
-FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, data)
+FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, distances, data)
 ENTRIES = [entry for family in FAMILIES for entry in family.ENTRIES]
 NAMES = [entry.name for entry in ENTRIES]
 TEXTS = ("title", "question", "formula", "compares", "when", "assumes", "limits")
@@ -171,7 +172,7 @@ def test_judged_on_suits_the_threshold(entry):
 def test_needs_follow_the_family():
     for entry in ENTRIES:
         wanted = {"independence": {"prediction"}, "data": {"label"}}.get(entry.family, {"label", "prediction"})
-        if entry.family == "scores":
+        if entry.family in ("scores", "distances"):
             wanted = {"score"} | (entry.needs & {"label"})
         assert entry.needs == wanted, entry.name
 

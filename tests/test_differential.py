@@ -237,7 +237,6 @@ def test_functions_of_one_measure(table, metric, method, kind):
         pytest.param(
             "to_overall",
             "mean",
-            marks=pytest.mark.xfail(reason="ours averages the measures of a group first, fairlearn the worst gaps"),
         ),
     ],
 )

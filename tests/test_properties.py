@@ -334,7 +334,6 @@ def test_the_json_of_an_audit_has_no_nan_and_no_infinity(table: Table, reference
                 assert row["reason"], row
 
 
-@pytest.mark.xfail(reason="the row of the part between groups has no reason when the whole index has none")
 @pytest.mark.parametrize("metric", [name for name in INDEX if name != "differential_fairness"])
 def test_an_undefined_index_says_why_in_every_row(metric):
     found = getattr(eh, metric)(label=[1, 1], prediction=[0, 0], sensitive=["a", "b"])

@@ -25,6 +25,8 @@ FAMILIES = {
     "sufficiency": "Among people with the same decision or score, does the outcome depend on the group?",
     "accuracy": "Is the model right equally often for each group?",
     "inequality": "How unevenly is the benefit spread over all people?",
+    "scores": "Before any cutoff: means, calibration and ranking of the score itself.",
+    "distances": "How far apart the score distributions and ROC curves of groups lie.",
     "data": "Do the groups differ before any decision is made?",
 }
 PASSES = {

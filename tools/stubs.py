@@ -53,10 +53,10 @@ from evenhand.findings import Finding as Finding
 from evenhand.findings import Panel as Panel
 from evenhand.findings import Row as Row
 from evenhand.functions import metric as metric
+from evenhand.measures import measure as measure
 from evenhand.policy import Policy as Policy
 from evenhand.sweeps import Sweep as Sweep
 from evenhand.sweeps import sweep as sweep
-from evenhand.measures import measure as measure
 from evenhand.versions import __version__ as __version__
 from evenhand.versions import show_versions as show_versions
 

@@ -43,6 +43,7 @@ class Audit:
         return judge.overall([finding.verdict for finding in self.findings if self.decides(finding)])
 
     def decides(self, finding: Finding) -> bool:
+        """Does this finding count in the verdict?"""
         return finding.metric in self.required and len(finding.attributes) == 1
 
     def add(self, *findings: Finding) -> Audit:

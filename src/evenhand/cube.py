@@ -151,10 +151,12 @@ class Cube:
 
     @property
     def has_labels(self) -> bool:
+        """Were labels counted?"""
         return self.meaning.label is not None
 
     @property
     def has_predictions(self) -> bool:
+        """Were decisions counted, made or derived from a cutoff?"""
         return self.meaning.prediction is not None or self.meaning.cutoff is not None
 
     @property
@@ -164,10 +166,12 @@ class Cube:
 
     @property
     def groups(self) -> tuple[Group, ...]:
+        """The groups that occur, in canonical order."""
         return tuple(dict.fromkeys(group for _, group in self.pairs))
 
     @property
     def strata(self) -> tuple[Group, ...]:
+        """The combinations of controls that occur; one empty one without controls."""
         return tuple(dict.fromkeys(stratum for stratum, _ in self.pairs))
 
     @property
@@ -219,6 +223,8 @@ class Cube:
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
         """Two groups: the one that is kept, and all others as one; those without a group stay apart."""
+        while any(group == (name,) for group in self.groups):
+            name = f"{name} (pooled)"
         others: Group = (name,)
         return self._regroup(
             lambda pair: (pair[0], pair[1] if pair[1] == keep or None in pair[1] else others), self.meaning
@@ -226,11 +232,17 @@ class Cube:
 
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""
-        inside = np.array([pair[0] == stratum for pair in self.pairs])
+        return self._only(np.array([pair[0] == stratum for pair in self.pairs]))
+
+    def named(self) -> Cube:
+        """The cube without the people whose group is missing."""
+        return self._only(np.array([None not in group for _, group in self.pairs]))
+
+    def _only(self, inside: npt.NDArray[np.bool_]) -> Cube:
         place = np.where(inside, np.cumsum(inside) - 1, -1)
         return replace(
             self,
-            pairs=tuple(pair for pair in self.pairs if pair[0] == stratum),
+            pairs=tuple(pair for pair, keeps in zip(self.pairs, inside, strict=True) if keeps),
             n=self.n[inside],
             w=None if self.w is None else self.w[inside],
             w2=None if self.w2 is None else self.w2[inside],

@@ -46,6 +46,7 @@ class Estimate:
 
     @property
     def defined(self) -> bool:
+        """Is there a number at all?"""
         return not math.isnan(self.value)
 
     def __str__(self) -> str:

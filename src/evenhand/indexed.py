@@ -20,6 +20,8 @@ from evenhand.scoremeasures import Binned
 
 Floats = npt.NDArray[np.float64]
 
+_LABELLED, _DECIDED = slice(0, 4), slice(0, 6)  # of the cells: those with a label and a decision; those decided
+
 
 def finding(asked: Request, cube: Cube) -> Finding:
     """The index over everyone, its parts, and its value in each group."""
@@ -27,6 +29,9 @@ def finding(asked: Request, cube: Cube) -> Finding:
         return _distances(asked, cube)
     metric = asked.metric
     whole = cube.marginal(control=False)
+    cells = _LABELLED
+    if metric.index == "differential_fairness":
+        whole, cells = whole.named(), _DECIDED
     function = INDICES[str(metric.index)]
     index = function(whole.cells, **asked.options)
     names = list(index.parts)
@@ -48,11 +53,17 @@ def finding(asked: Request, cube: Cube) -> Finding:
             reason=index.reason if math.isnan(value) else None,
         )
         for i, ((_, group), n, value) in enumerate(
-            zip(whole.pairs, whole.counts.sum(axis=1), index.by_group, strict=True)
+            zip(whole.pairs, whole.counts[:, cells].sum(axis=1), index.by_group, strict=True)
         )
     ]
     rows += [
-        Row(name, (), n=whole.size, estimate=_estimate(index.parts[name], low[1 + i], high[1 + i]))
+        Row(
+            name,
+            (),
+            n=int(whole.counts[:, cells].sum()),
+            estimate=_estimate(index.parts[name], low[1 + i], high[1 + i]),
+            reason=index.reason if math.isnan(index.parts[name]) else None,
+        )
         for i, name in enumerate(names)
     ]
     value = _estimate(index.value, low[0], high[0])

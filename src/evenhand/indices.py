@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Flo
 
 def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> Index:
     """Inequality of benefits over everyone, within each group, and between the groups."""
-    if not isinstance(alpha, (int, float)) or not math.isfinite(alpha):
+    if not isinstance(alpha, Real) or not math.isfinite(alpha):
         raise CallError(f"alpha={alpha!r} must be a finite number; 1 is the Theil index, 2 is usual.")
     held = np.stack([_sum(cells, names) for names in _CELLS_BY_BENEFIT], axis=-1)
     people = held.sum(axis=-1)
@@ -89,7 +90,7 @@ def coefficient_of_variation(cells: Floats) -> Index:
 
 def differential_fairness(cells: Floats, *, concentration: float = 1.0) -> Index:
     """The largest log ratio, over pairs of groups and both outcomes, of smoothed rates (Foulds et al. 2020)."""
-    if not isinstance(concentration, (int, float)) or not 0 < concentration < math.inf:
+    if not isinstance(concentration, Real) or not 0 < concentration < math.inf:
         raise CallError(f"concentration={concentration!r} must be above 0: it smooths rates of small groups.")
     decided = _sum(cells, _DECIDED)
     rates = (_sum(cells, _SELECTED) + concentration / 2) / (decided + concentration)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
@@ -47,7 +48,7 @@ class Policy:
         _whole("min_group_size", self.min_group_size, 1)
         _whole("draws", self.draws, 0)
         _whole("random_state", self.random_state, 0)
-        if not isinstance(self.confidence, (int, float)) or not 0.5 <= self.confidence < 1:
+        if not isinstance(self.confidence, Real) or not 0.5 <= self.confidence < 1:
             raise CallError(f"confidence={self.confidence!r} must be a share such as 0.95.")
         _one_of("interval", self.interval, INTERVALS)
         if self.correction is not None:
@@ -58,6 +59,7 @@ class Policy:
 
     @property
     def uses_draws(self) -> bool:
+        """Are the intervals made of draws?"""
         return self.interval in METHODS and METHODS[self.interval].of == "draws"
 
     def required_for(self, cube: Cube) -> tuple[str, ...]:
@@ -76,7 +78,7 @@ class Policy:
 
 
 def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise CallError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
@@ -161,7 +163,7 @@ def options_of(metric: Metric) -> dict[str, float]:
 def _check_threshold(threshold: Any, judged_on: str) -> None:
     if threshold is None:
         return
-    if not isinstance(threshold, (int, float)) or not math.isfinite(threshold) or threshold < 0:
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= float(threshold) < math.inf:
         raise CallError(f"threshold={threshold!r} must be a number of at least 0.")
-    if judged_on == "ratio" and threshold > 1:
+    if judged_on == "ratio" and float(threshold) > 1:
         raise CallError(f"threshold={threshold!r} on a ratio is at most 1, such as 0.8 for four fifths.")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -109,7 +110,7 @@ def assign(
     )
     if missing not in ("group", "drop", "error"):
         problems.add(f"missing={missing!r} must be 'group', 'drop' or 'error'.")
-    if cutoff is not None and (not isinstance(cutoff, (int, float)) or not math.isfinite(cutoff)):
+    if cutoff is not None and (not isinstance(cutoff, Real) or not math.isfinite(cutoff)):
         problems.add(f"cutoff={cutoff!r} must be a finite number.")
     if cutoff is not None and score is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
@@ -119,7 +120,7 @@ def assign(
     _one_of("higher_is", higher_is, ("positive", "negative"), problems)
     _one_of("strategy", strategy, ("uniform", "quantile"), problems)
     _one_of("resolution", resolution, ("grid", "exact"), problems)
-    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 100:
+    if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
         problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
     edges = _bands(bands or {}, (*groups, *strata), problems)
     favourable = _positive(positive, problems)

@@ -123,5 +123,5 @@ def index(title: str, value: float, parts: Sequence[tuple[str, float]], ending: 
         "log_ratio_of_selection": "{} for being selected",
         "log_ratio_of_refusal": "{} for being refused",
     }
-    shown = ", ".join(named.get(name, name + " {}").format(f"{part:.3g}") for name, part in parts)
-    return f"{title}: {value:.3g}{' (' + shown + ')' if shown else ''}{ending}."
+    shown = ", ".join(named.get(name, name + " {}").format(amount(part, "ratio")) for name, part in parts)
+    return f"{title}: {amount(value, 'ratio')}{' (' + shown + ')' if shown else ''}{ending}."

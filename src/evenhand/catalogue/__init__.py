@@ -1,20 +1,20 @@
 """METRICS: one entry for each named criterion, and the names by which it is found.
 
-The families stand in the order of the questions they ask: who is selected (independence), who is decided
-wrongly (separation), what a decision is worth (sufficiency), how often it is right (accuracy), how evenly
-people fare (inequality), what a score says of people (scores), and what the data brought along (data). Functions,
-documentation, command line and page are made from these entries.
+The families stand in the order of the questions they ask: who is selected (independence), who is decided wrongly
+(separation), what a decision is worth (sufficiency), how often it is right (accuracy), how evenly people fare
+(inequality), what a score says of people (scores), how far apart scores lie (distances), and what the data brought
+along (data). Functions, documentation, command line and page are made from these entries.
 """
 
 from __future__ import annotations
 
-from evenhand.catalogue import accuracy, data, independence, inequality, scores, separation, sufficiency
+from evenhand.catalogue import accuracy, data, distances, independence, inequality, scores, separation, sufficiency
 from evenhand.catalogue.entry import Metric, metric
 from evenhand.errors import CallError, nearest
 
 __all__ = ["ALIASES", "METRICS", "Metric", "find", "metric"]
 
-_FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, data)
+_FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, distances, data)
 
 METRICS: dict[str, Metric] = {entry.name: entry for family in _FAMILIES for entry in family.ENTRIES}
 """Each metric by its name."""

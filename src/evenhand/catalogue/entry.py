@@ -12,7 +12,9 @@ from evenhand.findings import JudgedOn
 from evenhand.measures import Measure, RowMeasure
 from evenhand.scoremeasures import SCORE_MEASURES, ScoreMeasure
 
-Family = Literal["independence", "separation", "sufficiency", "accuracy", "inequality", "scores", "data", "own"]
+Family = Literal[
+    "independence", "separation", "sufficiency", "accuracy", "inequality", "scores", "distances", "data", "own"
+]
 AnyMeasure = Measure | ScoreMeasure | RowMeasure
 Aggregate = Literal["worst", "mean", "mean_abs"]
 

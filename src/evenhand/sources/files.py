@@ -10,6 +10,7 @@ import glob
 import itertools
 import math
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +55,9 @@ class FileSource:
 
         self.paths = _expand([data] if isinstance(data, (str, os.PathLike)) else list(data))
         self.format = _common_format(self.paths)
-        self.connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+        self.connection = duckdb.connect(
+            config={"autoinstall_known_extensions": "false", "temp_directory": tempfile.gettempdir()}
+        )
         self.connection.execute("SET preserve_insertion_order = false")
         self.connection.execute("SET enable_progress_bar = false")
         self.table: Table = open_table(self.paths, self.format, self.connection, self._run)
