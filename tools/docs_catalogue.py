@@ -50,6 +50,20 @@ finding
 ```
 """
 
+AS_PROBABILITY = """\
+On the COMPAS counts that ship with the package, with a tenth of the decile taken as if it were a probability, which
+it was not made to be.
+
+```python exec
+import evenhand as eh
+
+people = eh.datasets.compas()
+finding = eh.NAME(people, label="recidivated", score=people["decile"] / 10, count="count", sensitive="race")
+print(finding)
+finding
+```
+"""
+
 
 def on_config(config: MkDocsConfig) -> None:
     """Put the pages of the metrics below the overview that mkdocs.yml names."""
@@ -111,7 +125,7 @@ def alias(item: tuple[str, Any]) -> str:
 
 
 def example(metric: Metric) -> str:
-    return EXAMPLE.replace("NAME", metric.name)
+    return (AS_PROBABILITY if metric.probability else EXAMPLE).replace("NAME", metric.name)
 
 
 def link(name: str) -> str:
