@@ -110,7 +110,7 @@ def reference(parts: Sequence[Part], place: int) -> tuple[Floats, ...]:
 
 def _one_by_one(k: Floats, n: Floats, place: int) -> list[Floats]:
     others = np.arange(k.shape[1]) != place
-    q = simultaneous._family(Proportions(k[0], n[0], FORM), others, CONFIDENCE, place)
+    q = simultaneous.family(others, CONFIDENCE)
     found = []
     for how in ((q, NEAR), (critical.one_sided(q, CONFIDENCE), FAR)):
         r = Reach(k, n, *how)
@@ -135,7 +135,7 @@ def _by_library(parts: Sequence[Part], place: int) -> tuple[Floats, ...]:
     for i in range(len(parts[0][0])):
         spreads = [Proportions(k[i], n[i], FORM) for k, n in parts]
         bases = [Proportions(np.full(len(k[i]), k[i, place]), np.full(len(k[i]), n[i, place]), FORM) for k, n in parts]
-        ends = simultaneous.against(spreads, bases, compared, CONFIDENCE, reference=place)
+        ends = simultaneous.against(spreads, bases, compared, CONFIDENCE)
         found.append((*ends.difference_near, *ends.ratio_near, *ends.difference_far, *ends.ratio_far))
     return tuple(np.stack(end) for end in zip(*found, strict=True))
 

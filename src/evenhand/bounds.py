@@ -109,7 +109,7 @@ def _against(
     compared = judged.everyone.copy()
     if place is not None:
         compared[:, place] = False
-    ends = simultaneous.against(spreads, bases, compared, asked.policy.confidence, reference=place, shares=table.shares)
+    ends = simultaneous.against(spreads, bases, compared, asked.policy.confidence, shares=table.shares)
     large = judged.large & compared
     by_group = (*ends.difference_near, *ends.ratio_near)
     return settle(asked, plan, gap, own, by_group, (*ends.difference_far, *ends.ratio_far), compared, large)

@@ -75,7 +75,7 @@ def test_against_a_reference_all_groups_hold_together() -> None:
     held = 0
     for k in random.binomial(n, rates, (1500, 5)).astype(float):
         spread, base = Proportions(k, n.astype(float), RATE), Proportions(np.full(5, k[0]), np.full(5, 400.0), RATE)
-        low, high = simultaneous.against([spread], [base], compared, 0.95, reference=0).difference_near
+        low, high = simultaneous.against([spread], [base], compared, 0.95).difference_near
         truth = (rates - rates[0])[1:]
         held += bool(((low[0, 1:] <= truth) & (truth <= high[0, 1:])).all())
     assert held / 1500 >= 0.94

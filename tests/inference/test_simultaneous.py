@@ -41,7 +41,7 @@ def extremes(k: Sequence[float], n: Sequence[float], confidence: float = 0.95) -
 def against(k: Sequence[float], n: Sequence[float], reference: int, confidence: float = 0.95) -> Against:
     compared = np.arange(len(k))[None] != reference
     base = proportions([k[reference]] * len(k), [n[reference]] * len(n))
-    return simultaneous.against([proportions(k, n)], [base], compared, confidence, reference=reference)
+    return simultaneous.against([proportions(k, n)], [base], compared, confidence)
 
 
 def beside_the_rest(k: Sequence[float], n: Sequence[float], shares: npt.NDArray[np.float64] | None = None) -> Against:

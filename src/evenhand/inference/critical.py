@@ -50,32 +50,8 @@ def tukey(groups: int, confidence: float) -> float:
     return _solve(holds, confidence) / math.sqrt(2)
 
 
-@lru_cache(maxsize=1024)
-def dunnett(sizes: tuple[float, ...], reference: float, confidence: float) -> float:
-    """For several groups against one reference, two-sided; exact for equal variances (Dunnett 1955).
-
-    >>> round(dunnett((100.0,), 100.0, 0.95), 3), round(dunnett((50.0, 50.0, 50.0), 50.0, 0.95), 3)
-    (1.96, 2.349)
-    """
-    from scipy.special import ndtr
-
-    share = np.sqrt(np.asarray(sizes) / (np.asarray(sizes) + reference))[:, None]
-    rest = np.sqrt(1 - share**2)
-
-    def holds(q: float) -> float:
-        inside = ndtr((q + share * _X) / rest) - ndtr((-q + share * _X) / rest)
-        return float((_DENSITY * inside.prod(axis=0)).sum())
-
-    return _solve(holds, confidence)
-
-
-def bonferroni(comparisons: int, confidence: float) -> float:
-    """For comparisons with any dependence among them."""
-    return upper((1 - confidence) / (2 * max(comparisons, 1)))
-
-
 def sidak(groups: int, confidence: float) -> float:
-    """For the groups' own values, which are independent: two-sided limits for each."""
+    """Two-sided limits for each of several values; safe under any correlation of normal errors (Šidák 1967)."""
     return upper((1 - confidence ** (1 / max(groups, 1))) / 2)
 
 

@@ -126,19 +126,18 @@ def against(
     compared: Bools,
     confidence: float,
     *,
-    reference: int | None = None,
     shares: Floats | None = None,
 ) -> Against:
     """Each group against a baseline: `bases` holds the baseline of each group.
 
-    With `reference` the baseline is one group for all (Dunnett); otherwise the rest of each group (Bonferroni). With
+    The baseline is one group for all, or the rest of each group. With
     `shares`, the share of each group in everyone [measures, groups], the baseline is everyone: groups overlap with
     it, so the comparison with the rest is transformed, exactly.
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
         usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
-        q = _family(spread, usable, confidence ** (1 / len(spreads)), reference)
+        q = family(usable, confidence ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         ends = [_one_by_one(spread, base, deviate, offset) for deviate, offset in ((q, _NEAR), (c, _FAR))]
         if shares is not None:
@@ -150,14 +149,13 @@ def against(
     )
 
 
-def _family(spread: Spread, usable: Bools, confidence: float, reference: int | None) -> float:
-    count = int(usable.sum())
-    if reference is None or count < 2:
-        return critical.bonferroni(count, confidence)
-    sizes = spread.sizes
-    if not sizes[reference] > 0:
-        return critical.bonferroni(count, confidence)
-    return critical.dunnett(tuple(sorted(float(n) for n in sizes[usable])), float(sizes[reference]), confidence)
+def family(compared: Bools, confidence: float) -> float:
+    """Šidák's critical value, which holds whatever the comparisons have to do with each other.
+
+    Dunnett's is smaller, but it takes the variances as equal: with a small reference at a low rate and 19 others it
+    covered 91 % (benchmarks/coverage.py).
+    """
+    return critical.sidak(int(compared.sum()), confidence)
 
 
 def _one_by_one(spread: Spread, base: Spread, deviate: float, offset: float) -> tuple[Floats, Floats, Floats, Floats]:
