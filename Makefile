@@ -47,9 +47,8 @@ docs: $(STAMPS)/docs ## build the documentation into site/, running its examples
 	$(PY) -m mkdocs build --strict
 
 bench: $(STAMPS)/test ## run every benchmark (slow; not part of CI)
-	@for file in benchmarks/*.py; do \
-	  test -e "$$file" || { echo "There is no benchmark yet."; exit 0; }; \
-	  echo; echo "== $$file"; $(PY) "$$file" || exit 1; \
+	@for name in group_metrics coverage bootstrap; do \
+	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 
 stubs: $(STAMPS)/package ## write src/evenhand/__init__.pyi and the output in README.md anew

@@ -85,10 +85,7 @@ def _polars(columns: Columns, _folder: Path, text: Any = None, whole: Any = None
 
 
 def _arrow(columns: Columns, _folder: Path, text: Any = None) -> Any:
-    arrays = {name: pa.array(values) for name, values in columns.items()}
-    if text is not None:
-        arrays = {name: array.cast(text) if pa.types.is_string(array.type) else array for name, array in arrays.items()}
-    return pa.table(arrays)
+    return pa.table({name: pa.array(v, type=text if _is_text(v) else None) for name, v in columns.items()})
 
 
 def _arrow_dictionary(columns: Columns, folder: Path) -> Any:
@@ -193,10 +190,8 @@ IN_MEMORY: dict[str, Maker] = {
     "polars-enum": partial(_polars, text=pl.Enum),
     "polars-int8": partial(_polars, whole=pl.Int8),
     "polars-uint16": partial(_polars, whole=pl.UInt16),
-    "polars-int128": partial(_polars, whole=pl.Int128),
     "arrow": _arrow,
     "arrow-large": partial(_arrow, text=pa.large_string()),
-    "arrow-view": partial(_arrow, text=pa.string_view()),
     "arrow-dictionary": _arrow_dictionary,
     "arrow-chunked": _arrow_chunked,
     "arrow-batch": _arrow_batch,
@@ -222,5 +217,11 @@ FILES: dict[str, Maker] = {
     "parquet-glob": partial(_glob, maker=_parquet, suffix=".parquet"),
     "parquet-paths": partial(_parts, maker=_parquet, suffix=".parquet"),
 }
+
+# Only newer versions of the libraries have these.
+if hasattr(pl, "Int128"):
+    IN_MEMORY["polars-int128"] = partial(_polars, whole=pl.Int128)
+if hasattr(pa, "string_view"):
+    IN_MEMORY["arrow-view"] = partial(_arrow, text=pa.string_view())
 
 BACKENDS: dict[str, Maker] = IN_MEMORY | FILES

@@ -97,13 +97,13 @@ def test_a_cube_is_what_the_rows_say():
     np.testing.assert_allclose(cube.w, w, rtol=1e-12)
 
 
-BOOLEANS = {"g": ["a", "b", None, "a", "b", "a"] * 4, "y": [True, False, None] * 8, "p": [True, False] * 12}
+BOOLEANS = {"g": ["a", "b", None, "a", "b", "a"] * 4, "y": [True, False, None, True] * 6, "p": [True, False] * 12}
 
 
 @every_backend
 def test_booleans_are_labels_and_groups(backend, tmp_path):
     expected = Cube.count(
-        {**BOOLEANS, "y": [1, 0, None] * 8, "p": [1, 0] * 12}, label="y", prediction="p", sensitive="g"
+        {**BOOLEANS, "y": [1, 0, None, 1] * 6, "p": [1, 0] * 12}, label="y", prediction="p", sensitive="g"
     )
     assert Cube.count(BACKENDS[backend](BOOLEANS, tmp_path), label="y", prediction="p", sensitive="g") == expected
     groups = Cube.count(BACKENDS[backend](BOOLEANS, tmp_path), prediction="p", sensitive="y").groups
@@ -131,7 +131,6 @@ UNUSUAL: dict[str, tuple[pa.Array, list[str | None]]] = {
     "timestamp": (_timestamps(None), ["1970-01-01 00:00:00", "2020-01-01 00:00:00.500000", None]),
     "zone": (_timestamps("UTC"), ["1970-01-01 00:00:00+00:00", "2020-01-01 00:00:00.500000+00:00", None]),
     "other-zone": (_timestamps("Asia/Tokyo"), ["1970-01-01 00:00:00+00:00", "2020-01-01 00:00:00.500000+00:00", None]),
-    "time": (pa.array([datetime.time(9, 30), datetime.time(1), None] * 2), ["01:00:00", "09:30:00", None]),
     "bytes": (pa.array([b"a", "é".encode(), None] * 2), ["a", "é", None]),
     "nothing": (pa.nulls(6), [None]),
     "empty-text": (pa.array(["", "x", None] * 2), ["", "x", None]),
@@ -184,7 +183,6 @@ ARRAYS = {
     "map": lambda: map({"a": "a", "b": "b"}.get, GROUPS),
     "dict values": lambda: dict(enumerate(GROUPS)).values(),
     "numpy strings": lambda: [None if group is None else np.str_(group) for group in GROUPS],
-    "numpy StringDType": lambda: np.array(GROUPS, dtype=np.dtypes.StringDType(na_object=None)),
     "bytes": lambda: [None if group is None else group.encode() for group in GROUPS],
     "NaN among text": lambda: [np.nan if group is None else group for group in GROUPS],
     "NaT among text": lambda: pd.Series([pd.NaT if group is None else group for group in GROUPS], dtype=object),
@@ -204,6 +202,10 @@ ARRAYS = {
     ),
     "like xarray": lambda: Labelled(GROUPS),
 }
+
+
+if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
+    ARRAYS["numpy StringDType"] = lambda: np.array(GROUPS, dtype=np.dtypes.StringDType(na_object=None))
 
 
 @pytest.mark.parametrize("kind", ARRAYS)

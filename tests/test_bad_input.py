@@ -154,9 +154,9 @@ BAD_CALLS = {
     "list of arrays": ({"prediction": P, "sensitive": [RACE, RACE]}, r"a table without names: pass a mapping"),
     "ragged": ({"prediction": P, "sensitive": {"g": [[1], [1, 2], [1], [2]]}}, r"'g' holds lists or other values"),
     "unhashable": ({"prediction": P, "sensitive": {"g": pl.Series([[1], [2], [1], [2]])}}, r"'g' holds lists"),
-    "number": ({"prediction": 1, "sensitive": RACE}, r"prediction=1 is neither the name of a column.* nor an array"),
-    "mapping": ({"prediction": {"a": P}, "sensitive": RACE}, r"prediction=.* is neither"),
-    "set": ({"prediction": {0, 1}, "sensitive": RACE}, r"prediction=\{0, 1\} is neither"),
+    "number": ({"prediction": 1, "sensitive": RACE}, r"prediction= is 1: pass the name of a column.* or an array"),
+    "mapping": ({"prediction": {"a": P}, "sensitive": RACE}, r"prediction= is \{'a': .*: pass the name"),
+    "set": ({"prediction": {0, 1}, "sensitive": RACE}, r"prediction= is \{0, 1\}: pass the name"),
     "pandas table": ({"prediction": pd.DataFrame({"p": P}), "sensitive": RACE}, r"prediction= is a whole table"),
     "polars table": ({"prediction": pl.DataFrame({"p": P}), "sensitive": RACE}, r"prediction= is a whole table"),
     "arrow table": ({"prediction": pa.table({"p": P}), "sensitive": RACE}, r"prediction= is a whole table"),
@@ -191,6 +191,10 @@ BAD_CALLS = {
         {"prediction": P, "sensitive": RACE, "missing": "no"},
         r"missing='no' must be 'group', 'drop' or 'error'",
     ),
+    "bands list": (
+        {"prediction": P, "sensitive": {"g": P}, "bands": [0, 1]},
+        r"bands=\[0, 1\] must name the attribute",
+    ),
     "positive keys": ({"prediction": P, "sensitive": RACE, "positive": {"y": 1}}, r"positive= has keys 'y'"),
     "positive empty": ({"prediction": P, "sensitive": RACE, "positive": []}, r"positive= is empty"),
     "bands text": ({"prediction": P, "sensitive": {"g": P}, "bands": {"g": "ab"}}, r"bands for 'g' must be numbers"),
@@ -223,6 +227,9 @@ def test_tables_that_cannot_be_read():
         Cube.count(mixed, prediction="p", sensitive="1")
     with pytest.raises(CallError, match="a polars LazyFrame is not read yet: collect it first"):
         Cube.count(pl.LazyFrame({"g": RACE}), prediction="p", sensitive="g")
+    for column, message in ((RACE[0], "is 'a'"), (5, "is 5"), (np.ones((4, 1)), "2 dim"), (frame, "whole table")):
+        with pytest.raises(DataError, match=rf"column 'g' .*{message}"):
+            Cube.count({"g": column, "p": P}, prediction="p", sensitive="g")
     for odd in ([{"g": 1}], 5, b"abc", pd.Series(P), frame.groupby("p")):
         with pytest.raises(CallError, match=r"data is of type .*; pass a table"):
             Cube.count(odd, prediction="p", sensitive="g")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -154,6 +156,25 @@ def test_a_folder_that_cannot_be_written(even, tmp_path, capsys, monkeypatch):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == "evenhand: error: No space left on device: 'x.json'\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_colours_only_on_a_terminal_that_wants_them(no_color, uneven, monkeypatch, capsys):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    with redirect_stdout(Terminal()) as page:
+        assert run(["audit", str(uneven), *ROLES]) == 1
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]m", page.getvalue())) is not no_color
+    assert run(["audit", str(uneven), *ROLES]) == 1
+    assert "\x1b" not in capsys.readouterr().out
 
 
 def test_demo_always_exits_0(tmp_path, capsys):

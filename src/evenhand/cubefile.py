@@ -47,7 +47,7 @@ def save(cube: Cube, path: Path) -> None:
         connection.execute(copy)
         connection.close()
         os.replace(temporary, path)
-    except (OSError, duckdb.Error) as error:
+    except (OSError, RuntimeError, duckdb.Error) as error:
         raise DataError(f"{short_path(path)!r} cannot be written: {str(error).partition(chr(10))[0]}") from None
     finally:
         temporary.unlink(missing_ok=True)

@@ -122,7 +122,7 @@ def assign(
     _one_of("resolution", resolution, ("grid", "exact"), problems)
     if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
         problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
-    edges = _bands(bands or {}, (*groups, *strata), problems)
+    edges = _bands({} if bands is None else bands, (*groups, *strata), problems)
     favourable = _positive(positive, problems)
     problems.raise_if_any(CallError)
     return Roles(
@@ -130,7 +130,7 @@ def assign(
         strata,
         **chosen,
         positive=favourable,
-        cutoff=cutoff,
+        cutoff=None if cutoff is None else float(cutoff),
         score_range=extent,
         higher_is=higher_is,
         bins=bins,
@@ -139,7 +139,7 @@ def assign(
         like_scores=like_scores,
         bands=edges,
         missing=missing,
-        na=tuple(na),
+        na=tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
         arrays=arrays,
     )
 
@@ -211,7 +211,7 @@ def _single(
         elif value not in names:
             problems.add(f"{role}={shorten(value)!r} is not a column; {nearest(value, names)}")
         return value
-    arrays[role] = _array(role, value, problems)
+    arrays[role] = one_column(f"{role}=", value, problems)
     return _own_name(value) or role
 
 
@@ -248,21 +248,21 @@ def _several(  # noqa: PLR0912 - one branch for each way to name columns
             if part != name:
                 problems.add(f"{role}={{{name!r}: {part!r}}}: a column keeps its own name; pass {role}={part!r}.")
         else:
-            arrays[f"{role}:{name}"] = _array(role, part, problems)
+            arrays[f"{role}:{name}"] = one_column(f"{role}=", part, problems)
     return tuple(parts)
 
 
-def _array(role: str, value: Any, problems: Problems) -> Any:
+def one_column(what: str, value: Any, problems: Problems) -> Any:
     """A value for each row, as something that has a length."""
     if _is_table(value):
-        problems.add(f"{role}= is a whole table ({type(value).__name__}): pass one column of it.")
-    elif isinstance(value, (Mapping, Set)) or not hasattr(value, "__iter__"):
+        problems.add(f"{what} is a whole table ({type(value).__name__}): pass one column of it.")
+    elif isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__iter__"):
         problems.add(
-            f"{role}={shorten(repr(value))} is neither the name of a column, as text, nor an array with one value "
-            "for each row."
+            f"{what} is {shorten(repr(value))}: pass the name of a column, as text, or an array with one value for "
+            "each row."
         )
     elif getattr(value, "ndim", 1) != 1:
-        problems.add(f"{role}= has {value.ndim} dimensions: pass one value for each row.")
+        problems.add(f"{what} has {value.ndim} dimensions: pass one value for each row.")
     else:
         return value if hasattr(value, "__len__") else list(value)
     return ()
@@ -296,6 +296,9 @@ def _bands(
     bands: Mapping[str, Sequence[float]], attributes: Sequence[str], problems: Problems
 ) -> dict[str, tuple[float, ...]]:
     edges: dict[str, tuple[float, ...]] = {}
+    if not isinstance(bands, Mapping):
+        problems.add(f"bands={shorten(repr(bands))} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
+        return edges
     for name, cuts in bands.items():
         if name not in attributes:
             problems.add(f"bands= names {name!r}, which is no attribute here; {nearest(name, attributes)}")
@@ -320,7 +323,7 @@ def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
     found = {}
     for role in ("label", "prediction"):
         value = positive.get(role, 1)
-        several = isinstance(value, (list, tuple, set, frozenset))
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
             problems.add(f"positive= is empty for {role}: name the favourable value.")

@@ -70,7 +70,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click leaves with 1 when the reader went away: that would be a fail
         hush()
         return code
     except EvenhandError as error:

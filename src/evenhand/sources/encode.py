@@ -114,6 +114,8 @@ def _number(value: Any, role: str, name: str) -> float:
 
 def _sequence(column: Any, name: str) -> tuple[Levels, Codes]:
     """Arrays and lists. Text never goes through an array of fixed width, nor a large whole number through a float."""
+    if getattr(column, "ndim", 1) != 1:
+        raise DataError(f"{name} has {column.ndim} dimensions; pass one value for each row.")
     if isinstance(column, np.ma.MaskedArray):
         plain = column.dtype.kind in "biuf"
         return _numbers(column.data, np.ma.getmaskarray(column)) if plain else _objects(column.tolist(), name)

@@ -131,7 +131,7 @@ def explain(paths: Sequence[Path], kind: str, error: Exception) -> str:
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     if kind == "csv" and "state machine" in told:
         lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
-    return f"{where!r} cannot be read as {TITLES[kind]}: {shorten(' '.join(lines[:3]), 300)}"
+    return f"{where!r} cannot be read as {TITLES[kind]}: {shorten(' '.join(lines[:4]), 300)}"
 
 
 def identifier(text: str) -> str:
@@ -231,19 +231,22 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
     """The delimiter of a CSV, the names of its columns, and how lines end if a name with a line break hides it."""
     head = _head(path)
     shown = repr(short_path(path))
-    if not head.strip():
-        raise DataError(f"{shown} is empty.")
     try:
         text = head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if error.start < len(head) - 4:
             raise DataError(f"{shown} is not UTF-8 text: save it as UTF-8.") from None
         text = head[: error.start].decode("utf-8-sig")
+    if not text.strip():
+        raise DataError(f"{shown} is empty.")
     if not text.splitlines()[0].strip():
         raise DataError(f"{shown} begins with an empty line: the first line must name the columns.")
     # Names may hold other delimiters, so the one is right that splits every line into as many fields as the first.
     tabbed = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-    split = {mark: _records(text, mark, 20) for mark in ("\t" if tabbed else ",;\t|")}
+    try:
+        split = {mark: _records(text, mark, 20) for mark in ("\t" if tabbed else ",;\t|")}
+    except csv.Error as error:
+        raise DataError(f"the first lines of {shown} cannot be read as CSV: {error}. Is a quote left open?") from None
     even = {mark: all(len(line) in (0, len(lines[0])) for line in lines) for mark, lines in split.items()}
     delimiter = max(split, key=lambda mark: (len(split[mark][0]) > 1, even[mark], len(split[mark][0])))
     names = tuple(split[delimiter][0])

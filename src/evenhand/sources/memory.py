@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import CallError, DataError, Problems, shorten
-from evenhand.roles import Roles
+from evenhand.roles import Roles, one_column
 from evenhand.sources import scoring
 from evenhand.sources.counting import Lines, complain_twice
 from evenhand.sources.encode import library, numbers
@@ -34,10 +34,13 @@ class MemorySource:
         problems = Problems()
         complain_twice(self.twice, roles, problems)
         problems.raise_if_any(DataError)
-        columns = {
-            key: roles.arrays[key] if key in roles.arrays else self.data[self.columns[name]]
-            for key, name in roles.keys.items()
-        }
+        columns = {}
+        for key, name in roles.keys.items():
+            if key in roles.arrays:
+                columns[key] = roles.arrays[key]
+            else:
+                columns[key] = one_column(f"column {shorten(name)!r}", self.data[self.columns[name]], problems)
+        problems.raise_if_any(DataError)
         length = _common_length(columns, roles, self.data)
         _check_indexes(columns, roles, self.data)
         if roles.score is None or length == 0:

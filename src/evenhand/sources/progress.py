@@ -13,31 +13,37 @@ _TICK = 0.1
 def fetch(connection: Any, sql: str) -> list[tuple[Any, ...]]:
     """All rows of a query. An interrupt stops the query, not only the waiting."""
     outcome: dict[str, Any] = {}
+    # An event, for Thread.join takes a thread for finished when an interrupt comes while it waits (before Python 3.13).
+    finished, cancelled = threading.Event(), threading.Event()
 
     def work() -> None:
         try:
-            outcome["rows"] = connection.execute(sql).fetchall()
+            if not cancelled.is_set():
+                outcome["rows"] = connection.execute(sql).fetchall()
         except BaseException as error:
             outcome["error"] = error
+        finally:
+            finished.set()
 
     worker = threading.Thread(target=work, daemon=True)
-    worker.start()
     try:
-        worker.join(_PATIENCE)
-        if worker.is_alive() and sys.stderr is not None and sys.stderr.isatty():
-            _show(connection, worker)
-        while worker.is_alive():
-            worker.join(_TICK)
+        worker.start()
+        if not finished.wait(_PATIENCE) and sys.stderr is not None and sys.stderr.isatty():
+            _show(connection, finished)
+        while not finished.wait(_TICK):
+            pass
     except BaseException:
-        connection.interrupt()
-        worker.join()
+        cancelled.set()
+        while worker.ident is not None and not finished.is_set():
+            connection.interrupt()
+            finished.wait(_TICK)
         raise
     if "error" in outcome:
         raise outcome["error"]
     return outcome["rows"]  # type: ignore[no-any-return]
 
 
-def _show(connection: Any, worker: threading.Thread) -> None:
+def _show(connection: Any, finished: threading.Event) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -46,8 +52,7 @@ def _show(connection: Any, worker: threading.Thread) -> None:
     columns = (TextColumn("counting"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=100 if ask else None)
-        while worker.is_alive():
+        while not finished.wait(_TICK):
             done = ask() if ask else -1.0
             if done >= 0:
                 bar.update(task, completed=done)
-            worker.join(_TICK)
