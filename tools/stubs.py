@@ -52,6 +52,7 @@ from evenhand.findings import Estimate as Estimate
 from evenhand.findings import Finding as Finding
 from evenhand.findings import Panel as Panel
 from evenhand.findings import Row as Row
+from evenhand.findings import Sample as Sample
 from evenhand.functions import metric as metric
 from evenhand.measures import measure as measure
 from evenhand.policy import Policy as Policy

@@ -4,46 +4,63 @@
 >>> found = eh.demographic_parity(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"], threshold=0.5)
 >>> found.passes, found.highest, found.lowest
 (True, 'b', 'a')
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
 from __future__ import annotations
 
 import logging
+from importlib import import_module
+from typing import Any
 
-from evenhand import datasets
-from evenhand.auditing import Audit, audit
-from evenhand.cube import Cube
-from evenhand.errors import CallError, DataError, EvenhandError, MissingDependencyError
-from evenhand.findings import Estimate, Finding, Panel, Row
-from evenhand.functions import FUNCTIONS, metric
-from evenhand.measures import measure
-from evenhand.policy import Policy
-from evenhand.sweeps import Sweep, sweep
-from evenhand.versions import __version__, show_versions
+from evenhand.versions import __version__ as __version__
 
 logging.getLogger("evenhand").addHandler(logging.NullHandler())
 
-globals().update(FUNCTIONS)
+_HOMES = {
+    "Audit": "auditing",
+    "CallError": "errors",
+    "Cube": "cube",
+    "DataError": "errors",
+    "Estimate": "findings",
+    "EvenhandError": "errors",
+    "Finding": "findings",
+    "MissingDependencyError": "errors",
+    "Panel": "findings",
+    "Policy": "policy",
+    "Row": "findings",
+    "Sample": "findings",
+    "Sweep": "sweeps",
+    "audit": "auditing",
+    "measure": "measures",
+    "metric": "functions",
+    "show_versions": "versions",
+    "sweep": "sweeps",
+}
 
-__all__ = [
-    "Audit",
-    "CallError",
-    "Cube",
-    "DataError",
-    "Estimate",
-    "EvenhandError",
-    "Finding",
-    "MissingDependencyError",
-    "Panel",
-    "Policy",
-    "Row",
-    "Sweep",
-    "__version__",
-    "audit",
-    "datasets",
-    "measure",
-    "metric",
-    "show_versions",
-    "sweep",
-]
-__all__ += list(FUNCTIONS)
+
+def __getattr__(name: str) -> Any:
+    """A public name, a metric of the catalogue, or a module of the package."""
+    if name == "__all__":
+        return sorted(__dir__())
+    if name.startswith("_"):
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+    if name in _HOMES:
+        value = getattr(import_module(f"evenhand.{_HOMES[name]}"), name)
+    elif name in (functions := import_module("evenhand.functions").FUNCTIONS):
+        value = functions[name]
+    else:
+        try:
+            value = import_module(f"evenhand.{name}")
+        except ModuleNotFoundError:
+            from evenhand.errors import nearest
+
+            hint = nearest(name, [*_HOMES, *functions])
+            raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {hint}") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*_HOMES, *import_module("evenhand.functions").FUNCTIONS, "datasets", "__version__"]
