@@ -371,3 +371,8 @@ def test_measures_are_made_of_known_cells_and_measures():
         for part in row.of:
             assert not MEASURES[part].of, f"{name} is a mean of a mean"
     assert Path(PACKAGE / "py.typed").exists()
+
+
+@pytest.mark.parametrize("module", ["catalogue", "cli", "cube", "functions", "measures", "policy", "sources"])
+def test_a_module_can_be_the_first_to_be_imported(module):
+    subprocess.run([sys.executable, "-c", f"import evenhand.{module}"], check=True, capture_output=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from evenhand.versions import __version__ as __version__
@@ -48,16 +49,17 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
     if name in _HOMES:
         value = getattr(import_module(f"evenhand.{_HOMES[name]}"), name)
-    elif name in (functions := import_module("evenhand.functions").FUNCTIONS):
-        value = functions[name]
+    elif find_spec(f"evenhand.{name}") is not None:
+        # Before the metrics: the modules that make them import each other through here.
+        value = import_module(f"evenhand.{name}")
     else:
-        try:
-            value = import_module(f"evenhand.{name}")
-        except ModuleNotFoundError:
+        functions = import_module("evenhand.functions").FUNCTIONS
+        if name not in functions:
             from evenhand.errors import nearest
 
             hint = nearest(name, [*_HOMES, *functions])
-            raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {hint}") from None
+            raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {hint}")
+        value = functions[name]
     globals()[name] = value
     return value
 

@@ -1,0 +1,170 @@
+"""Intervals, verdicts and p-values as a user meets them: on findings and audits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.metrics import MetricFrame, selection_rate
+from sklearn.metrics import matthews_corrcoef
+
+import evenhand as eh
+from evenhand.catalogue import METRICS
+from evenhand.errors import CallError
+
+DECIDED = [name for name, entry in METRICS.items() if "score" not in entry.needs]
+
+
+def table(n: int = 900, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"g": rng.choice(list("abc"), n, p=[0.6, 0.3, 0.1]), "y": rng.integers(0, 2, n),
+                         "p": rng.integers(0, 2, n), "w": rng.random(n)})  # fmt: skip
+
+
+ROLES = {"label": "y", "prediction": "p", "sensitive": "g"}
+
+
+@pytest.mark.parametrize("interval", ["simultaneous", "percentile", "basic", "bca", "bayes", "wilson", "agresti-caffo"])
+@pytest.mark.parametrize("reference", [None, "a", "rest", "overall"])
+def test_every_number_has_an_interval(interval, reference):
+    for metric in (eh.demographic_parity, eh.equalized_odds, eh.average_odds, eh.balanced_accuracy_equality):
+        found = metric(table(), **ROLES, interval=interval, reference=reference)
+        assert found.value.low <= found.value.value <= found.value.high or interval in ("basic", "bca", "percentile")
+        assert found.difference.low is not None
+        assert found.ratio.low is not None
+        for row in found.groups:
+            assert row.estimate.low <= row.estimate.high
+        assert found.settings["interval"] == interval
+
+
+def test_the_same_seed_gives_the_same_result_from_every_source(tmp_path):
+    data = table()
+    data.to_csv(tmp_path / "d.csv", index=False)
+    data.to_parquet(tmp_path / "d.parquet")
+    sources = [data, data.sample(frac=1, random_state=1), tmp_path / "d.csv", tmp_path / "d.parquet"]
+    for weight in (None, "w"):
+        frames = [
+            eh.audit(source, **ROLES, weight=weight, interval="percentile", random_state=7).to_frame()
+            for source in sources
+        ]
+        for other in frames[1:]:
+            pd.testing.assert_frame_equal(pd.DataFrame(frames[0]), pd.DataFrame(other), rtol=1e-9)
+    again = eh.audit(data, **ROLES, interval="percentile", random_state=8).findings[0].value
+    assert again != eh.audit(data, **ROLES, interval="percentile", random_state=7).findings[0].value
+
+
+def test_percentile_is_the_row_bootstrap_of_fairlearn():
+    data = table(10_000, seed=3)
+    levels, draws = [0.025, 0.975], 200
+    peer = MetricFrame(metrics=selection_rate, y_true=data.y, y_pred=data.p, sensitive_features=data.g, n_boot=draws,
+                       ci_quantiles=levels, random_state=0)  # fmt: skip
+    low, high = peer.by_group_ci
+    ours = eh.demographic_parity(data, **ROLES, interval="percentile", draws=4000)
+    for row in ours.groups:
+        sd = math.sqrt(row.estimate.value * (1 - row.estimate.value) / row.n)
+        tolerance = 4.5 * sd * math.sqrt(0.025 * 0.975 / draws) / 0.0584  # of a 2.5 % quantile of so many draws
+        assert row.estimate.low == pytest.approx(low[row.group[0]], abs=tolerance)
+        assert row.estimate.high == pytest.approx(high[row.group[0]], abs=tolerance)
+
+
+EDGES = {
+    "one person a group": ([0, 1, 1], [1, 0, 1], [1, 1, 1]),
+    "no positives": ([0, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [1] * 6),
+    "all selected": ([0, 1, 0, 1, 0, 1], [1] * 6, [1] * 6),
+    "none selected": ([0, 1, 0, 1, 0, 1], [0] * 6, [1] * 6),
+    "a million millions": ([0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0], [10**12] * 6),
+    "one against a million millions": ([0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0], [10**12, 1, 10**12, 1, 5, 1]),
+}
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("interval", ["simultaneous", "percentile"])
+def test_edges_are_finite_or_undefined_with_a_reason(edge, interval):
+    label, prediction, count = EDGES[edge]
+    groups = [("a", "b", "c")[i % 3] for i in range(len(label))]
+    for name in DECIDED:
+        for reference in (None, "a") if METRICS[name].judged_on != "value" else (None,):
+            extra = {} if reference is None else {"reference": reference}
+            found = getattr(eh, name)(label=label, prediction=prediction, count=count, sensitive=groups,
+                                      interval=interval, **extra)  # fmt: skip
+            assert found.value.defined or "undefined" in found.interpretation or "cannot" in found.interpretation
+            for row in found.groups:
+                assert row.estimate.defined or row.reason
+
+
+def test_a_verdict_needs_the_whole_interval():
+    def gap(rates, n, **extra):
+        prediction = np.concatenate([np.repeat([1, 0], [round(rate * n), n - round(rate * n)]) for rate in rates])
+        return eh.demographic_parity(prediction=prediction, sensitive=np.repeat(["a", "b"], n), **extra)
+
+    assert gap((0.5, 0.2), 1000).verdict == "fail"
+    assert gap((0.5, 0.49), 5000).verdict == "pass"
+    close = gap((0.5, 0.42), 200)
+    assert (close.passes, close.verdict) == (True, "inconclusive")
+    assert close.sample.rows_to_settle > 400
+    assert any("would probably settle it" in note for note in close.notes)
+    assert gap((0.5, 0.5), 20).verdict == "inconclusive"  # below the minimum size no pass
+    assert gap((0.5, 0.5), 10**5, threshold=0).verdict != "pass"
+    at = gap((0.5, 0.4), 1000)
+    assert any("billion" in note for note in at.notes)
+
+
+def test_no_gap_is_rarely_called_a_fail():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(list("abcdefgh"), 50)
+    fails = sum(
+        eh.demographic_parity(prediction=rng.random(400) < 0.3, sensitive=groups, threshold=1e-6).verdict == "fail"
+        for _ in range(200)
+    )
+    assert fails <= 20
+
+
+def test_p_values_are_corrected_for_the_questions_asked():
+    audit = eh.audit(table(), **ROLES)
+    by_name = {finding.metric: finding for finding in audit.findings}
+    assert by_name["equal_opportunity"].p_value == pytest.approx(by_name["false_negative_rate_parity"].p_value)
+    assert by_name["equal_opportunity"].p_adjusted == by_name["false_negative_rate_parity"].p_adjusted
+    assert all(f.p_adjusted >= f.p_value * (1 - 1e-9) for f in audit.findings if f.p_value is not None)
+    plain = eh.audit(table(), **ROLES, policy=eh.Policy(correction=None))
+    assert all(f.p_adjusted == f.p_value for f in plain.findings if f.p_value is not None)
+
+
+def test_berkeley_within_departments():
+    roles = {"prediction": "admitted", "count": "count", "sensitive": "gender"}
+    assert eh.demographic_parity(eh.datasets.berkeley(), **roles).p_value < 1e-20
+    within = eh.demographic_parity(eh.datasets.berkeley(), **roles, control="department")
+    assert within.p_value == pytest.approx(0.217, abs=5e-4)
+    assert within.tested == "Cochran-Mantel-Haenszel"
+
+
+def test_familywise_over_the_audit_widens_what_decides():
+    both = pd.concat([table(seed=1), table(seed=2)["g"].rename("h")], axis=1)
+    roles = {**ROLES, "sensitive": ["g", "h"]}
+    alone = eh.audit(both, **roles).findings[0].value
+    together = eh.audit(both, **roles, policy=eh.Policy(familywise="audit")).findings[0].value
+    assert together.high > alone.high
+
+
+def test_a_function_of_the_rows_has_an_interval_too():
+    agreement = eh.measure("matthews", matthews_corrcoef, unit="ratio")
+    metric = eh.metric("matthews_parity", measures=agreement)
+    data = table()
+    found = metric(data, **ROLES)
+    for row in found.groups:
+        inside = data.g == row.group[0]
+        assert row.estimate.value == pytest.approx(matthews_corrcoef(data.y[inside], data.p[inside]))
+        assert row.estimate.low < row.estimate.value < row.estimate.high
+    assert "bootstrap of the rows" in found.notes[-1]
+    assert metric(data, **ROLES, reference="a").lowest == "a"
+    assert "matthews_parity" in {f.metric for f in eh.audit(data, **ROLES, metrics=[metric]).findings}
+    with pytest.raises(CallError, match="needs the rows"):
+        eh.Cube.count(data, **ROLES).audit(metrics=[metric])
+
+
+def test_policy_refuses_what_it_cannot_be():
+    for wrong in ({"confidence": 95}, {"interval": "percentil"}, {"draws": -1}, {"correction": "holms"},
+                  {"familywise": "all"}, {"interval": "bca", "draws": 10}, {"min_group_size": 0}):  # fmt: skip
+        with pytest.raises(CallError):
+            eh.Policy(**wrong)
