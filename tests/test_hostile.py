@@ -20,18 +20,7 @@ every_name_in_memory = pytest.mark.parametrize(
 )
 every_file_name = pytest.mark.parametrize("name", list(hostile.FILES.values()), ids=list(hostile.FILES))
 
-READERS = [
-    "lists",
-    "pandas",
-    "pandas-category",
-    "polars",
-    "arrow",
-    "csv",
-    "csv-semicolon",
-    "jsonl",
-    "parquet",
-    "feather",
-]
+READERS = ["lists", "pandas", "polars", "csv", "csv-semicolon", "jsonl", "parquet"]
 
 
 @pytest.mark.parametrize("backend", READERS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import io
+import signal
 import threading
 from contextlib import redirect_stderr
 
@@ -98,6 +99,11 @@ class Interrupted(Slow):
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "file"])
 def test_an_interrupt_stops_the_query_itself(stream):
     connection = Interrupted([0.0] * 1_000_000)
-    with redirect_stderr(stream), pytest.raises(KeyboardInterrupt):
-        progress.fetch(connection, "SELECT 1")
+    # A shell that starts programs in the background has them ignore Control-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with redirect_stderr(stream), pytest.raises(KeyboardInterrupt):
+            progress.fetch(connection, "SELECT 1")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert connection.done.is_set()

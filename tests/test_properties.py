@@ -17,8 +17,9 @@ from evenhand import indices, measures
 from evenhand.catalogue import METRICS
 from strategies import Table, any_tables, cubes, scaled, several_cubes, tables
 
-COMPARED = [name for name, entry in METRICS.items() if entry.judged_on != "value"]
-INDEX = [name for name, entry in METRICS.items() if entry.judged_on == "value"]
+DECIDED = {name: entry for name, entry in METRICS.items() if "score" not in entry.needs}
+COMPARED = [name for name, entry in DECIDED.items() if entry.judged_on != "value"]
+INDEX = [name for name, entry in DECIDED.items() if entry.judged_on == "value"]
 COMPLEMENTS = (
     ("true_positive_rate", "false_negative_rate"),
     ("true_negative_rate", "false_positive_rate"),

@@ -63,9 +63,7 @@ def _pair(part: Part, spread: Spread) -> tuple[int, int] | None:
     if gap.high is None:
         return None
     if gap.low is not None:
-        if part.passes is not False:
-            return _widest(part, spread)
-        return gap.high, gap.low
+        return (gap.high, gap.low) if part.passes is False else _widest(part, spread)
     place = next((i for i, group in enumerate(groups) if group == part.plan.reference), None)
     if place is None:
         return None
@@ -73,8 +71,10 @@ def _pair(part: Part, spread: Spread) -> tuple[int, int] | None:
     return (gap.high, place) if values[gap.high] >= values[place] else (place, gap.high)
 
 
-def _widest(part: Part, spread: Spread) -> tuple[int, int]:
+def _widest(part: Part, spread: Spread) -> tuple[int, int] | None:
     chosen = np.flatnonzero(part.judged.everyone[part.gap.measure or 0] & np.isfinite(spread.values))
+    if len(chosen) < 2:
+        return None
     reach = 2 * np.sqrt(np.nan_to_num(spread.variances[chosen]))
     values = spread.values[chosen]
     far = values[:, None] - values[None, :] + np.hypot(reach[:, None], reach[None, :])

@@ -90,7 +90,8 @@ class FileSource:
         """How the score is cut. Its extremes and how many values it has are the one thing that is asked first, unless
         the range was given or another cube's cuts are used."""
         column, name = self.table.columns[str(roles.score)], shorten(str(roles.score))
-        value = f"CASE WHEN isnan({column.number}) THEN NULL ELSE {column.number} END"
+        gone = "".join(f" OR {column.number} = {double(absent)}" for absent in as_floats(roles.na))
+        value = f"CASE WHEN isnan({column.number}){gone} THEN NULL ELSE {column.number} END"
         many = f"approx_count_distinct({value})" if roles.score_range is None else str(2 * GRID)
         select = f"SELECT min({value}), max({value}), {many} FROM {self.table.relation}"  # noqa: S608 - quoted
         low, high, distinct = (
