@@ -46,10 +46,9 @@ def sweep(cube: Cube) -> Sweep:
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")
     >>> found = sweep(cube)
     >>> place = found.at(5)
-    >>> found.groups[0], round(float(found.measures["selection_rate"][place, 0]), 3)
-    (('Female',), 0.424)
-    >>> round(float(found.differences["equal_opportunity"][place]), 3)
-    0.021
+    >>> selected, gaps = found.measures["selection_rate"], found.differences["equal_opportunity"]
+    >>> found.groups[0], round(float(selected[place, 0]), 3), round(float(gaps[place]), 3)
+    (('Female',), 0.424, 0.021)
     """
     if cube.scores is None:
         raise CallError("a sweep needs a score: count the cube with score=.")
