@@ -23,6 +23,8 @@ PEERS = {
         "pyarrow==26.0.1",
         "numpy==2.4.6",
     ),
+    "aif360": ("aif360==0.6.1", "scikit-learn==1.9.1", "pandas==3.1.1", "numpy==2.4.6"),
+    "virny": ("virny==0.6.0", "scikit-learn==1.9.1", "pandas==3.1.1", "numpy==2.4.6"),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import Any
 
 import evenhand as eh
@@ -111,6 +112,7 @@ FILES: dict[str, str] = {
     "newline": "a\nb",
 }
 
+METRICS = ("equalized_odds", "demographic_parity", "theil_index", "maximal_correlation")
 LABEL, DECISION, GROUP = "what happened", "what was decided", "who it was"
 
 
@@ -129,10 +131,11 @@ def as_column(name: str) -> dict[str, list[Any]]:
     return {name: table[GROUP], LABEL: table[LABEL], DECISION: table[DECISION]}
 
 
+@cache
 def audited(name: str, *, column: bool) -> eh.Audit:
     """An audit in which a group, or the attribute, has the name."""
     table = as_column(name) if column else as_group(name)
-    return eh.audit(table, label=LABEL, prediction=DECISION, sensitive=[name if column else GROUP])
+    return eh.audit(table, label=LABEL, prediction=DECISION, sensitive=[name if column else GROUP], metrics=METRICS)
 
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")

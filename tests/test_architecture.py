@@ -31,6 +31,10 @@ PACKAGE = SOURCE / "evenhand"
 # already stand where the design puts them.
 ORDER = (
     "errors",
+    "plain",
+    "wholefile",
+    "steps",
+    "waiting",
     "findings",
     "versions",
     "datasets",
@@ -45,6 +49,7 @@ ORDER = (
     "sources.formats",
     "sources.memory",
     "sources.files",
+    "sources.whole",
     "sources.lazy",
     "sources.rows",
     "sources",
@@ -52,34 +57,58 @@ ORDER = (
     "measures",
     "inference",
     "cube",
+    "cubetables",
     "cubefile",
     "scoremeasures",
-    "distributions",
+    "dependence",
     "regression",
+    "multiclass",
     "comparison",
     "indices",
     "catalogue",
     "wording",
     "policy",
+    "standards",
+    "policyfile",
     "table",
     "bounds",
     "drawn",
     "pairwise",
     "part",
     "tested",
+    "impact",
+    "scored",
     "sampling",
+    "strata",
+    "intersecting",
     "scoreindices",
+    "valued",
+    "distant",
     "indexed",
     "judge",
     "rowwise",
+    "similar",
     "individual",
+    "causal",
     "counterfactual",
-    "replicas",
+    "forced",
+    "forcedwords",
     "theorems",
     "frames",
     "auditing",
+    "dimensions",
+    "replicasums",
+    "replicating",
+    "ensembles",
+    "abstaining",
+    "replicapanels",
+    "replicafindings",
+    "replicas",
+    "differences",
     "sweeps",
     "functions",
+    "wavering",
+    "exclusions",
     "guide",
     "monitoring",
     "mitigate",
@@ -88,6 +117,7 @@ ORDER = (
     "plots",
     "testing",
     "cli",
+    "__main__",
     "",  # the package itself, which may import everything
 )
 
@@ -96,10 +126,16 @@ ALLOWED = {
     ("cube.Cube.save", "cubefile"),
     ("cube.Cube.load", "cubefile"),
     ("cube.Cube.audit", "auditing"),
+    ("policy.Policy.load", "policyfile"),
+    ("policy.Policy.named", "standards"),
+    ("policy.Policy.text", "policyfile"),
+    ("policy.Policy.save", "policyfile"),
     ("auditing.Audit.to_dict", "report.json"),
     ("auditing.Audit.save", "report"),
+    ("auditing.Audit.load", "report.loading"),
+    ("differences.Changes.__str__", "report.changes"),
     ("auditing.Audit.__str__", "report.text"),
-    ("report.json.as_dict", ""),  # for the version
+    ("auditing.Audit._repr_html_", "report.html"),
 }
 
 # What `import evenhand` must not load: slow, or not installed everywhere.
@@ -345,6 +381,10 @@ def test_nothing_is_printed_outside_the_command_line(module):
     assert "print" not in calls
 
 
+# The one place that loads a pickle: a model named on the command line, and only with --trust.
+TRUSTED = {("cli.counterfactual", "joblib.load")}
+
+
 @every_module
 def test_no_text_is_run_and_no_object_unpickled(module):
     forbidden = {"eval", "exec", "__import__", "os.system"}
@@ -353,7 +393,7 @@ def test_no_text_is_run_and_no_object_unpickled(module):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             assert called not in forbidden, called
-            assert not unpickling.fullmatch(called), called
+            assert not unpickling.fullmatch(called) or (module, called) in TRUSTED, called
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [str(node.module)]
             assert {"pickle", "marshal", "shelve"}.isdisjoint(names)

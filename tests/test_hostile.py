@@ -24,16 +24,18 @@ READERS = ["lists", "pandas", "polars", "csv", "csv-semicolon", "jsonl", "parque
 
 
 @pytest.mark.parametrize("backend", READERS)
-@every_name
-def test_a_group_keeps_its_name(name, backend, tmp_path):
-    data = BACKENDS[backend](as_group(name), tmp_path)
-    cube = Cube.count(data, label=LABEL, prediction=DECISION, sensitive=GROUP)
+def test_groups_keep_their_names(backend, tmp_path):
+    tables = [as_group(name) for name in hostile.NAMES.values()]
+    everyone = {role: [value for table in tables for value in table[role]] for role in tables[0]}
+    cube = Cube.count(BACKENDS[backend](everyone, tmp_path), label=LABEL, prediction=DECISION, sensitive=GROUP)
     untyped = backend.startswith(("csv", "tsv"))
-    assert set(cube.groups) == {(hostile.IN_CSV.get(name, name) if untyped else name,), ("other people",), (None,)}
-    assert cube.size == 83
+    names = {hostile.IN_CSV.get(name, name) if untyped else name for name in hostile.NAMES.values()}
+    assert set(cube.groups) == {*((name,) for name in names), ("other people",), (None,)}
+    sizes = dict(zip(cube.groups, cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+    assert {sizes[name,] for name in names} == {40}
 
 
-@pytest.mark.parametrize("backend", READERS)
+@pytest.mark.parametrize("backend", ["polars", "csv-semicolon", "jsonl", "parquet"])
 @every_name
 def test_a_column_keeps_its_name(name, backend, tmp_path):
     data = BACKENDS[backend](as_column(name), tmp_path)
@@ -42,7 +44,7 @@ def test_a_column_keeps_its_name(name, backend, tmp_path):
     assert cube == Cube.count(as_column(name), label=LABEL, prediction=DECISION, sensitive=[name])
 
 
-@pytest.mark.parametrize("backend", ["pandas", "csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("backend", ["pandas", "csv", "parquet"])
 @every_name
 def test_every_role_may_have_such_a_name(name, backend, tmp_path):
     values = {
@@ -107,7 +109,7 @@ def test_half_a_character_is_not_saved_in_a_cube(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("backend", ["csv", "csv-gz", "tsv", "jsonl", "parquet", "feather"])
+@pytest.mark.parametrize("backend", ["csv-gz", "jsonl", "parquet"])
 @every_file_name
 def test_files_may_have_any_name(name, backend, tmp_path, capsys, monkeypatch):
     made = FILES[backend](as_group("a"), tmp_path)
@@ -121,7 +123,8 @@ def test_files_may_have_any_name(name, backend, tmp_path, capsys, monkeypatch):
     assert Cube.count(path, **roles) == expected
     assert Cube.count([str(path)], **roles) == expected
     monkeypatch.chdir(folder)
-    given = ["audit", f"--label={LABEL}", f"--prediction={DECISION}", f"--sensitive={GROUP}", "-q", "--", path.name]
+    given = ["audit", f"--label={LABEL}", f"--prediction={DECISION}", f"--sensitive={GROUP}", "-q"]
+    given += ["--metric=demographic_parity", "--", path.name]
     assert run(given) in (1, 3)
     assert capsys.readouterr() == ("", "")
 

@@ -73,6 +73,7 @@ def test_rich_markup_is_not_read(kind, column):
 def test_the_command_line_shows_only_names(name, column, tmp_path, capsys):
     path = FILES["csv"](as_column(name) if column else as_group(name), tmp_path)
     roles = [f"--label={LABEL}", f"--prediction={DECISION}", f"--sensitive={name if column else GROUP}"]
+    roles += [f"--metric={metric}" for metric in hostile.METRICS]
     code = run(["audit", str(path), *roles])
     shown = capsys.readouterr()
     assert hostile.unseen(shown.out) == set()

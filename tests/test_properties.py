@@ -17,7 +17,7 @@ from evenhand import indices, measures
 from evenhand.catalogue import METRICS
 from strategies import Table, any_tables, cubes, scaled, several_cubes, tables
 
-DECIDED = {name: entry for name, entry in METRICS.items() if "score" not in entry.needs}
+DECIDED = {name: entry for name, entry in METRICS.items() if "score" not in entry.needs and "binary" in entry.tasks}
 COMPARED = [name for name, entry in DECIDED.items() if entry.judged_on != "value"]
 INDEX = [name for name, entry in DECIDED.items() if entry.judged_on == "value"]
 COMPLEMENTS = (
@@ -28,6 +28,7 @@ COMPLEMENTS = (
     ("accuracy", "error_rate"),
 )
 FEW = settings(max_examples=50)
+FEW_AUDITS = settings(max_examples=20)  # each is some hundred findings
 
 
 def same(one: float, other: float) -> bool:
@@ -126,6 +127,7 @@ def test_more_of_everyone_changes_no_rate(table, factor):
         assert np.allclose(theirs[name], expected, rtol=1e-12, equal_nan=True), name
 
 
+@FEW_AUDITS
 @given(tables(counts=True, attributes=2), st.sampled_from((10**9, 10**12)))
 def test_a_trillion_people_do_not_overflow(table, factor):
     cube = scaled(table, factor).cube()
@@ -133,7 +135,8 @@ def test_a_trillion_people_do_not_overflow(table, factor):
     assert (cube.n >= 0).all()
     one, many = table.cube().audit(), cube.audit()
     for before, after in zip(one.findings, many.findings, strict=True):
-        if before.metric != "differential_fairness":  # its rates are smoothed by a fixed number of people
+        # Its rates are smoothed by a fixed number of people; less is taken off for chance where there are more.
+        if before.metric not in ("differential_fairness", "mutual_information"):
             assert same(float(before), float(after)), before.metric
     assert (cube + cube).size == 2 * cube.size
 
@@ -229,7 +232,7 @@ def test_nobody_is_farther_from_everyone_than_the_extremes_are_apart(table, meas
 # --- names
 
 
-@FEW
+@FEW_AUDITS
 @given(table=any_tables(missing_groups=False), data=st.data())
 def test_renaming_groups_renames_findings_and_nothing_else(table, data):
     """Also: the order of groups follows their names, and nothing else follows the order."""
@@ -292,7 +295,7 @@ def test_generalised_entropy_is_within_plus_between(alpha, table):
 def test_an_index_is_not_negative_and_repeats_no_matter_how_often(metric, table):
     found = getattr(eh, metric)(**table.roles)
     assert math.isnan(float(found)) or float(found) >= -1e-12
-    if metric != "differential_fairness":
+    if metric not in ("differential_fairness", "mutual_information"):  # smoothed, or less what chance adds
         assert same(float(found), float(getattr(eh, metric)(**scaled(table, 7).roles)))
 
 
@@ -319,7 +322,7 @@ def test_passes_is_monotone_in_the_threshold(name, table, limits):
     assert exact.passes, "a value at the threshold is within it"
 
 
-@FEW
+@FEW_AUDITS
 @given(any_tables(), st.sampled_from((None, "overall", "rest", "largest")))
 def test_the_json_of_an_audit_has_no_nan_and_no_infinity(table: Table, reference):
     audit = table.cube().audit(reference=reference)
@@ -342,7 +345,7 @@ def test_an_undefined_index_says_why_in_every_row(metric):
     assert all(row.reason for row in found.groups)
 
 
-@FEW
+@FEW_AUDITS
 @given(any_tables())
 def test_an_audit_judges_by_what_its_policy_requires(table):
     audit = table.cube().audit()

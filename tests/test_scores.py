@@ -247,3 +247,12 @@ def test_the_sweep_agrees_with_an_audit_at_each_cutoff():
         assert found.differences["equalized_odds"][place] == pytest.approx(odds.difference.value)
     with pytest.raises(EvenhandError, match="needs a score"):
         eh.sweep(eh.Cube.count(prediction=[0, 1], sensitive=["a", "b"]))
+
+
+def test_roc_curves_on_a_grid_are_close_to_those_by_corners():
+    from evenhand import scoreindices
+
+    cells = np.random.default_rng(0).integers(0, 30, (6, 2, 200)).astype(float)
+    corners, grid = scoreindices._Rocs(), scoreindices._Heights()
+    exact, near = corners.of(cells), grid.of(cells)
+    assert corners.apart(exact[0], exact[1:]) == pytest.approx(grid.apart(near[0], near[1:]), abs=2 / 2048)

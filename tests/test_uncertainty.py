@@ -14,7 +14,7 @@ import evenhand as eh
 from evenhand.catalogue import METRICS
 from evenhand.errors import CallError
 
-DECIDED = [name for name, entry in METRICS.items() if "score" not in entry.needs]
+DECIDED = [name for name, entry in METRICS.items() if "score" not in entry.needs and "binary" in entry.tasks]
 
 
 def table(n: int = 900, seed: int = 0) -> pd.DataFrame:

@@ -27,6 +27,11 @@ FAMILIES = {
     "inequality": "How unevenly is the benefit spread over all people?",
     "scores": "Before any cutoff: means, calibration and ranking of the score itself.",
     "distances": "How far apart the score distributions and ROC curves of groups lie.",
+    "dependence": "How much a group, or a quantity such as age, tells about what is decided.",
+    "regression": "The prediction is a number: a wage, a price, a length of stay.",
+    "individual": "Are people who are alike treated alike? From features and a distance between people.",
+    "counterfactual": "Would the same person have been predicted otherwise in another group? Needs a graph of causes.",
+    "stability": "Does the model waver more for some people than for others? From many replicas of it.",
     "data": "Do the groups differ before any decision is made?",
 }
 PASSES = {
@@ -59,6 +64,24 @@ import evenhand as eh
 
 people = eh.datasets.compas()
 finding = eh.NAME(people, label="recidivated", score=people["decile"] / 10, count="count", sensitive="race")
+print(finding)
+finding
+```
+"""
+
+OF_A_NUMBER = """\
+On made-up wages of three regions, of which one is predicted too low.
+
+```python exec
+import numpy as np
+import evenhand as eh
+
+rng = np.random.default_rng(0)
+region = rng.choice(["north", "south", "west"], 4_000)
+wage = rng.normal(20, 4, 4_000)
+predicted = 8 + 0.6 * wage + rng.normal(0, 2, 4_000) - 1.2 * (region == "west")
+
+finding = eh.NAME(label=wage, prediction=predicted, sensitive={"region": region}, task="regression")
 print(finding)
 finding
 ```
@@ -125,6 +148,10 @@ def alias(item: tuple[str, Any]) -> str:
 
 
 def example(metric: Metric) -> str:
+    if metric.example:
+        return f"```python exec\n{metric.example.strip()}\n```\n"
+    if metric.family == "regression":
+        return OF_A_NUMBER.replace("NAME", metric.name)
     return (AS_PROBABILITY if metric.probability else EXAMPLE).replace("NAME", metric.name)
 
 

@@ -6,7 +6,7 @@ large enough.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -52,9 +52,14 @@ class Judged:
     everyone: Bools
     large: Bools
 
+    def in_measure(self, i: int) -> Bools:
+        """Who takes part in one measure, [1, groups]; in one that is shown and not judged, all who do anywhere."""
+        own = self.everyone[i : i + 1]
+        return own if own.any() else np.asarray(self.everyone.any(axis=0, keepdims=True))
+
     def enough(self, binned: bool) -> bool:
         """Are there two large groups to compare in every measure? Of calibration bins, in any."""
-        two = self.large.sum(axis=1) >= 2
+        two = self.large[self.everyone.any(axis=1)].sum(axis=1) >= 2
         return bool(two.any() if binned else two.all())
 
 
@@ -66,23 +71,27 @@ def own_limits(table: Table, confidence: float) -> list[tuple[Floats, Floats]]:
 
 def find(asked: Request, plan: Plan, table: Table, gap: Gap, judged: Judged) -> Bounds:
     """The default: simultaneous over all groups compared, with no draws."""
-    confidence = asked.policy.confidence
+    confidence = asked.confidence
     own = own_limits(table, confidence)
     spreads = [part for part in table.spreads if part is not None]
     if len(spreads) < len(table.spreads) or np.isnan(gap.difference):
         return Bounds(own)
+    if plan.against == "highest":
+        return replace(_between(asked, spreads, judged, own), by_group=_below_highest(asked, spreads, judged))
     if table.base is None:
         return _between(asked, spreads, judged, own)
     return _against(asked, plan, table, gap, judged, own)
 
 
 def _between(asked: Request, spreads: list[Spread], judged: Judged, own: list[tuple[Floats, Floats]]) -> Bounds:
-    confidence = asked.policy.confidence
+    confidence = asked.confidence
     ends = simultaneous.between_extremes(spreads, judged.everyone, confidence, asked.aggregate)
-    for_pass = simultaneous.between_extremes(spreads, judged.large, confidence, asked.aggregate)
+    for_pass = ends
+    if (judged.large != judged.everyone).any():
+        for_pass = simultaneous.between_extremes(spreads, judged.large, confidence, asked.aggregate)
     enough = judged.enough(asked.metric.binned)
     parts = [
-        simultaneous.between_extremes([part], judged.everyone[i : i + 1], confidence ** (1 / len(spreads)))
+        simultaneous.between_extremes([part], judged.in_measure(i), confidence ** (1 / len(spreads)))
         for i, part in enumerate(spreads if len(spreads) > 1 and not asked.metric.binned else [])
     ]
     if asked.judged_on == "ratio":
@@ -100,6 +109,14 @@ def _between(asked: Request, spreads: list[Spread], judged: Judged, own: list[tu
     )
 
 
+def _below_highest(asked: Request, spreads: list[Spread], judged: Judged) -> tuple[Floats, Floats, Floats, Floats]:
+    """Ends of every group against the highest in each measure."""
+    share = asked.confidence ** (1 / len(spreads))
+    rows = [simultaneous.below_highest(part, judged.everyone[i], share) for i, part in enumerate(spreads)]
+    low, high, least, most = (np.stack(ends) for ends in zip(*rows, strict=True))
+    return low, high, least, most
+
+
 def _against(
     asked: Request, plan: Plan, table: Table, gap: Gap, judged: Judged, own: list[tuple[Floats, Floats]]
 ) -> Bounds:
@@ -109,7 +126,7 @@ def _against(
     compared = judged.everyone.copy()
     if place is not None:
         compared[:, place] = False
-    ends = simultaneous.against(spreads, bases, compared, asked.policy.confidence, shares=table.shares)
+    ends = simultaneous.against(spreads, bases, compared, asked.confidence, shares=table.shares)
     large = judged.large & compared
     by_group = (*ends.difference_near, *ends.ratio_near)
     return settle(asked, plan, gap, own, by_group, (*ends.difference_far, *ends.ratio_far), compared, large)

@@ -21,8 +21,8 @@ from evenhand.roles import spelling
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-WORDS = ("rest", "overall", "largest")
-Against = Literal["extremes", "reference", "rest", "overall"]
+WORDS = ("rest", "overall", "largest", "highest")
+Against = Literal["extremes", "highest", "reference", "rest", "overall"]
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,26 @@ CONVENTIONS: dict[str, Convention] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What each group is compared with."""
+    """What each group is compared with.
+
+    Against "highest" is between extremes, so that its interval allows for the data having chosen both groups; beside
+    the gap, every group has a row that sets it against the highest one.
+    """
 
     against: Against = "extremes"
     reference: Group | None = None
     fold: bool = False
 
     @property
+    def between_extremes(self) -> bool:
+        """Do the highest and the lowest group make the gap, with no baseline?"""
+        return self.against in ("extremes", "highest")
+
+    @property
     def name(self) -> str | None:
         """What the groups are set against, in words; None between extremes."""
-        return {"extremes": None, "rest": "everyone else", "overall": "everyone"}.get(
-            self.against, spell(self.reference)
-        )
+        words = {"extremes": None, "highest": "the highest", "rest": "everyone else", "overall": "everyone"}
+        return words.get(self.against, spell(self.reference))
 
 
 def find_convention(name: str | None) -> Convention:
@@ -71,7 +79,7 @@ def find_convention(name: str | None) -> Convention:
 def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:
     """A reference for several attributes as a mapping by attribute; every value in it must be a group.
 
-    None and the words "rest", "overall", "largest" stay what they are, and so does a value for each attribute.
+    None and the WORDS stay what they are, and so does a value for each attribute.
     """
     if reference is None or isinstance(reference, (tuple, list)):
         return reference
@@ -99,7 +107,7 @@ def plan(
     sizes: Mapping[Group, int],
     convention: Convention,
 ) -> Plan:
-    """Read `reference`: a value, a mapping by attribute, "rest", "overall" or "largest".
+    """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest" or "highest".
 
     An intersection has a reference only if every attribute of it has one.
     """
@@ -122,7 +130,7 @@ def plan(
     found = _find(values, groups)
     if found is not None:
         return Plan("reference", found, convention.fold)
-    if values in (("rest",), ("overall",)):
+    if values in (("rest",), ("overall",), ("highest",)):
         return Plan(values[0], fold=convention.fold)
     if values == ("largest",):
         known = [group for group in groups if None not in group] or list(groups)
@@ -147,7 +155,7 @@ def baselines(cells: Floats, rows: Sequence[Measure], chosen: Plan, groups: Sequ
 
     `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself.
     """
-    if chosen.against == "extremes":
+    if chosen.between_extremes:
         return None
     shape = cells.shape[:-1]
     total = cells.sum(axis=-2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +48,7 @@ class Meaning:
     positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: str = "group"
+    task: str = "binary"
 
     def differences(self, other: Meaning) -> list[str]:
         return [
@@ -60,7 +62,8 @@ class Meaning:
 class Cube:
     """Counts, frozen: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
 
-    The label axis is (negative, positive, unlabelled), the prediction axis (negative, positive, undecided).
+    The label axis is (negative, positive, unlabelled), the prediction axis (negative, positive, undecided); with
+    `classes` it is these, then unlabelled or undecided. Of a regressor the cells only tell labelled from unlabelled.
     Two cubes are equal when they mean the same, count the same, and their sums agree to 1e-12.
     """
 
@@ -72,6 +75,7 @@ class Cube:
     cut_by_us: tuple[str, ...] = ()
     facts: Mapping[str, int] = field(default_factory=dict)
     scores: ScoreTable | None = None
+    classes: tuple[str, ...] = ()
 
     @classmethod
     def count(
@@ -95,6 +99,7 @@ class Cube:
         bands: Mapping[str, Sequence[float]] | None = None,
         missing: reading.Missing = "group",
         na: Iterable[str] = (),
+        task: reading.Task | None = None,
         like: Cube | None = None,
     ) -> Cube:
         """Read the data once. With `like`, an attribute is cut into the same bands as in that cube.
@@ -105,6 +110,7 @@ class Cube:
         """
         if like is not None:
             bands = {**like.meaning.bands, **(bands or {})}
+            task = task or like.meaning.task  # type: ignore[assignment]
         source = sources.open_source(data)
         roles = reading.assign(
             source.names,
@@ -126,7 +132,10 @@ class Cube:
             bands=bands,
             missing=missing,
             na=na,
+            task=task,
         )
+        chosen = roles.task is None and _fractional(roles) and source.fractional(roles)
+        roles = replace(roles, task="regression" if chosen else roles.task or "binary")
         tally = sources.tally(source.lines(roles), roles)
         meaning = Meaning(
             roles.sensitive,
@@ -140,9 +149,11 @@ class Cube:
             {role: favourable.values for role, favourable in roles.positive.items()},
             tally.bands,
             roles.missing,
+            str(roles.task),
         )
+        facts = {**tally.facts, **({"regression_chosen": 1} if chosen else {})}
         cut = tuple(name for name in tally.cut_by_us if like is None or name not in like.meaning.bands)
-        return cls(meaning, tally.pairs, tally.n, tally.w, tally.w2, cut, tally.facts, tally.scores)
+        return cls(meaning, tally.pairs, tally.n, tally.w, tally.w2, cut, facts, tally.scores, tally.classes)
 
     @property
     def has(self) -> dict[str, bool]:
@@ -177,11 +188,15 @@ class Cube:
     @property
     def counts(self) -> Ints:
         """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
+        if self.classes:
+            raise CallError("a cube of several classes has no such cells: see evenhand.multiclass.")
         return self.n.reshape(-1, 9)[:, _PLACES]
 
     @property
     def cells(self) -> Floats:
         """What measures are computed from: weights where there are some, else people; [pairs, 8]."""
+        if self.classes:
+            return self.counts.astype(np.float64)
         mass = self.n if self.w is None else self.w
         return mass.reshape(-1, 9)[:, _PLACES].astype(np.float64)
 
@@ -198,6 +213,8 @@ class Cube:
             if names is not None
             else [row for row in measuring.MEASURES.values() if all(there[role] for role in row.needs)]
         )
+        if self.meaning.task != "binary":
+            raise CallError(f"these are measures of a yes or no; this cube is of task {self.meaning.task!r}.")
         return dict(measuring.evaluate(self.cells, chosen))
 
     def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -237,6 +254,22 @@ class Cube:
     def named(self) -> Cube:
         """The cube without the people whose group is missing."""
         return self._only(np.array([None not in group for _, group in self.pairs]))
+
+    def coarsen(self, bins: int = 256) -> Cube:
+        """The cube with at most so many bins of the score, for drawing, saving and embedding.
+
+        Counts, means and calibration are what they were, and so are decisions at the cutoff, because a coarser grid
+        keeps those edges. What depends on the order of scores, such as an AUC, is known less exactly, and says how far.
+        Scores of few values stay as they are. Coarsen after merging: cubes add if they are cut at the same places.
+
+        >>> scores = [i / 2000 for i in range(2000)]
+        >>> cube = Cube.count(score=scores, sensitive=["a", "b"] * 1000)
+        >>> cube.scores.bins.count, cube.coarsen().scores.bins.count
+        (1032, 136)
+        """
+        if isinstance(bins, bool) or not isinstance(bins, Integral) or bins < 2:
+            raise CallError(f"bins={bins!r} must be a whole number of at least 2.")
+        return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
 
     def _only(self, inside: npt.NDArray[np.bool_]) -> Cube:
         place = np.where(inside, np.cumsum(inside) - 1, -1)
@@ -295,6 +328,8 @@ class Cube:
             return NotImplemented
         if self.meaning != other.meaning or self.pairs != other.pairs or dict(self.facts) != dict(other.facts):
             return False
+        if self.classes != other.classes:
+            return False
         sums = all(
             (mine is None and theirs is None)
             or (mine is not None and theirs is not None and np.allclose(mine, theirs, rtol=1e-12, atol=0))
@@ -325,7 +360,9 @@ def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
     """Sum cubes cell by cell under the pairs given for each; the order of pairs is made canonical."""
     names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
     place = {pair: i for i, pair in enumerate(names)}
-    n = np.zeros((len(names), 3, 3), dtype=np.int64)
+    classes = tuple(sorted({name for cube, _ in parts for name in cube.classes}, key=order_key))
+    base = len(classes) + 1 if classes else 3
+    n = np.zeros((len(names), base, base), dtype=np.int64)
     weighted = parts[0][0].w is not None
     w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
     facts: dict[str, int] = {}
@@ -334,15 +371,22 @@ def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
         where = [place[pair] for pair in pairs]
         if cube.scores is not None:
             tables.append(cube.scores.regroup(np.array(where, dtype=np.intp)))
-        np.add.at(n, where, cube.n)
+        axis = [*(classes.index(name) for name in cube.classes), base - 1] if classes else [0, 1, 2]
+        cells = np.ix_(where, axis, axis)
+        np.add.at(n, cells, cube.n)
         for total, part in ((w, cube.w), (w2, cube.w2)):
             if total is not None and part is not None:
-                np.add.at(total, where, part)
+                np.add.at(total, cells, part)
         for fact, count in cube.facts.items():
             facts[fact] = facts.get(fact, 0) + count
     cut = tuple(dict.fromkeys(name for cube, _ in parts for name in cube.cut_by_us))
     scores = None if not tables else tables[0] if len(tables) == 1 else scoretable.merge(tables)
-    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes)
+
+
+def _fractional(roles: reading.Roles) -> bool:
+    """May these be the numbers of a regressor? It has a label and a prediction, and nothing says what is positive."""
+    return roles.label is not None and roles.prediction is not None and roles.score is None
 
 
 def _pair_key(pair: Pair) -> list[list[tuple[int, float, str]]]:

@@ -7,6 +7,7 @@ here because others use them, and for what is no proportion.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ from evenhand.table import Table
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
+
+_MOST_KEPT = 2_000_000  # numbers of one set of draws
 
 
 def find(asked: Request, plan: Plan, table: Table, gap: Gap, judged: Judged) -> Bounds:
@@ -51,9 +54,23 @@ def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
     if bayesian:
         yield from _posterior(cube, many, seed)
     elif cube.w is None or cube.squares is None:
-        yield from (block.astype(np.float64) for block in draws.multinomial(cube.counts, many, seed))
+        yield from _plain(cube.counts, many, seed)
     else:
         yield from draws.weighted(cube.counts, cube.cells, cube.squares, many, seed)
+
+
+def _plain(counts: npt.NDArray[np.int64], many: int, seed: int) -> Iterator[Floats]:
+    """Several metrics of an audit ask for the same draws, so the last ones are kept while they are small."""
+    if counts.size * many <= _MOST_KEPT:
+        yield _kept(counts.tobytes(), counts.shape, many, seed)
+    else:
+        yield from (block.astype(np.float64) for block in draws.multinomial(counts, many, seed))
+
+
+@lru_cache(maxsize=1)
+def _kept(counts: bytes, shape: tuple[int, ...], many: int, seed: int) -> Floats:
+    table = np.frombuffer(counts, dtype=np.int64).reshape(shape)
+    return np.concatenate([block.astype(np.float64) for block in draws.multinomial(table, many, seed)])
 
 
 def _posterior(cube: Cube, many: int, seed: int) -> Iterator[Floats]:

@@ -80,6 +80,8 @@ class Row:
     p_value: float | None = None
     p_adjusted: float | None = None
     reason: str | None = None
+    of_class: str | None = None
+    """Where there are several classes: the one that is set against the rest; None for all of them together."""
 
 
 @dataclass(frozen=True, slots=True)

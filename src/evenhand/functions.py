@@ -35,6 +35,7 @@ READING = (
     "bands",
     "missing",
     "na",
+    "task",
 )
 _JUDGING = (
     "threshold",
@@ -110,7 +111,8 @@ def metric(name: str, **definition: Any) -> MetricFunction:
 
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
-    read = {name: value for name, value in arguments.items() if name in READING}
+    data = rowwise.reusable(data)
+    read = rowwise.reusable({name: value for name, value in arguments.items() if name in READING})
     asked = request(entry, **{name: value for name, value in arguments.items() if name not in READING})
     if isinstance(data, Cube):
         if any(value is not None for value in read.values()):
@@ -148,5 +150,5 @@ Returns a `Finding`. Default threshold: {limit}.
 """
 
 
-FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items()}
-FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items()}
+FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items() if entry.home is None}
+FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items() if METRICS[name].home is None}

@@ -7,16 +7,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from evenhand import drawn, wording
-from evenhand.bounds import TOLERANCE
+from evenhand import drawn, valued, wording
 from evenhand.cube import Cube
-from evenhand.findings import Estimate, Finding, Group, Row, Verdict, spell
+from evenhand.distant import FINDERS
+from evenhand.findings import Finding, Row, spell
 from evenhand.indices import INDICES, Index
 from evenhand.inference import simultaneous, spread
 from evenhand.measures import MEASURES
 from evenhand.policy import Policy, Request
-from evenhand.scoreindices import SCORE_INDICES
-from evenhand.scoremeasures import Binned
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,9 +23,9 @@ _LABELLED, _DECIDED = slice(0, 4), slice(0, 6)  # of the cells: those with a lab
 
 def finding(asked: Request, cube: Cube) -> Finding:
     """The index over everyone, its parts, and its value in each group."""
-    if asked.metric.index in SCORE_INDICES:
-        return _distances(asked, cube)
     metric = asked.metric
+    if metric.index in FINDERS:
+        return FINDERS[metric.index](asked, cube)
     whole = cube.marginal(control=False)
     cells = _LABELLED
     if metric.index == "differential_fairness":
@@ -49,7 +47,7 @@ def finding(asked: Request, cube: Cube) -> Finding:
             metric.name,
             group,
             n=int(n),
-            estimate=_estimate(value, low[1 + len(names) + i], high[1 + len(names) + i]),
+            estimate=valued.estimate(value, low[1 + len(names) + i], high[1 + len(names) + i]),
             reason=index.reason if math.isnan(value) else None,
         )
         for i, ((_, group), n, value) in enumerate(
@@ -61,98 +59,23 @@ def finding(asked: Request, cube: Cube) -> Finding:
             name,
             (),
             n=int(whole.counts[:, cells].sum()),
-            estimate=_estimate(index.parts[name], low[1 + i], high[1 + i]),
+            estimate=valued.estimate(index.parts[name], low[1 + i], high[1 + i]),
             reason=index.reason if math.isnan(index.parts[name]) else None,
         )
         for i, name in enumerate(names)
     ]
-    value = _estimate(index.value, low[0], high[0])
-    passes = None if asked.threshold is None or not value.defined else value.value <= asked.threshold + TOLERANCE
-    return Finding(
-        metric.name,
-        metric.title,
-        cube.meaning.sensitive,
+    value = valued.estimate(index.value, low[0], high[0])
+    settings = {"interval": _method(asked), "draws": asked.policy.draws}
+    return valued.conclude(
+        asked,
+        cube,
         value,
-        "value",
-        asked.threshold,
-        passes,
-        _verdict(value, asked.threshold),
-        _sentence(asked, index, passes),
+        _sentence(asked, index, valued.passes(value, asked.threshold)),
         _extremes(metric.name, whole, index),
-        tuple(rows),
-        (f"Rows of this finding: the {index.title}.", *_strata_note(cube)),
-        settings={"interval": _method(asked), "confidence": asked.policy.confidence, "draws": asked.policy.draws,
-                  "random_state": asked.policy.random_state, **asked.options},
-    )  # fmt: skip
-
-
-def _distances(asked: Request, cube: Cube) -> Finding:
-    """An index that is a distance for every pair of groups; the largest is judged."""
-    metric = asked.metric
-    whole = cube.marginal(control=False)
-    named = [i for i, (_, group) in enumerate(whole.pairs) if None not in group]
-    place = np.full(len(whole.pairs), -1, dtype=np.intp)
-    place[named] = np.arange(len(named))
-    assert whole.scores is not None  # noqa: S101 - the roles were checked
-    table = whole.scores.regroup(place)
-    groups = [whole.pairs[i][1] for i in named]
-    found = SCORE_INDICES[str(metric.index)](Binned.of(table, len(groups)), asked.policy)
-    pairs = [(i, j) for i in range(len(groups)) for j in range(len(groups)) if metric.index == "cross_auc" or i < j]
-    rows = [
-        Row(
-            metric.name,
-            groups[i],
-            against=spell(groups[j]),
-            estimate=_estimate(found.values[i, j], found.low[i, j], found.high[i, j]),
-        )
-        for i, j in pairs
-    ]
-    value = _estimate(*found.worst)
-    passes = None if asked.threshold is None or not value.defined else value.value <= asked.threshold + TOLERANCE
-    summary = _farthest(metric.name, found.values, groups, pairs)
-    note = (
-        "Exact: every score is a bin of its own."
-        if table.bins.exact
-        else f"From {table.bins.count:,} bins of the score; within {found.error:.2g} of the exact value."
-    )
-    sentence = f"{metric.title} is undefined: fewer than two groups have scores with what it needs."
-    if value.defined:
-        ending = wording.reach((found.worst[1], found.worst[2]), asked.policy.confidence, "value", "score")
-        ending += wording.bound(asked.threshold, passes, "value", "ratio")
-        sentence = f"The largest {found.title} is {value.value:.3g}{ending}."
-        if metric.index != "cross_auc" and summary.against is not None:
-            sentence = f"{sentence[:-1]}, between {spell(summary.group)} and {summary.against}."
-        elif metric.index == "cross_auc":
-            sentence = f"The values of the {found.title} differ by up to {value.value:.3g}{ending}."
-    settings: dict[str, object] = {
-        "confidence": asked.policy.confidence,
-        "random_state": asked.policy.random_state,
-        **asked.options,
-    }
-    return Finding(
-        metric.name,
-        metric.title,
-        cube.meaning.sensitive,
-        value,
-        "value",
-        asked.threshold,
-        passes,
-        _verdict(value, asked.threshold),
-        sentence,
-        summary,
-        tuple(rows),
-        (note, *_strata_note(cube)),
-        unit="score",
+        rows,
+        [f"Rows of this finding: the {index.title}."],
         settings=settings,
     )
-
-
-def _farthest(name: str, values: Floats, groups: list[Group], pairs: list[tuple[int, int]]) -> Row:
-    defined = [pair for pair in pairs if not np.isnan(values[pair])]
-    if not defined:
-        return Row(name, ())
-    i, j = max(defined, key=lambda pair: values[pair])
-    return Row(name, groups[i], against=spell(groups[j]))
 
 
 def _largest_log_ratio(cube: Cube, policy: Policy, index: Index) -> tuple[Floats, Floats]:
@@ -172,28 +95,10 @@ def _largest_log_ratio(cube: Cube, policy: Policy, index: Index) -> tuple[Floats
     return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
 
-def _strata_note(cube: Cube) -> tuple[str, ...]:
-    return ("Computed over all strata together.",) if cube.meaning.control else ()
-
-
 def _method(asked: Request) -> str:
     if asked.metric.index == "differential_fairness":
         return "simultaneous"
     return asked.policy.interval if asked.policy.uses_draws else "percentile"
-
-
-def _estimate(value: Floats | float, low: float, high: float) -> Estimate:
-    if math.isnan(float(value)) or math.isnan(low) or math.isnan(high):
-        return Estimate(float(value))
-    return Estimate(float(value), float(low), float(high))
-
-
-def _verdict(value: Estimate, threshold: float | None) -> Verdict:
-    if threshold is None or value.low is None or value.high is None:
-        return "not judged"
-    if value.low > threshold + TOLERANCE:
-        return "fail"
-    return "pass" if value.high <= threshold + TOLERANCE else "inconclusive"
 
 
 def _sentence(asked: Request, index: Index, passes: bool | None) -> str:

@@ -122,7 +122,8 @@ INDICES: dict[str, Callable[..., Index]] = {
     "differential_fairness": differential_fairness,
 }
 
-OPTIONS: dict[str, dict[str, float]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
+    "largest_loss": {"loss": "absolute"},
     "generalized_entropy": {"alpha": 2.0},
     "differential_fairness": {"concentration": 1.0},
 }

@@ -7,27 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from evenhand import comparison, indexed, sampling, tested
+from evenhand import comparison, impact, indexed, intersecting, multiclass, sampling, scored, strata, tested
 from evenhand.catalogue import Metric
 from evenhand.catalogue.entry import AnyMeasure
 from evenhand.comparison import Convention, Plan
 from evenhand.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.findings import Estimate, Finding, Panel, Verdict, spell
-from evenhand.inference.intervals import wilson
-from evenhand.inference.spread import Normal
+from evenhand.inference.spread import Spread
+from evenhand.measures import Measure
 from evenhand.part import Part
 from evenhand.policy import Request
-from evenhand.scoremeasures import Binned, calibration_bins
+from evenhand.regression import outcome_bands
+from evenhand.scoremeasures import calibration_bins
 from evenhand.table import Table, tabulate
+
+Floats = npt.NDArray[np.float64]
 
 WORTH_A_WORD = 0.05  # above this share of missing groups every pass is qualified
 
 
 def finding(asked: Request, cube: Cube) -> Finding:
     """Evaluate one metric on the groups of a cube."""
-    _check_roles(asked.metric, cube)
+    check_roles(asked.metric, cube)
     _check_groups(cube)
     asked = _to_scale(asked, cube)
     if asked.metric.index is not None:
@@ -35,11 +39,27 @@ def finding(asked: Request, cube: Cube) -> Finding:
     plan, convention = _plan(asked, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
-    rows: Sequence[AnyMeasure] = asked.metric.rows
-    if asked.metric.binned and cube.scores is not None:
-        rows = calibration_bins(cube.scores.reading)
-    parts = [Part(asked, plan, stratum, tabulate(rows, cube.stratum(stratum), plan)) for stratum in cube.strata]
-    return _conclude(asked, plan, cube, parts)
+    rows = _measures(asked, cube)
+    within = replace(asked, strata=len(cube.strata))
+    parts = [Part(within, plan, stratum, tabulate(rows, cube.stratum(stratum), plan)) for stratum in cube.strata]
+    found = _conclude(within, plan, cube, parts)
+    if len(parts) < 2:
+        return found
+    pooled = Part(asked, plan, (), tabulate(rows, cube.marginal(control=False), plan))
+    more, notes, panels = strata.describe(pooled, parts)
+    return replace(found, rows=(*found.rows, *more), notes=(*notes, *found.notes), panels=(*panels, *found.panels))
+
+
+def _measures(asked: Request, cube: Cube) -> Sequence[AnyMeasure]:
+    """The measures that a metric compares in this cube: for each calibration bin, outcome band or class one."""
+    metric = asked.metric
+    if metric.binned and cube.scores is not None:
+        reading = cube.scores.reading
+        return calibration_bins(reading) if reading.outcome is None else outcome_bands(reading)
+    if cube.classes:
+        plain = [row for row in metric.rows if isinstance(row, Measure)]
+        return multiclass.rows(plain, cube.classes, means=asked.aggregate == "worst")
+    return metric.rows
 
 
 def _to_scale(asked: Request, cube: Cube) -> Request:
@@ -50,22 +70,34 @@ def _to_scale(asked: Request, cube: Cube) -> Request:
     return replace(asked, threshold=asked.threshold * (bins.high - bins.low))
 
 
-def row_finding(asked: Request, cube: Cube, spreads: Mapping[str, Normal]) -> Finding:
-    """A finding for measures that were computed from the rows, with a value and an error for each group."""
-    _check_groups(cube)
+def row_finding(
+    asked: Request, cube: Cube, spreads: Mapping[str, Spread], rest: Mapping[str, Spread] | None = None
+) -> Finding:
+    """A finding for measures that were computed from the rows, with a value and an error for each group.
+
+    `rest` holds the same of everyone else, for each group: without it groups cannot be compared with the rest. Where a
+    convention pools all groups but the reference, `cube` and `spreads` come pooled.
+    """
     plan, convention = _plan(asked, cube)
-    if plan.against in ("rest", "overall") or convention.pool:
+    if not convention.pool:
+        _check_groups(cube)
+    pooled = len(cube.named().groups) <= 2
+    if plan.against == "overall" or (plan.against == "rest" and rest is None) or (convention.pool and not pooled):
         raise CallError("a measure made of a function is compared between extremes or with a reference group.")
     rows, groups = asked.metric.rows, [group for _, group in cube.pairs]
     chosen = [spreads[row.name] for row in rows]
     values = np.stack([part.values for part in chosen])
     sizes = np.stack([part.sizes for part in chosen]).astype(np.int64)
-    base, bases = None, []
+    base: Floats | None = None
+    bases: list[Spread] = []
     if plan.reference in groups:
         place = groups.index(plan.reference)
         base = np.repeat(values[:, [place]], len(groups), axis=1)
         base[:, place] = np.nan
-        bases = [Normal(*(np.full(len(groups), part[place]) for part in (s.values, s.errors, s.sizes))) for s in chosen]
+        bases = [part.scaled(1.0, [place] * len(groups)) for part in chosen]
+    elif plan.against == "rest" and rest is not None:
+        bases = [rest[row.name] for row in rows]
+        base = np.stack([part.values for part in bases])
     table = Table(cube, rows, groups, chosen, values, sizes, base, bases)
     return _conclude(asked, plan, cube, [Part(asked, plan, (), table)])
 
@@ -95,7 +127,12 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
     people = cube.size
     sample = sampling.describe(worst, people)
     test, counts = tested.no_gap(parts)
-    notes = [*_notes(asked, cube, parts), *_evidence(worst), *sampling.notes(worst, sample, people)]
+    rows = {part.stratum: part.rows(tested.by_group(part)) for part in parts}
+    impacts = {part.stratum: impact.describe(part, rows[part.stratum]) for part in parts}
+    notes = [*_of_scores(asked.metric, cube, worst, parts), *_notes(asked, cube, parts)]
+    notes += [*impacts[worst.stratum][1], *_evidence(worst)]
+    beyond, crossed = intersecting.describe(worst)
+    notes += [*beyond, *sampling.notes(worst, sample, people)]
     return Finding(
         asked.metric.name,
         asked.metric.title,
@@ -107,36 +144,25 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         overall([part.verdict for part in parts]),
         sentence,
         summary,
-        tuple(row for part in parts for row in part.rows(tested.by_group(part))),
+        tuple(row for part in parts for row in rows[part.stratum]),
         tuple(notes),
         p_value=None if test is None or math.isnan(test.p_value) else test.p_value,
         unit=worst.unit,
         tested=None if test is None else test.name,
         counts=counts,
         sample=sample,
-        panels=(_calibration_panel(cube),) if asked.metric.binned else (),
+        panels=(*_panels(asked.metric, cube), *(panel for panels, _ in impacts.values() for panel in panels), *crossed),
         settings=_settings(asked, plan),
     )
 
 
-def _calibration_panel(cube: Cube) -> Panel:
-    """Each calibration bin of each group: people, observed rate with Wilson's interval, mean score, and their gap."""
-    whole = cube.marginal(control=False)
-    assert whole.scores is not None  # noqa: S101 - the roles were checked
-    binned = Binned.of(whole.scores, len(whole.pairs))
-    k, n, score = binned.calibration()
-    low, high = wilson(k, n)
-    edges = binned.reading.edges
-    rows = []
-    for i, (_, group) in enumerate(whole.pairs):
-        for b in range(len(edges) - 1):
-            if n[i, b] > 0:
-                rate, mean = float(k[i, b] / n[i, b]), float(score[i, b])
-                away = rate - mean if binned.reading.bins.is_probability else None
-                ends = (float(low[i, b]), float(high[i, b]))
-                rows.append((spell(group), edges[b], edges[b + 1], int(n[i, b]), rate, *ends, mean, away))
-    columns = ("group", "from", "to", "n", "observed rate", "low", "high", "mean score", "observed - mean score")
-    return Panel("curve", "Calibration by group", columns, tuple(rows))
+def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:
+    return (scored.curve(cube),) if metric.binned and cube.meaning.task == "binary" else ()
+
+
+def _of_scores(metric: Metric, cube: Cube, worst: Part, parts: Sequence[Part]) -> list[str]:
+    calibration = metric.binned and cube.meaning.task == "binary"
+    return scored.calibration_notes(worst) if calibration else scored.precision(parts)
 
 
 def _evidence(part: Part) -> list[str]:
@@ -171,6 +197,10 @@ def _notes(asked: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
     alone = [spell(part.stratum) for part in parts if len(parts) > 1 and math.isnan(part.gap.difference)]
     if alone:
         notes.append(f"In {_names(alone)} nothing could be compared. A pass says nothing of it.")
+    rare = dict.fromkeys(told for part in parts for told in part.rare_groups())
+    if rare:
+        share = 100 * asked.policy.min_group_share
+        notes.append(f"Under {share:g} % of the people each, so shown and not compared: {_names(rare, '; ', 20)}.")
     missing = int(sum(n for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True) if None in group))
     if missing:
         share = missing / cube.size
@@ -187,7 +217,7 @@ def _names(names: Mapping[str, None] | Sequence[str], mark: str = ", ", most: in
 def _settings(asked: Request, plan: Plan) -> dict[str, object]:
     policy = asked.policy
     settings: dict[str, object] = {
-        "against": plan.name or "extremes",
+        "against": "extremes" if plan.name is None else plan.name,
         "aggregate": asked.aggregate,
         "convention": asked.convention,
         "min_group_size": policy.min_group_size,
@@ -200,8 +230,18 @@ def _settings(asked: Request, plan: Plan) -> dict[str, object]:
     return settings
 
 
-def _check_roles(metric: Metric, cube: Cube) -> None:
-    there = cube.has
+def check_roles(metric: Metric, cube: Cube) -> None:
+    """Raise where the data lacks what a metric needs."""
+    task, there = cube.meaning.task, cube.has
+    if metric.home is not None:
+        raise CallError(f"{metric.name} needs more than counts: call evenhand.{metric.name}() and add what it finds.")
+    if task not in metric.tasks and cube.facts.get("regression_chosen"):
+        raise DataError(
+            f"label and prediction both hold fractions, as numbers do (task='regression'), and {metric.name} is for "
+            "decisions. If the prediction looks like a score, pass it as score= with cutoff=."
+        )
+    if task not in metric.tasks:
+        raise CallError(f"{metric.name} is for task {' or '.join(map(repr, sorted(metric.tasks)))}; this is {task!r}.")
     lacking = sorted(role for role in metric.needs if not there[role])
     if lacking:
         raise CallError(f"{metric.name} needs {' and '.join(role + '=' for role in lacking)}, which was not given.")

@@ -87,6 +87,11 @@ class Measure:
         return frozenset(needs)
 
     @property
+    def coefficients(self) -> tuple[Floats, Floats]:
+        """Numerator and denominator as rows over the cells."""
+        return _coefficients(self.numerator), _coefficients(self.denominator)
+
+    @property
     def form(self) -> Form | None:
         """The measure as a function of a proportion; None for totals, means and stranger ratios."""
         if self.of or not self.denominator:

@@ -44,7 +44,7 @@ def applies(table: Table, plan: Plan) -> bool:
 def find(asked: Request, plan: Plan, table: Table, chosen: Gap, judged: Judged) -> Bounds:
     """The bounds by the family that the policy names."""
     own, difference, ratio = _FAMILIES[asked.policy.interval]
-    confidence = asked.policy.confidence
+    confidence = asked.confidence
     parts = [part for part in table.spreads if isinstance(part, Proportions)]
     limits = [own(part.k, part.n, confidence) for part in parts]
     if table.base is None:
@@ -75,7 +75,7 @@ def _between(
             if one.high is None or one.low is None or not isinstance(part, Proportions):
                 continue
             top, low = (part.k[one.high], part.n[one.high]), (part.k[one.low], part.n[one.low])
-            sides = functions[0](*top, *low, asked.policy.confidence), functions[1](*low, *top, asked.policy.confidence)
+            sides = functions[0](*top, *low, asked.confidence), functions[1](*low, *top, asked.confidence)
             found.append(((float(sides[0][0]), float(sides[0][1])), (float(sides[1][0]), float(sides[1][1]))))
         return found
 

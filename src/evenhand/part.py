@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,15 @@ class Part:
         self.asked, self.plan, self.stratum, self.table = asked, plan, stratum, table
         self.one_sided = asked.one_sided and not plan.fold
         named = np.array([None not in group or group == plan.reference for group in table.groups])
+        people = table.cube.n.sum(axis=(1, 2))
+        rare = named & (people < asked.policy.min_group_share * people.sum())
+        rare &= np.array([group != plan.reference for group in table.groups])
+        self.rare = [group for group, left_out in zip(table.groups, rare, strict=True) if left_out]
+        named &= ~rare
         large = table.support >= asked.policy.min_group_size
-        self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[:, i].all()]
-        everyone = np.broadcast_to(named, table.values.shape)
+        judged = np.array([getattr(row, "judged", True) for row in table.measures])
+        self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[judged, i].all()]
+        everyone = named & judged[:, None]
         if asked.metric.binned:
             everyone = everyone & (table.support >= asked.options["min_bin"])
         self.judged = Judged(everyone, everyone & large & (plan.reference not in self.small))
@@ -90,12 +97,26 @@ class Part:
             return "fail"
         return "pass" if self.bounds.inside and self.passes else "inconclusive"
 
+    def rare_groups(self) -> list[str]:
+        """The groups that are too rare to be compared, each with its people and its rates."""
+        table = self.table
+        people = dict(zip(table.groups, table.cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+        told = []
+        for group in self.rare:
+            rates = table.values[:, table.groups.index(group)]
+            named = zip(table.measures[:2], rates, strict=False)
+            shown = ", ".join(f"{row.title} {wording.amount(float(rate), row.unit)}" for row, rate in named)
+            told.append(f"{spell(group)} ({people[group]:,} people, {shown})")
+        return told
+
     def left_out(self) -> list[str]:
         """Measures in which nothing could be compared, although others could."""
         if math.isnan(self.value) and self.table.base is None and len(self.table.measures) == 1:
             return []
         lost = []
         for i, row in enumerate(self.table.measures):
+            if not getattr(row, "judged", True):
+                continue
             base = None if self.table.base is None else self.table.base[i : i + 1]
             one = comparison.gap(self.table.values[i : i + 1], base, self.judged.everyone[i : i + 1])
             if math.isnan(one.ratio if self.asked.judged_on == "ratio" else one.difference):
@@ -122,14 +143,14 @@ class Part:
             low, high = self.bounds.own[i]
             for j, group in enumerate(table.groups):
                 value = float(table.values[i, j])
-                difference, ratio = self._compared(i, j)
+                against, difference, ratio = self._compared(i, j)
                 rows.append(
                     Row(
                         row.name,
                         group,
                         self.stratum,
                         bin=getattr(row, "bin", None),
-                        against=self.plan.name if difference else None,
+                        against=against,
                         n=int(table.support[i, j]),
                         estimate=estimate(value, (low[j], high[j])),
                         difference=difference,
@@ -137,27 +158,47 @@ class Part:
                         p_value=_defined(p[0][i, j]) if p is not None else None,
                         p_adjusted=_defined(p[1][i, j]) if p is not None else None,
                         reason=why(row, group) if math.isnan(value) else None,
+                        of_class=getattr(row, "of_class", None),
                     )
                 )
         return rows + self._gap_rows()
 
-    def _compared(self, i: int, j: int) -> tuple[Estimate | None, Estimate | None]:
-        """A group against its baseline, in one measure; None for the reference itself and between extremes."""
-        base = self.table.base
-        if base is None or self.table.groups[j] == self.plan.reference:
-            return None, None
+    def highest(self, i: int) -> int | None:
+        """The group with the highest value of a measure, among those compared."""
+        values = np.where(self.judged.everyone[i], self.table.values[i], np.nan)
+        return None if np.isnan(values).all() else int(np.nanargmax(values))
+
+    def _baseline(self, i: int, j: int) -> tuple[str | None, float] | None:
+        """What a group is set against in one measure; None for the reference itself and between extremes."""
+        table = self.table
+        if self.plan.against == "highest":
+            top = self.highest(i) if self.judged.everyone[i, j] else None
+            return None if top is None else (spell(table.groups[top]), float(table.values[i, top]))
+        if table.base is None or table.groups[j] == self.plan.reference:
+            return None
+        return self.plan.name, float(table.base[i, j])
+
+    def _compared(self, i: int, j: int) -> tuple[str | None, Estimate | None, Estimate | None]:
+        """A group against its baseline, in one measure: the name of that, the difference, the ratio."""
+        base = self._baseline(i, j)
+        if base is None:
+            return None, None, None
+        name, other = base
         value, ends = self.table.values[i, j], self.bounds.by_group
-        difference, ratio = float(value - base[i, j]), float(comparison.ratio(value, base[i, j]))
+        difference, ratio = float(value - other), float(comparison.ratio(value, other))
         if ends is None:
-            return Estimate(difference), Estimate(ratio)
-        return estimate(difference, (ends[0][i, j], ends[1][i, j])), estimate(ratio, (ends[2][i, j], ends[3][i, j]))
+            return name, Estimate(difference), Estimate(ratio)
+        low, high, least, most = (end[i, j] for end in ends)
+        return name, estimate(difference, (low, high)), estimate(ratio, (least, most))
 
     def _gap_rows(self) -> list[Row]:
         """The gap in each measure and in each stratum, where that is not what the finding itself says."""
         rows = []
         for i, (difference, ratio) in enumerate(self.bounds.by_measure):
-            one = comparison.gap(self.table.values[i : i + 1], None, self.judged.everyone[i : i + 1])
-            rows.append(self._gap_row(self.table.measures[i].name, one, difference, ratio))
+            row = self.table.measures[i]
+            one = comparison.gap(self.table.values[i : i + 1], None, self.judged.in_measure(i))
+            found = self._gap_row(row.name, one, difference, ratio)
+            rows.append(replace(found, of_class=getattr(row, "of_class", None)))
         if self.stratum:
             rows.append(self.summary())
         return rows

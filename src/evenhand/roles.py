@@ -15,6 +15,7 @@ import numpy as np
 from evenhand.errors import CallError, Problems, listing, nearest, shorten
 
 Missing = Literal["group", "drop", "error"]
+Task = Literal["binary", "multiclass", "regression"]
 SINGLE = ("label", "prediction", "score", "count", "weight")
 
 
@@ -51,6 +52,7 @@ class Roles:
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: Missing = "group"
     na: tuple[str, ...] = ()
+    task: Task | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -67,9 +69,16 @@ class Roles:
         return (*(f"control:{name}" for name in self.control), *(f"sensitive:{name}" for name in self.sensitive))
 
     @property
-    def decides(self) -> bool:
-        """Is there a decision, made or derived from a score and a cutoff?"""
-        return self.prediction is not None or self.cutoff is not None
+    def axis(self) -> str | None:
+        """The role whose numbers are cut into bins: a score, or the prediction of a regressor."""
+        if self.task == "regression":
+            return "prediction"
+        return None if self.score is None else "score"
+
+    @property
+    def axis_title(self) -> str:
+        """That column in an error."""
+        return f"{self.axis} column {shorten(str(getattr(self, self.axis or 'score')))!r}"
 
 
 def assign(
@@ -93,6 +102,7 @@ def assign(
     bands: Mapping[str, Sequence[float]] | None = None,
     missing: Missing = "group",
     na: Iterable[str] = (),
+    task: Task | None = None,
 ) -> Roles:
     """Read the arguments of a call. `names` are the columns of the data; None where there are only arrays."""
     problems = Problems()
@@ -122,7 +132,9 @@ def assign(
     _one_of("resolution", resolution, ("grid", "exact"), problems)
     if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
         problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
-    edges = _bands({} if bands is None else bands, (*groups, *strata), problems)
+    _check_task(task, given, problems)
+    outcome = (chosen["label"],) if task == "regression" and chosen["label"] else ()
+    edges = _bands({} if bands is None else bands, (*groups, *strata, *outcome), problems)
     favourable = _positive(positive, problems)
     problems.raise_if_any(CallError)
     return Roles(
@@ -140,8 +152,22 @@ def assign(
         bands=edges,
         missing=missing,
         na=tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
+        task=task,
         arrays=arrays,
     )
+
+
+def _check_task(task: str | None, given: Mapping[str, Any], problems: Problems) -> None:
+    if task is None:
+        return
+    _one_of("task", task, ("binary", "multiclass", "regression"), problems)
+    if task != "binary" and given["score"] is not None:
+        remedy = "pass the predicted number as prediction=" if task == "regression" else "audit one class: positive='a'"
+        problems.add(f"task={task!r} takes no score=: {remedy}.")
+    if task == "multiclass" and given["label"] is None and given["prediction"] is None:
+        problems.add("task='multiclass' needs label= or prediction=.")
+    if task == "regression" and given["prediction"] is None:
+        problems.add("task='regression' needs prediction=, the predicted number.")
 
 
 def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:

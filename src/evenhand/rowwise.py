@@ -6,7 +6,7 @@ Slower than cells, and the finding says so.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,8 @@ _DRAWS = 200  # enough for a standard error: within 5 % of what any number of dr
 
 def finding(asked: Request, cube: Cube, data: Any, arguments: Mapping[str, Any]) -> Finding:
     """A finding with measures that need the rows, on the attributes of the cube."""
+    if asked.metric.home is not None:
+        judge.check_roles(asked.metric, cube)  # which names the function to call
     groups = _rows_by_group(cube, data, arguments)
     spreads: dict[str, Normal] = {}
     for row in asked.metric.rows:
@@ -42,6 +44,13 @@ def finding(asked: Request, cube: Cube, data: Any, arguments: Mapping[str, Any])
     found = judge.row_finding(asked, cube, spreads)
     note = f"Computed from the rows of each group; errors by a bootstrap of the rows with {_DRAWS} draws."
     return replace(found, notes=(*found.notes, note))
+
+
+def reusable(columns: Any) -> Any:
+    """Columns that can be read twice, for the counts and for the rows: an iterator in a mapping becomes a list."""
+    if not isinstance(columns, dict):
+        return columns
+    return {key: list(item) if isinstance(item, Iterator) else reusable(item) for key, item in columns.items()}
 
 
 def _rows_by_group(cube: Cube, data: Any, arguments: Mapping[str, Any]) -> dict[Group, Columns]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand.findings import Group, Sample, spell
 from evenhand.inference import power
+from evenhand.inference.shared import Shared
 from evenhand.inference.spread import Spread
 from evenhand.part import Part
 from evenhand.wording import distance
@@ -23,7 +24,7 @@ def describe(part: Part, people: int) -> Sample | None:
     groups = int((usable & np.isfinite(spread.values)).sum())
     pair = _pair(part, spread)
     raw, debiased = power.variance_between(spread, usable)
-    detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, part.asked.policy.confidence)
+    detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, part.asked.confidence)
     settling = None
     if part.verdict == "inconclusive" and pair is not None and part.gap.measure is not None:
         settling = _settle(part, spread, pair, groups, people)
@@ -44,10 +45,11 @@ def notes(part: Part, sample: Sample | None, people: int) -> list[str]:
     said = []
     unit = part.table.measures[part.gap.measure or 0].unit
     if part.table.base is None and math.isfinite(sample.expected_gap) and len(part.table.groups) > 2:
-        said.append(f"Groups of these sizes would lie {distance(sample.expected_gap, unit)} apart by chance alone.")
+        expected = min(sample.expected_gap, 1.0) if unit == "rate" else sample.expected_gap
+        said.append(f"Groups of these sizes would lie {distance(expected, unit)} apart by chance alone.")
     if part.verdict == "inconclusive" and part.asked.policy.interval == "simultaneous":
         if sample.rows_to_settle is None:
-            said.append("No sample below a billion rows is expected to settle it: the estimate is at the threshold.")
+            said += _unsettled(part)
         else:
             times = sample.rows_to_settle / max(people, 1)
             said.append(
@@ -55,6 +57,16 @@ def notes(part: Part, sample: Sample | None, people: int) -> list[str]:
                 f"settle it; {spell(sample.limiting_group)} limits it most."
             )
     return said
+
+
+def _unsettled(part: Part) -> list[str]:
+    """Why no number of rows is named; against the rest of each group none is looked for."""
+    spread = part.table.spreads[part.gap.measure or 0]
+    if spread is None or _pair(part, spread) is None:
+        return []
+    if isinstance(spread, Shared):
+        return ["More people alone are not expected to settle it: the replicas bring noise of their own."]
+    return ["No sample below a billion rows is expected to settle it: the estimate is at the threshold."]
 
 
 def _pair(part: Part, spread: Spread) -> tuple[int, int] | None:
@@ -85,7 +97,7 @@ def _widest(part: Part, spread: Spread) -> tuple[int, int] | None:
 
 def _settle(part: Part, spread: Spread, pair: tuple[int, int], groups: int, people: int) -> tuple[int, Group] | None:
     asked = part.asked
-    share = asked.policy.confidence ** (1 / len(part.table.measures))
+    share = asked.confidence ** (1 / len(part.table.measures))
     found = power.rows_to_settle(spread, pair, asked.judged_on, asked.threshold or 0.0, share, groups, people)
     if found is None:
         return None

@@ -1,7 +1,7 @@
 """SCORE_MEASURES: what is computed for one group from its score bins, each as a Spread of all groups.
 
 Means are exact whatever the bins. What depends on the order of scores within a bin is exact where each bin is one
-value, and otherwise off by no more than the bound that `Binned.resolution_error` gives.
+value, and otherwise off by no more than the bound that the measure's `error` gives.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand import curves
-from evenhand.inference.spread import Errors, Logit, Normal, Proportions, Spread, effective
+from evenhand.inference.spread import Errors, Largest, Logit, Normal, Proportions, Spread, effective
 from evenhand.measures import Form
 from evenhand.sources.scoretable import ScoreTable
 from evenhand.sources.scoring import Reading
 
 Floats = npt.NDArray[np.float64]
+
+MIN_BIN = 10
+"""People of a group in a calibration bin, below which the bin is shown and not judged."""
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 _ALL = (NEGATIVE, POSITIVE, UNLABELLED)
@@ -76,16 +79,17 @@ class Binned:
 
     def calibration(self) -> tuple[Floats, Floats, Floats]:
         """Positives, everyone labelled (as people) and mean score by calibration bin; [groups, bins]."""
-        k, n, score = (np.zeros((len(self.n), len(self.reading.edges) - 1)) for _ in range(3))
-        mass = np.zeros_like(k)
-        top, rest, top2, rest2 = (np.zeros_like(k) for _ in range(4))
-        for label, part, part2 in ((POSITIVE, top, top2), (NEGATIVE, rest, rest2)):
-            for group in range(len(self.n)):
-                np.add.at(part[group], self.by_edge, self.mass[group, label])
-                np.add.at(part2[group], self.by_edge, self.squares[0][group, label])
-                np.add.at(score[group], self.by_edge, self.first[group, label])
-                np.add.at(mass[group], self.by_edge, self.mass[group, label])
-        k, n = (top, top + rest) if self.mass is self.n else effective(top, rest, top2, rest2)
+        return self._calibration
+
+    @cached_property
+    def _calibration(self) -> tuple[Floats, Floats, Floats]:
+        inside = np.eye(len(self.reading.edges) - 1)[self.by_edge]  # [score bins, calibration bins]
+        top, rest = (self.mass[:, label] @ inside for label in (POSITIVE, NEGATIVE))
+        score = (self.first[:, POSITIVE] + self.first[:, NEGATIVE]) @ inside
+        mass = top + rest
+        k, n = top, mass
+        if self.mass is not self.n:
+            k, n = effective(top, rest, *(self.squares[0][:, label] @ inside for label in (POSITIVE, NEGATIVE)))
         with np.errstate(divide="ignore", invalid="ignore"):
             return k, n, np.where(mass > 0, score / mass, np.nan)
 
@@ -106,6 +110,46 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[Binned], Spread]:
     return spread
 
 
+def scoring_rate(data: Binned) -> Spread:
+    """The share of each group that scores above the median of everyone.
+
+    On a grid the people in the median's bin are shared out as everyone's: what is above half of all is above.
+    """
+    mass = data.mass.sum(axis=1)
+    above = mass @ above_median(mass.sum(axis=0), data.reading.bins.exact)
+    rest = mass.sum(axis=1) - above
+    if data.mass is data.n:
+        return Proportions(np.rint(above), mass.sum(axis=1), _PLAIN)
+    squares = data.squares[0].sum(axis=1)
+    top2 = squares @ above_median(mass.sum(axis=0), data.reading.bins.exact)
+    return Proportions(*effective(above, rest, top2, squares.sum(axis=1) - top2), _PLAIN)
+
+
+def scoring_rate_error(data: Binned) -> Floats:
+    """How far the scoring rate of each group may be off: by all its people in the bin that holds the median."""
+    mass = data.mass.sum(axis=1)
+    share = above_median(mass.sum(axis=0), data.reading.bins.exact)
+    torn = np.where((share > 0) & (share < 1), 1.0, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(mass @ torn / mass.sum(axis=1))
+
+
+def above_median(mass: Floats, exact: bool) -> Floats:
+    """The share of each score bin that lies above the median of all the mass; `exact` where a bin is one value.
+
+    >>> above_median(np.array([1.0, 1.0, 2.0]), exact=True), above_median(np.array([1.0, 2.0, 1.0]), exact=True)
+    (array([0., 0., 1.]), array([0., 0., 1.]))
+    >>> above_median(np.array([1.0, 2.0, 1.0]), exact=False)
+    array([0. , 0.5, 1. ])
+    """
+    half, below = mass.sum() / 2, np.concatenate([[0.0], np.cumsum(mass)[:-1]])
+    beyond = np.where(below >= half * (1 - 1e-12), 1.0, 0.0)
+    if exact:
+        return beyond
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.clip(np.where(mass > 0, (below + mass - half) / mass, beyond), 0.0, 1.0)
+
+
 def auc(data: Binned) -> Spread:
     """The area under the ROC curve of each group, with DeLong's variance on the logit scale."""
     positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
@@ -113,6 +157,11 @@ def auc(data: Binned) -> Spread:
     p, n = positives.sum(axis=1), negatives.sum(axis=1)
     sizes = np.minimum(*(data.n[:, label].sum(axis=1) for label in _LABELLED))
     return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes)
+
+
+def auc_error(data: Binned) -> Floats:
+    """How far the AUC of each group may be off because scores within a bin are not told apart."""
+    return curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
 
 
 def brier(data: Binned) -> Spread:
@@ -158,13 +207,29 @@ def calibration_error(data: Binned) -> Spread:
                   np.sqrt(((1 - mean**2) * noise**2).sum(axis=1)), n.sum(axis=1))  # fmt: skip
 
 
+def maximum_calibration_error(data: Binned) -> Spread:
+    """The largest distance between observed rate and mean score in any calibration bin with enough people.
+
+    In a bin of a few people the distance is large whatever the score is worth, and would always be the largest; bins
+    below MIN_BIN are left out, as calibration leaves them out. The largest of what remains is still biased upwards,
+    which the limits of `Largest` allow for.
+    """
+    k, n, score = data.calibration()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.where(n >= MIN_BIN, np.abs(k / n - score), np.nan)
+        smooth = (k + 0.5) / (n + 1)
+        noise = np.where(n >= MIN_BIN, np.sqrt(smooth * (1 - smooth) / n), 0.0)
+    return Largest(away, noise, np.where(n >= MIN_BIN, n, 0.0).sum(axis=1))
+
+
 @dataclass(frozen=True)
 class ScoreMeasure:
     """A number for one group that needs its scores."""
 
     name: str
     title: str
-    function: Callable[[Binned], Spread]
+    function: Callable[[Any], Spread]
+    """Of the Binned scores of the groups, or for a regressor of their Moments."""
     needs: frozenset[str]
     empty: str
     unit: str = "score"
@@ -175,6 +240,8 @@ class ScoreMeasure:
     probability: bool = False
     """Does it compare the score with what happened, and so need a score between 0 and 1?"""
     in_score_units: bool = False
+    error: Callable[[Any], Floats] | None = None
+    """How far the value of each group may be off on a grid; None where bins make no difference or have no bound."""
 
 
 _SCORE, _BOTH = frozenset({"score"}), frozenset({"score", "label"})
@@ -183,12 +250,14 @@ _SCORE, _BOTH = frozenset({"score"}), frozenset({"score", "label"})
 SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("mean_score", "mean score", mean_score(_ALL), _SCORE, "scores", formula="E[S]",
                  in_score_units=True),
+    ScoreMeasure("scoring_rate", "scoring rate", scoring_rate, _SCORE, "scores", "rate",
+                 formula="P(S > median of all S)", error=scoring_rate_error),
     ScoreMeasure("mean_score_positive", "mean score of the positive class", mean_score((POSITIVE,)), _BOTH,
                  "positive labels with a score", formula="E[S | Y=1]", in_score_units=True),
     ScoreMeasure("mean_score_negative", "mean score of the negative class", mean_score((NEGATIVE,)), _BOTH,
                  "negative labels with a score", formula="E[S | Y=0]", in_score_units=True),
     ScoreMeasure("auc", "AUC", auc, _BOTH, "positive or no negative labels with a score",
-                 formula="P(S of a positive > S of a negative) + ½ P(equal)", linear=False),
+                 formula="P(S of a positive > S of a negative) + ½ P(equal)", linear=False, error=auc_error),
     ScoreMeasure("brier_score", "Brier score", brier, _BOTH, "labels with a score", formula="E[(S − Y)²]",
                  probability=True),
     ScoreMeasure("log_loss", "log loss", log_loss, _BOTH, "labels with a score",
@@ -196,6 +265,9 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("expected_calibration_error", "expected calibration error", calibration_error, _BOTH,
                  "labels with a score", formula="Σ_b n_b/n · |observed rate − mean score|", linear=False,
                  probability=True),
+    ScoreMeasure("maximum_calibration_error", "maximum calibration error", maximum_calibration_error, _BOTH,
+                 f"calibration bin with at least {MIN_BIN} labels", formula="max_b |observed rate − mean score|",
+                 linear=False, probability=True),
 )}
 # fmt: on
 

@@ -17,7 +17,7 @@ from evenhand.inference import hypotheses, multiplicity
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.spread import Average, Normal, Proportions, Spread
 from evenhand.part import Part
-from evenhand.policy import Policy
+from evenhand.policy import Policy, Request
 
 Floats = npt.NDArray[np.float64]
 Counts = tuple[Floats, Floats]
@@ -29,6 +29,8 @@ def no_gap(parts: Sequence[Part]) -> tuple[Test | None, Counts | None]:
     tests: list[Test] = []
     counts: list[Counts] = []
     for measure in range(len(parts[0].table.measures)):
+        if not any(part.judged.everyone[measure].any() for part in parts):
+            continue
         spreads = [part.table.spreads[measure] for part in parts]
         if len(parts) == 1 and isinstance(spreads[0], Normal):
             tests.append(_wald(spreads[0], parts[0].judged.everyone[measure]))
@@ -45,6 +47,8 @@ def no_gap(parts: Sequence[Part]) -> tuple[Test | None, Counts | None]:
 
 def by_group(part: Part) -> tuple[Floats, Floats] | None:
     """For each measure and group, p against its baseline, plain and adjusted; None between extremes."""
+    if part.plan.against == "highest":
+        return _below_highest(part)
     if part.table.base is None:
         return None
     p = np.full(part.table.values.shape, np.nan)
@@ -56,6 +60,27 @@ def by_group(part: Part) -> tuple[Floats, Floats] | None:
                 p[i, j] = _test(np.array([[mine.k[j], theirs.k[j]]]), np.array([[mine.n[j], theirs.n[j]]]),
                                 part.asked.policy).p_value  # fmt: skip
     return p, multiplicity.adjust(p.reshape(-1), part.asked.policy.correction).reshape(p.shape)
+
+
+def _below_highest(part: Part) -> tuple[Floats, Floats]:
+    """p of each group against the highest; Fisher's exact test for a ratio, as US employment practice has it."""
+    p = np.full(part.table.values.shape, np.nan)
+    for i, spread in enumerate(part.table.spreads):
+        top = part.highest(i)
+        if top is None or not isinstance(spread, Proportions) or spread.n[top] <= 0:
+            continue
+        for j in np.flatnonzero(part.judged.everyone[i] & (spread.n > 0)).tolist():
+            if j != top:
+                p[i, j] = _pair(spread, j, top, part.asked).p_value
+    return p, multiplicity.adjust(p.reshape(-1), part.asked.policy.correction).reshape(p.shape)
+
+
+def _pair(spread: Proportions, j: int, top: int, asked: Request) -> Test:
+    k, n = spread.k[[j, top]], spread.n[[j, top]]
+    whole = bool(np.all(k == np.rint(k)) and np.all(n == np.rint(n)))
+    if asked.judged_on == "ratio" and whole:
+        return hypotheses.fisher_exact(k[0], n[0], k[1], n[1])
+    return _test(k[None, :], n[None, :], asked.policy)
 
 
 def _proportions(spread: Spread | None) -> list[Proportions]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evenhand.catalogue.entry import AnyMeasure
 from evenhand.findings import Group, JudgedOn, spell
+from evenhand.sources.bins import Bins
 
 
 def amount(value: float, unit: str = "rate") -> str:
@@ -21,7 +22,25 @@ def amount(value: float, unit: str = "rate") -> str:
         return "infinite"
     if unit == "rate":
         return f"{100 * value:.1f} %"
-    return f"{value:,.0f}" if unit == "number" else f"{value:.3g}"
+    return f"{value:,.0f}" if unit == "number" else figure(value)
+
+
+def figure(value: float) -> str:
+    """Three figures, and whole numbers from a thousand on.
+
+    >>> figure(0.12345), figure(51234.5), figure(-1234.5)
+    ('0.123', '51,234', '-1,234')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
+def limit_figure(threshold: float) -> str:
+    """A threshold in its own units.
+
+    >>> limit_figure(0.8), limit_figure(5.34169), limit_figure(12500.0)
+    ('0.8', '5.342', '12,500')
+    """
+    return f"{threshold:,.0f}" if threshold >= 1e4 else f"{threshold:.4g}"
 
 
 def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
@@ -31,7 +50,9 @@ def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
     ('37.9 points', '-10.0 points')
     """
     sign = "+" if signed else ""
-    return f"{100 * value:{sign}.1f} points" if unit == "rate" else f"{value:{sign}.3g}"
+    if unit == "rate":
+        return f"{100 * value:{sign}.1f} points"
+    return f"{sign if value > 0 else ''}{figure(value)}"
 
 
 def quotient(value: float) -> str:
@@ -41,13 +62,14 @@ def quotient(value: float) -> str:
 def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, unit: str = "rate") -> str:
     """The interval in a sentence.
 
-    >>> reach((0.2577, 0.6877), 0.95, "difference")
-    ' (95 % interval 25.8 to 68.8)'
+    >>> reach((0.2577, 0.6877), 0.95, "difference"), reach((0.0012, 0.0043), 0.95, "difference", "bits")
+    (' (95 % interval 25.8 to 68.8)', ' (95 % interval 0.0012 to 0.0043)')
     """
     if any(math.isnan(end) for end in ends):
         return ""
     scale = 100 if judged_on == "difference" and unit == "rate" else 1
-    form = "{:.1f}" if scale == 100 else "{:.2f}"
+    small = scale == 1 and judged_on == "difference" and max(map(abs, ends)) < 0.1
+    form = "{:.1f}" if scale == 100 else "{:.4f}" if small else "{:.2f}"
     low, high = (form.format(scale * end) if math.isfinite(end) else "infinite" for end in ends)
     return f" ({100 * confidence:g} % interval {low} to {high})"
 
@@ -56,7 +78,7 @@ def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, uni
     """The end of a sentence: on which side of the threshold the value lies."""
     if threshold is None or passes is None:
         return ""
-    limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else f"{threshold:g}"
+    limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else limit_figure(threshold)
     side = "within" if passes else "beyond" if judged_on == "ratio" else "above"
     return f", {side} the threshold of {limit}"
 
@@ -105,6 +127,15 @@ def average(rows: Sequence[AnyMeasure], value: float, who: str, judged_on: Judge
     names = " and ".join(row.title for row in rows)
     size = f"a ratio of {quotient(value)}" if judged_on == "ratio" else f"a gap of {distance(value, rows[0].unit)}"
     return f"On average over {names}, {who} lie apart by {size}{ending}."
+
+
+def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
+    """Is a value that depends on the order of scores exact, or how far may it be off?"""
+    if not exact:
+        return f"Read off a grid, for so many groups; within {error:.2g} of the exact value."
+    if bins.exact:
+        return "Exact: every score is a bin of its own."
+    return f"From {bins.count:,} bins of the score; within {error:.2g} of the exact value."
 
 
 def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:

@@ -2,19 +2,50 @@
 
 The families stand in the order of the questions they ask: who is selected (independence), who is decided wrongly
 (separation), what a decision is worth (sufficiency), how often it is right (accuracy), how evenly people fare
-(inequality), what a score says of people (scores), how far apart scores lie (distances), and what the data brought
-along (data). Functions, documentation, command line and page are made from these entries.
+(inequality), what a score says of people (scores), how far apart scores lie (distances), how much a group tells about
+what is decided (dependence), how a predicted number fares (regression), whether people who are alike are
+treated alike (individual), whether the same person would be predicted otherwise in another group (counterfactual),
+whether the model wavers (stability), and what the data brought along (data).
+Functions, documentation, command line and page are made from these entries.
 """
 
 from __future__ import annotations
 
-from evenhand.catalogue import accuracy, data, distances, independence, inequality, scores, separation, sufficiency
+from evenhand.catalogue import (
+    accuracy,
+    counterfactual,
+    data,
+    dependence,
+    distances,
+    independence,
+    individual,
+    inequality,
+    regression,
+    scores,
+    separation,
+    stability,
+    sufficiency,
+)
 from evenhand.catalogue.entry import Metric, metric
 from evenhand.errors import CallError, nearest
 
 __all__ = ["ALIASES", "METRICS", "Metric", "find", "metric"]
 
-_FAMILIES = (independence, separation, sufficiency, accuracy, inequality, scores, distances, data)
+_FAMILIES = (
+    independence,
+    separation,
+    sufficiency,
+    accuracy,
+    inequality,
+    scores,
+    distances,
+    dependence,
+    regression,
+    individual,
+    counterfactual,
+    stability,
+    data,
+)
 
 METRICS: dict[str, Metric] = {entry.name: entry for family in _FAMILIES for entry in family.ENTRIES}
 """Each metric by its name."""

@@ -10,12 +10,27 @@ from evenhand import measures
 from evenhand.errors import CallError
 from evenhand.findings import JudgedOn
 from evenhand.measures import Measure, RowMeasure
+from evenhand.multiclass import ClassMeasure
+from evenhand.regression import REGRESSION_MEASURES
 from evenhand.scoremeasures import SCORE_MEASURES, ScoreMeasure
 
 Family = Literal[
-    "independence", "separation", "sufficiency", "accuracy", "inequality", "scores", "distances", "data", "own"
+    "independence",
+    "separation",
+    "sufficiency",
+    "accuracy",
+    "inequality",
+    "scores",
+    "distances",
+    "dependence",
+    "regression",
+    "individual",
+    "counterfactual",
+    "stability",
+    "data",
+    "own",
 ]
-AnyMeasure = Measure | ScoreMeasure | RowMeasure
+AnyMeasure = Measure | ScoreMeasure | RowMeasure | ClassMeasure
 Aggregate = Literal["worst", "mean", "mean_abs"]
 
 
@@ -49,6 +64,10 @@ class Metric:
     limits: str = ""
     sources: tuple[str, ...] = ()
     see_also: tuple[str, ...] = ()
+    home: str | None = None
+    """For what is measured from more than counts: the module of its own function, which has the metric's name."""
+    example: str = ""
+    """Code for its page, where it is not measured on the counts that ship with the package."""
 
     @property
     def rows(self) -> tuple[AnyMeasure, ...]:
@@ -63,13 +82,27 @@ class Metric:
     @property
     def in_score_units(self) -> bool:
         """Is its gap measured on the scale of the score?"""
+        if self.binned:
+            return self.family == "regression"
         return bool(self.rows) and all(isinstance(row, ScoreMeasure) and row.in_score_units for row in self.rows)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """What kinds of prediction it is for, as counted in a cube."""
+        if self.home is not None:
+            return frozenset()
+        if self.family == "regression":
+            return frozenset({"regression"})
+        if self.index in FOR_ANY_NUMBER:
+            return frozenset({"binary", "regression"})
+        several = self.index is None and not self.binned and all(isinstance(row, Measure) for row in self.rows)
+        return frozenset({"binary", "multiclass"} if several else {"binary"})
 
     @property
     def needs(self) -> frozenset[str]:
         """The roles without which the metric cannot be computed."""
         if self.binned:
-            return frozenset({"score", "label"})
+            return frozenset({"prediction" if self.family == "regression" else "score", "label"})
         if self.index is not None:
             return INDEX_NEEDS[self.index]
         return frozenset().union(*(row.needs for row in self.rows))
@@ -84,13 +117,19 @@ INDEX_NEEDS: dict[str, frozenset[str]] = {
     "wasserstein": frozenset({"score"}),
     "abroca": frozenset({"score", "label"}),
     "cross_auc": frozenset({"score", "label"}),
+    "largest_shift": frozenset({"prediction"}),
+    "largest_loss": frozenset({"prediction", "label"}),
+    "maximal_correlation": frozenset(),
+    "mutual_information": frozenset(),
 }
+FOR_ANY_NUMBER = ("ks", "wasserstein", "maximal_correlation", "mutual_information")
+"""The indices that need only numbers or decisions, whatever they stand for."""
 
 
 def _find(row: str | AnyMeasure) -> AnyMeasure:
-    if isinstance(row, str) and row in SCORE_MEASURES:
-        return SCORE_MEASURES[row]
-    return row if isinstance(row, (ScoreMeasure, RowMeasure)) else measures.find(row)
+    if isinstance(row, str) and (found := SCORE_MEASURES.get(row) or REGRESSION_MEASURES.get(row)):
+        return found
+    return row if isinstance(row, (ScoreMeasure, RowMeasure, ClassMeasure)) else measures.find(row)
 
 
 def metric(

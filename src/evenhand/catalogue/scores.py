@@ -7,6 +7,7 @@ hold for every cut-off at once, and cannot say what happens at the one that will
 
 from __future__ import annotations
 
+from evenhand.catalogue import calibrated
 from evenhand.catalogue.entry import Metric
 
 _BORKAN = (
@@ -16,10 +17,6 @@ _BORKAN = (
 _CHEN = (
     "Chen, I. Y., Johansson, F. D., & Sontag, D. (2018). Why is my classifier discriminatory? Advances in Neural "
     "Information Processing Systems (NeurIPS). arXiv:1805.12002."
-)
-_CHOULDECHOVA = (
-    "Chouldechova, A. (2017). Fair prediction with disparate impact: A study of bias in recidivism "
-    "prediction instruments. Big Data, 5(2)."
 )
 _GNEITING = (
     "Gneiting, T., & Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and estimation. Journal of "
@@ -32,10 +29,6 @@ _KALLUS = (
 _KLEINBERG = (
     "Kleinberg, J., Mullainathan, S., & Raghavan, M. (2017). Inherent trade-offs in the fair determination "
     "of risk scores. Innovations in Theoretical Computer Science (ITCS)."
-)
-_MISMEASURE = (
-    "Corbett-Davies, S., & Goel, S. (2018). The measure and mismeasure of fairness: A critical review of "
-    "fair machine learning. arXiv:1808.00023."
 )
 _PLEISS = (
     "Pleiss, G., Raghavan, M., Wu, F., Kleinberg, J., & Weinberger, K. Q. (2017). On fairness and calibration. "
@@ -86,6 +79,48 @@ ENTRIES: tuple[Metric, ...] = (
             "Knowledge Discovery, 31(4).",
         ),
         see_also=("demographic_parity", "ks_distance", "wasserstein_distance", "overall_balance"),
+    ),
+    Metric(
+        name="scoring_rate_parity",
+        title="scoring rate parity",
+        family="scores",
+        measures=("scoring_rate",),
+        judged_on="ratio",
+        threshold=0.8,
+        aliases={
+            "scoring_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "scoring_rate_difference": {"judged_on": "difference"},
+        },
+        question="Does each group score above the median of everyone equally often?",
+        formula="P(S > median of all S | A=a) equal for all groups a",
+        compares=(
+            "The scoring rate: the share of each group whose score lies above the median score of everyone, those "
+            "without a known group included. The lowest rate is divided by the highest. A score equal to the "
+            "median is not above it."
+        ),
+        when=(
+            "Use it for a tool that ranks or scores candidates and leaves the choice to people, so that there is no "
+            "decision to count. New York City's Local Law 144 on automated employment decision tools asks for "
+            "this rate and its ratio to the highest scoring category; the policy nyc-ll144 reports them as the "
+            "rule does."
+        ),
+        assumes=(
+            "That a higher score is the better one for the person, or higher_is says otherwise. That the median is "
+            "a sensible line: where far fewer than half are chosen, the line that matters lies elsewhere. That "
+            "the rows are everyone who was scored."
+        ),
+        harm=("allocation",),
+        limits=(
+            "It sees only on which side of the median people are, so two groups may lie apart at the top and agree "
+            "here. The median belongs to this sample: adding people moves the line for everyone. With many equal "
+            "scores far fewer than half can be above it. Scores of more than 1,024 values are counted on a grid, "
+            "and people in the cell that holds the median are then shared out; resolution='exact' does not need to."
+        ),
+        sources=(
+            "New York City Department of Consumer and Worker Protection (2023). Use of automated employment decision "
+            "tools. Rules of the City of New York, Title 6, Sections 5-300 and 5-301.",
+        ),
+        see_also=("disparate_impact", "mean_score_parity", "ks_distance"),
     ),
     Metric(
         name="balance_for_positive_class",
@@ -203,92 +238,7 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_KLEINBERG, _PLEISS),
         see_also=("balance_for_positive_class", "balance_for_negative_class", "equalized_odds", "calibration"),
     ),
-    Metric(
-        name="calibration",
-        title="calibration",
-        family="scores",
-        binned=True,
-        judged_on="difference",
-        threshold=0.1,
-        aliases={"calibration_within_groups": {}, "calibration_by_bin": {}},
-        question="Does the same score stand for the same chance in every group?",
-        formula=(
-            "P(Y=1 | S in bin, A=a) equal for all groups a and every bin; each bin holds its lower edge, and the "
-            "last its upper edge too"
-        ),
-        compares=(
-            "The observed rate, the share with a positive label, of people whose scores fall in the same bin. "
-            "There is a gap between groups for every bin, and the largest is judged. The gap in observed rate "
-            "minus mean score is shown too: it takes out that groups stand at different places within a bin, and "
-            "is close to 0 when the score is calibrated in each group. Calibration within groups, in the strict "
-            "sense, asks for this second thing, that each rate equal the score itself."
-        ),
-        when=(
-            "Use it when people act on the number: a doctor who reads 30%, a judge who reads 7 of 10, a bank that "
-            "prices by risk. If 0.3 means three chances in ten for one group and two for another, whoever "
-            "relies on it treats the two differently without knowing. It is sufficiency put to the score, and so "
-            "asks for more than predictive parity, which looks at one cut-off."
-        ),
-        assumes=(
-            "That there is a true label for people at every score, in every group alike; often only those on one "
-            "side of a cut-off have one (selective labels). A label that counts arrests or spending makes a score "
-            "calibrated to arrests or spending. That the bins are fine enough for people within one to be treated "
-            "alike, and coarse enough to hold people of every group."
-        ),
-        harm=("allocation", "quality of service"),
-        limits=(
-            "Even a perfectly calibrated score shows gaps of a few points in ordinary bins, because groups are "
-            "composed differently inside a bin: look at the gap in observed rate minus mean score before "
-            "believing one. The largest gap of many bins needs much data: at the default tolerance a pass takes "
-            "thousands of people in each group, and 2,000 are seldom enough. When base rates differ, calibration "
-            "excludes balance for both classes unless prediction is perfect. A score can be calibrated and still "
-            "leave out, by choice or by neglect, what would tell the people of one group apart."
-        ),
-        sources=(_CHOULDECHOVA, _KLEINBERG, _MISMEASURE),
-        see_also=("calibration_error_parity", "predictive_parity", "overall_balance", "brier_score_parity"),
-    ),
-    Metric(
-        name="calibration_error_parity",
-        title="calibration error parity",
-        family="scores",
-        measures=("expected_calibration_error",),
-        judged_on="difference",
-        threshold=0.1,
-        question="Is the score equally far from the observed rates in each group?",
-        formula="Σ_b n_b/n · | P(Y=1 | S in bin b, A=a) − E[S | S in bin b, A=a] | equal for all groups a",
-        compares=(
-            "The expected calibration error of each group: in every bin the distance between the share of "
-            "positive labels and the mean score, averaged over the people of the group. It is 0 when the score "
-            "can be taken at its word. Unlike calibration, it sets each group against the score and then the "
-            "errors against each other."
-        ),
-        when=(
-            "Use it when the score is read as a probability and you want one figure of how far it can be trusted "
-            "for each group. A gap often means that one group was rare when the score was calibrated. Look at the "
-            "error of each group and not only at the gap, since two large errors are as equal as two small ones."
-        ),
-        assumes=(
-            "That the score is meant as a probability, from 0 to 1. That the label is true and present for people "
-            "at every score. That too high and too low are equally bad, and that an error in a crowded bin "
-            "matters more than one in a bin with few people."
-        ),
-        harm=("quality of service", "allocation"),
-        limits=(
-            "The estimate is biased upwards, the more so the fewer people there are: a perfectly calibrated score "
-            "in ten bins shows about 0.10 for 100 people, 0.03 for 1,000 and 0.01 for 10,000. A small group "
-            "therefore looks worse served than a large one; the interval allows for it, the plain gap does not. "
-            "The direction is lost: too high for one group and too low for another can be a gap of 0. It changes "
-            "with the bins, so compare only values from the same ones."
-        ),
-        sources=(
-            "Naeini, M. P., Cooper, G. F., & Hauskrecht, M. (2015). Obtaining well calibrated probabilities using "
-            "Bayesian binning. AAAI Conference on Artificial Intelligence.",
-            "Roelofs, R., Cain, N., Shlens, J., & Mozer, M. C. (2022). Mitigating bias in calibration error "
-            "estimation. International Conference on Artificial Intelligence and Statistics (AISTATS), PMLR 151.",
-            _PLEISS,
-        ),
-        see_also=("calibration", "brier_score_parity", "log_loss_parity"),
-    ),
+    *calibrated.ENTRIES,
     Metric(
         name="auc_parity",
         title="AUC parity",

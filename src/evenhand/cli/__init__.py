@@ -14,13 +14,27 @@ import click
 
 from evenhand.errors import EvenhandError, nearest
 from evenhand.findings import Verdict
-from evenhand.report.text import clean
+from evenhand.report.names import clean
 from evenhand.versions import __version__
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "not judged": 0, "fail": 1, "inconclusive": 3}
 WRONG, CRASHED, INTERRUPTED = 2, 70, 130
 
-_COMMANDS = {"audit": "evenhand.cli.audit", "demo": "evenhand.cli.demo", "metrics": "evenhand.cli.metrics"}
+_COMMANDS = {
+    "audit": "evenhand.cli.audit",
+    "counterfactual": "evenhand.cli.counterfactual",
+    "demo": "evenhand.cli.demo",
+    "diff": "evenhand.cli.diff",
+    "guide": "evenhand.cli.guide",
+    "individual": "evenhand.cli.individual",
+    "metrics": "evenhand.cli.metrics",
+    "policy": "evenhand.cli.policy",
+    "replicate": "evenhand.cli.replicate",
+    "report": "evenhand.cli.report",
+    "schema": "evenhand.cli.schema",
+    "serve": "evenhand.cli.serve",
+    "stability": "evenhand.cli.stability",
+}
 
 
 class _Lazy(click.Group):
@@ -57,7 +71,8 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     """Run the program; every way it can end is one of the exit codes."""
     code = 0
     try:
-        outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else arguments
+        outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False, obj=list(given))
         code = outcome if isinstance(outcome, int) else 0
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from evenhand.auditing import audit
-from evenhand.cli.output import check, show
-from evenhand.errors import CallError, DataError
-from evenhand.policy import Policy
+from evenhand.catalogue import find
+from evenhand.cli.given import bands, paths, reference, thresholds
+from evenhand.cli.output import check, made_here, no_cube_option, output_option, show
+from evenhand.errors import CallError
+from evenhand.guide import recommend
+from evenhand.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy
+from evenhand.policyfile import resolve
 
 
 @click.command("audit", short_help="Audit decisions in files.")
@@ -53,9 +53,12 @@ from evenhand.policy import Policy
     "--reference",
     multiple=True,
     metavar="[COLUMN=]VALUE",
-    help="Group the others are compared with; or rest, overall, largest.",
+    help="Group the others are compared with; or rest, overall, largest, highest.",
 )
 @click.option("--bands", multiple=True, metavar="COLUMN=0,25,45", help="Edges that cut a numeric column into groups.")
+@click.option("--policy", metavar="POLICY", help="What decides: a TOML file, four-fifths or nyc-ll144.")
+@click.option("--guide", metavar="PRIORITY", help="Metrics by what matters most, as evenhand guide has it.")
+@click.option("--legal", metavar="CONTEXT", help="With --guide: us_employment, nyc_ll144 or eu.")
 @click.option("--metric", "metrics", multiple=True, help="Compute only this one; may be repeated.")
 @click.option("--require", multiple=True, help="Metric that decides the verdict; may be repeated.")
 @click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold.")
@@ -66,6 +69,11 @@ from evenhand.policy import Policy
     show_default=True,
     help="What becomes of rows without a group.",
 )
+@click.option(
+    "--task",
+    type=click.Choice(["binary", "multiclass", "regression"]),
+    help="What is predicted: a yes or no, one of several classes, or a number. Told from the data if left out.",
+)
 @click.option("--na", multiple=True, help="Text that also means missing, such as NA; may be repeated.")
 @click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
 @click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
@@ -74,37 +82,33 @@ from evenhand.policy import Policy
 @click.option("--random-state", type=int, help="Seed of the draws (default 0).")
 @click.option(
     "--correction",
-    type=click.Choice(["holm", "bonferroni", "bh", "by", "none"]),
-    default="holm",
-    show_default=True,
-    help="Of the p-values for their number.",
+    type=click.Choice([*CORRECTIONS, "none"]),
+    help="Of the p-values for their number (default holm).",
 )
 @click.option(
     "--familywise",
     type=click.Choice(["finding", "audit"]),
-    default="finding",
-    show_default=True,
-    help="Whether the confidence holds for each finding, or for all that decide together.",
+    help="Whether the confidence holds for each finding (default), or for all that decide together.",
 )
-@click.option("--intersections/--no-intersections", default=True, help="Also combine the attributes.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Save the audit (.json).")
+@click.option("--intersections/--no-intersections", default=None, help="Also combine the attributes (default).")
+@click.option("--on", type=click.Choice(ON), help="Which attribute sets decide (default single).")
+@click.option("--inconclusive", type=click.Choice(INCONCLUSIVE), help="What an inconclusive finding counts as.")
+@output_option
+@no_cube_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
-def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: bool, **given: Any) -> int:
+def command(
+    files: tuple[str, ...], output: tuple[Path, ...], no_cube: bool, as_json: bool, quiet: bool, **given: Any
+) -> int:
     """Audit the decisions in FILES (CSV, TSV, Parquet, JSON lines, Arrow; - is CSV from standard input).
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
     check(output)
-    policy = Policy(
-        required=given["require"] or None,
-        thresholds=_thresholds(given["threshold"]),
-        correction=None if given["correction"] == "none" else given["correction"],
-        familywise=given["familywise"],
-    )
-    with _paths(files) as paths:
+    policy = _policy(given)
+    with paths(files) as found_paths:
         found = audit(
-            paths,
+            found_paths,
             label=given["label"],
             prediction=given["prediction"],
             score=given["score"],
@@ -118,12 +122,13 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
             count=given["count"],
             weight=given["weight"],
             positive=_positive(given),
-            reference=_reference(given["reference"], given["sensitive"]),
-            bands=_bands(given["bands"]),
+            reference=reference(given["reference"], given["sensitive"]),
+            bands=bands(given["bands"]),
             metrics=given["metrics"] or None,
             policy=policy,
             missing=given["missing"],
             na=given["na"],
+            task=given["task"],
             min_group_size=given["min_group_size"],
             confidence=given["confidence"],
             interval=given["interval"],
@@ -131,68 +136,40 @@ def command(files: tuple[str, ...], output: Path | None, as_json: bool, quiet: b
             random_state=given["random_state"],
             intersections=given["intersections"],
         )
-    return show(found, as_json=as_json, output=output, quiet=quiet)
+    return show(made_here(found, files), as_json=as_json, output=output, quiet=quiet, no_cube=no_cube)
 
 
-@contextmanager
-def _paths(files: tuple[str, ...]) -> Iterator[Any]:
-    """The paths to read; standard input is kept in a temporary file while it is read."""
-    if "-" not in files:
-        yield list(files)
-        return
-    if len(files) > 1:
-        raise CallError("- (standard input) stands alone: it cannot be read together with files.")
-    if sys.stdin is None:
-        raise CallError("- is standard input, and that is closed.")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "standard-input.csv"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        if path.stat().st_size == 0:
-            raise DataError("standard input is empty.")
-        yield [path]
+def _policy(given: dict[str, Any]) -> Policy:
+    """The policy, or what the guide advises, with the options of its own that were given."""
+    start = _start(given)
+    policy = start.updated(
+        required=given["require"] or None,
+        familywise=given["familywise"],
+        correction=None if given["correction"] == "none" else given["correction"],
+        on=given["on"],
+        inconclusive=given["inconclusive"],
+    )
+    if given["correction"] == "none":
+        policy = replace(policy, correction=None)
+    new = thresholds(given["threshold"])
+    renewed = {find(name)[0].name for name in new}
+    kept = {name: limit for name, limit in policy.thresholds.items() if name not in renewed}
+    return replace(policy, thresholds={**kept, **new})
+
+
+def _start(given: dict[str, Any]) -> Policy:
+    if given["guide"] is None:
+        if given["legal"] is not None:
+            raise CallError("--legal goes with --guide; for the rules by themselves there is --policy.")
+        return resolve(given["policy"])
+    if given["policy"] is not None:
+        raise CallError("--guide and --policy both say what decides: give one of them.")
+    return recommend(
+        ground_truth=given["label"] is not None, priority=given["guide"], legal=given["legal"] or "none"
+    ).policy
 
 
 def _positive(given: dict[str, Any]) -> Any:
     """A value that was asked for may stand for one class among many, so it is passed on as a list."""
     chosen = {role: list(given[f"positive_{role}"] or given["positive"]) or 1 for role in ("label", "prediction")}
     return chosen
-
-
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = text.rpartition("=")
-    if not equals or not name:
-        raise CallError(f"{option} {text!r}: write it as NAME=VALUE.")
-    return name, value
-
-
-def _reference(given: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:
-    """COLUMN=VALUE where the text begins with an attribute and an =, else a value: a group may well be called >=65."""
-    by_attribute, values = {}, []
-    for text in given:
-        name = max((name for name in sensitive if text.startswith(f"{name}=")), key=len, default=None)
-        if name is None:
-            values.append(text)
-        else:
-            by_attribute[name] = text[len(name) + 1 :]
-    if not values:
-        return by_attribute or None
-    if by_attribute or len(values) > 1:
-        raise CallError(f"--reference {values[0]!r}: with several, write each as COLUMN=VALUE.")
-    return values[0]
-
-
-def _thresholds(given: tuple[str, ...]) -> dict[str, float]:
-    return {name: _float("--threshold", value) for name, value in (_pair("--threshold", text) for text in given)}
-
-
-def _bands(given: tuple[str, ...]) -> dict[str, list[float]]:
-    pairs = (_pair("--bands", text) for text in given)
-    return {name: [_float("--bands", edge) for edge in value.split(",")] for name, value in pairs}
-
-
-def _float(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise CallError(f"{option}: {text!r} is not a number.") from None

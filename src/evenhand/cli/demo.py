@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from evenhand.auditing import audit
-from evenhand.cli.output import check, show
+from evenhand.cli.output import check, made_here, output_option, show
 from evenhand.datasets import compas
 
 
 @click.command("demo", short_help="Audit the COMPAS counts that ship with the package.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Save the audit (.json).")
+@output_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(output: Path | None, as_json: bool) -> int:
+def command(output: tuple[Path, ...], as_json: bool) -> int:
     """Audit the COMPAS counts that ship with the package. Always exits 0.
 
     7,214 people of Broward County, scored 1 to 10 for the risk of being arrested again; here a decile of 5 or more
@@ -22,5 +22,5 @@ def command(output: Path | None, as_json: bool) -> int:
     """
     check(output)
     found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive=["race", "sex"])
-    show(found, as_json=as_json, output=output, quiet=False)
+    show(made_here(found, ["COMPAS counts of Broward County"]), as_json=as_json, output=output, quiet=False)
     return 0

@@ -8,13 +8,15 @@ Against a reference every group's interval holds together with the others'.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.inference import critical
-from evenhand.inference.spread import Spread
+from evenhand.inference.shared import Shared, apart
+from evenhand.inference.spread import Inflated, Spread
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -39,7 +41,7 @@ def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
 
 def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float, aggregate: str = "worst") -> Ends:
     """The largest gap between any two groups in any of the measures; `usable` is [measures, groups]."""
-    share = confidence ** (1 / len(spreads))
+    share = confidence ** (1 / max(int(usable.any(axis=1).sum()), 1))
     parts = [_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True)]
     found = [part for part in parts if part is not None]
     if not found:
@@ -66,9 +68,7 @@ def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> En
     c = critical.one_sided(q, confidence)
     near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
     values = spread.values[chosen]
-    apart = values[:, None] - values[None, :]
-    lower = apart - np.hypot(near.down[:, None], near.up[None, :])
-    upper = apart + np.hypot(far.up[:, None], far.down[None, :])
+    lower, upper = _lower(near.column(), near), _upper(far.column(), far)
     np.fill_diagonal(lower, -np.inf)
     np.fill_diagonal(upper, -np.inf)
     high, low = np.unravel_index(int(np.argmax(lower)), lower.shape)
@@ -85,8 +85,8 @@ def _ratio(values: Floats, near: _Limits, far: _Limits) -> tuple[float, float]:
         return 0.0, 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
-        low = middle - np.hypot(far.log_down[:, None], far.log_up[None, :])
-        high = middle + np.hypot(near.log_up[:, None], near.log_down[None, :])
+        low = middle - _log_lower(far.column(), far)
+        high = middle + _log_upper(near.column(), near)
     np.fill_diagonal(low, np.inf)
     np.fill_diagonal(high, np.inf)
     estimate = values.min() / values.max()
@@ -94,17 +94,93 @@ def _ratio(values: Floats, near: _Limits, far: _Limits) -> tuple[float, float]:
     return min(ends[0], estimate), max(ends[1], estimate)
 
 
+def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Each group against the one that is truly highest: ends of the difference (≤ 0) and of the ratio (≤ 1).
+
+    Which group is highest is not known, only estimated. Limits of all pairs hold together, and group − highest is the
+    least of a group's differences from the others (and 0): so are its ends. NaN for groups that are not usable.
+    """
+    ends = tuple(np.full(len(spread.values), np.nan) for _ in range(4))
+    chosen = np.flatnonzero(usable & np.isfinite(spread.values))
+    if len(chosen) < 2:
+        return ends  # type: ignore[return-value]
+    near, values = _Limits(spread, critical.tukey(len(chosen), confidence), _NEAR, chosen), spread.values[chosen]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
+        pairs = (
+            _lower(near.column(), near),
+            _upper(near.column(), near),
+            np.exp(middle - _log_lower(near.column(), near)),
+            np.exp(middle + _log_upper(near.column(), near)),
+        )
+        seen = (values - values.max(), values / values.max())
+    for i, (end, pair) in enumerate(zip(ends, pairs, strict=True)):
+        np.fill_diagonal(pair, (0.0, 0.0, 1.0, 1.0)[i])
+        widened = np.minimum if i % 2 == 0 else np.maximum
+        end[chosen] = widened(pair.min(axis=1), seen[i // 2])
+    return ends  # type: ignore[return-value]
+
+
 class _Limits:
-    """How far limits lie from the value, up and down, plain and on logarithms."""
+    """How far limits lie from the value, up and down, plain and on logarithms.
+
+    `bias` is how far noise alone may have lifted the value, which errors of other groups cannot cancel: it is added,
+    while `down` and `up` combine as the sides of a triangle. `least` is what no true value can be below. `moves` is
+    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms.
+    """
 
     def __init__(self, spread: Spread, deviate: float, offset: float, chosen: npt.NDArray[np.intp]) -> None:
         low, high = (end[chosen] for end in spread.limits(deviate, offset))
-        values = spread.values[chosen]
+        self.values = values = spread.values[chosen]
         self.centre = spread.centre[chosen]
+        self.bias, self.least = np.zeros(len(values)), -np.inf
+        self.moves: Floats | None = None
+        self.log_moves: Floats | None = None
+        if isinstance(spread, Shared):
+            down, up = spread.of_people(deviate, offset)
+            low, high, self.moves = values - down[chosen], values + up[chosen], spread.of_replicas(deviate)[chosen]
         with np.errstate(divide="ignore", invalid="ignore"):
             self.down, self.up = values - low, high - values
+            if self.moves is not None:
+                self.log_moves = self.moves / self.centre[:, None]
+            if isinstance(spread, Inflated):
+                self.bias, self.down, self.least = spread.bias[chosen], spread.below(deviate)[chosen], 0.0
             self.log_down = np.log(self.centre) - np.log(np.minimum(low, self.centre))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
+
+    def column(self) -> _Limits:
+        """The same, so that with another the groups of the first are rows and those of the second columns."""
+        turned = copy(self)
+        for name, part in vars(self).items():
+            setattr(turned, name, part[:, None] if isinstance(part, np.ndarray) else part)
+        return turned
+
+
+def _lower(mine: _Limits, theirs: _Limits) -> Floats:
+    """The lower end of mine − theirs."""
+    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves)
+    end = mine.values - mine.bias - theirs.values - reach
+    return np.asarray(np.maximum(end, mine.least - (theirs.values + theirs.up)))
+
+
+def _upper(mine: _Limits, theirs: _Limits) -> Floats:
+    end = mine.values - (theirs.values - theirs.bias) + _reach(mine.up, theirs.down, mine.moves, theirs.moves)
+    return np.asarray(np.minimum(end, mine.values + mine.up - theirs.least))
+
+
+def _log_lower(mine: _Limits, theirs: _Limits) -> Floats:
+    """How far below its estimate the logarithm of mine / theirs may be."""
+    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves)
+
+
+def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
+    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves)
+
+
+def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None) -> Floats:
+    """Independent errors as the sides of a triangle, with what moves the two apart where they share the rest."""
+    alone = np.hypot(mine, theirs)
+    return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
 
 
 @dataclass(frozen=True)
@@ -162,12 +238,11 @@ def _one_by_one(spread: Spread, base: Spread, deviate: float, offset: float) -> 
     every = np.arange(len(spread.values))
     mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart = spread.values - base.values
-        low, high = apart - np.hypot(mine.down, theirs.up), apart + np.hypot(mine.up, theirs.down)
+        low, high = _lower(mine, theirs), _upper(mine, theirs)
         middle = np.log(mine.centre) - np.log(theirs.centre)
         ratio = spread.values / base.values
-        least = np.exp(middle - np.hypot(mine.log_down, theirs.log_up))
-        most = np.exp(middle + np.hypot(mine.log_up, theirs.log_down))
+        least = np.exp(middle - _log_lower(mine, theirs))
+        most = np.exp(middle + _log_upper(mine, theirs))
     return low, high, np.fmin(least, ratio), np.fmax(most, ratio)
 
 

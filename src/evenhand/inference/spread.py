@@ -7,6 +7,7 @@ else brings a standard error.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,6 +56,19 @@ class Spread(Protocol):
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         """Lower and upper limits; `offset` 0 is Clopper-Pearson, ½ is Jeffreys."""
         ...
+
+
+class Inflated(ABC):
+    """A size that noise alone makes positive: a sum or the largest of deviations. It cannot be below 0."""
+
+    @property
+    @abstractmethod
+    def bias(self) -> Floats:
+        """How far noise alone lifts a value, where nothing is behind it; half the time it is less."""
+
+    @abstractmethod
+    def below(self, deviate: float) -> Floats:
+        """How far a value may be lifted beyond `bias`, at a normal deviate."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +203,11 @@ class Normal:
         return Normal(self.values[chosen], self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - a normal has no offset
-        return self.values - deviate * self.errors, self.values + deviate * self.errors
+        """With Student's quantile in place of the deviate, because the errors are estimated from as many people."""
+        from scipy.special import ndtr, stdtrit
+
+        reach = stdtrit(np.maximum(self.sizes - 1, 1), ndtr(deviate)) * self.errors
+        return self.values - reach, self.values + reach
 
 
 @dataclass(frozen=True)
@@ -226,7 +244,7 @@ class Logit:
 
 
 @dataclass(frozen=True)
-class Errors:
+class Errors(Inflated):
     """Sums of absolute deviations, such as a calibration error: noise alone makes them positive.
 
     The upper limit adds `errors`; the lower takes off what pure noise would make, `noise` on average with `noise_sd`.
@@ -255,9 +273,76 @@ class Errors:
         errors, noise, noise_sd = (part[chosen] / root for part in (self.errors, self.noise, self.noise_sd))
         return Errors(self.values[chosen], errors, noise, noise_sd, self.sizes[chosen] * multiplier)
 
+    @property
+    def bias(self) -> Floats:
+        return self.noise
+
+    def below(self, deviate: float) -> Floats:
+        return deviate * self.noise_sd
+
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for a normal
-        low = np.maximum(self.values - self.noise - deviate * self.noise_sd, 0.0)
+        low = np.maximum(self.values - self.bias - self.below(deviate), 0.0)
         return low, self.values + deviate * self.errors
+
+
+@dataclass(frozen=True)
+class Largest(Inflated):
+    """The largest of several deviations, such as the maximum calibration error; `away`, `errors`: [groups, parts].
+
+    The largest of many is too large: it picks what noise has lifted most. The deviation of the one true largest part
+    is at most the upper limit of that part, so the largest upper limit is one, with no allowance for their number. The
+    lower one takes off what the largest of so many noises would be, as if nothing else were there.
+    """
+
+    away: Floats
+    errors: Floats
+    sizes: Floats
+
+    @cached_property
+    def values(self) -> Floats:
+        return np.asarray(np.fmax.reduce(self.away, axis=1))
+
+    @property
+    def centre(self) -> Floats:
+        return self.values
+
+    @property
+    def deviations(self) -> Floats:
+        return self.below(1.0)
+
+    @property
+    def variances(self) -> Floats:
+        """That of the part which is largest."""
+        largest = np.nan_to_num(self.away, nan=-1.0).argmax(axis=1)
+        return np.asarray(np.take_along_axis(self.errors, largest[:, None], axis=1)[:, 0] ** 2)
+
+    @cached_property
+    def bias(self) -> Floats:
+        return self._largest_noise(0.0)
+
+    def below(self, deviate: float) -> Floats:
+        return self._largest_noise(deviate) - self.bias
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        chosen = list(places)
+        return Largest(self.away[chosen], self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier)
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for a normal
+        low = np.maximum(self.values - self._largest_noise(deviate), 0.0)
+        return low, np.fmax.reduce(self.away + deviate * self.errors, axis=1)
+
+    def _largest_noise(self, deviate: float) -> Floats:
+        """What the largest of the noises stays below, as probably as a normal stays below the deviate."""
+        from scipy.special import ndtr
+
+        there = np.isfinite(self.away)
+        widths = np.where(there & (self.errors > 0), self.errors, 1e-300)
+        low, high = np.zeros(len(widths)), 10 * widths.max(axis=1)
+        for _ in range(30):
+            middle = (low + high) / 2
+            below = (2 * ndtr(middle[:, None] / widths) - 1).prod(axis=1) < ndtr(deviate)
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return np.where(there.any(axis=1), high, np.nan)
 
 
 def of(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread | None:

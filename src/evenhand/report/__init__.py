@@ -1,43 +1,33 @@
-"""An audit as something to read: text for a terminal, JSON for a program. The file's suffix decides the form."""
+"""An audit as something to read: a page for people, text for a terminal, Markdown and JUnit for CI, JSON for a program.
+
+The file's suffix decides the form.
+"""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.errors import CallError, DataError, nearest
+from evenhand.errors import CallError, nearest, shorten
+from evenhand.wholefile import write_text as replace_text
 
 if TYPE_CHECKING:
     from evenhand.auditing import Audit
 
-
-def save(audit: Audit, path: Path) -> None:
-    """Write an audit; whole or not at all."""
-    from evenhand.report import json
-
-    writers: dict[str, Callable[[Audit], str]] = {".json": json.dumps}
-    write = check_suffix(path, writers)
-    replace_text(path, write(audit))
+# The module that writes each form; loaded when it is wanted.
+WRITERS = {".html": "html", ".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
-def check_suffix(path: Path, writers: dict[str, Callable[[Audit], str]]) -> Callable[[Audit], str]:
-    if path.suffix not in writers:
-        raise CallError(f"an audit cannot be saved as {path.suffix or path.name!r}; {nearest(path.suffix, writers)}")
-    return writers[path.suffix]
+# The forms that carry the counts, unless told otherwise.
+WITH_CUBE = (".html", ".json")
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Write beside the target, then rename, so that nobody reads half a file."""
-    if not path.parent.is_dir():
-        raise DataError(f"there is no folder {str(path.parent)!r} to write to.")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def save(audit: Audit, path: Path, *, embed_cube: bool = True) -> None:
+    """Write an audit; whole or not at all. Without the cube it holds results only, from which nothing is computed."""
+    if path.suffix not in WRITERS:
+        named = path.suffix or path.name
+        raise CallError(f"an audit cannot be saved as {shorten(named)!r}; {nearest(named, WRITERS)}")
+    writer = import_module(f"evenhand.report.{WRITERS[path.suffix]}")
+    options = {} if embed_cube or path.suffix not in WITH_CUBE else {"embed_cube": False}
+    replace_text(path, writer.dumps(audit, **options))

@@ -1,109 +1,101 @@
-"""An audit as plain data. Undefined is null with its reason; a group is a list of values, null where missing."""
+"""An audit as plain data. Undefined is null with its reason; a group is a list of values, null where missing.
+
+The form is described by schema.json, which has the version of the form in it.
+"""
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from evenhand.findings import Estimate, Finding, Row
+from evenhand import cubetables, plain
+from evenhand.catalogue import Metric
+from evenhand.findings import Finding, Row
+from evenhand.report import privacy
+from evenhand.versions import __version__
 
 if TYPE_CHECKING:
     from evenhand.auditing import Audit
+    from evenhand.cube import Cube
+    from evenhand.policy import Policy
 
 FORMAT = "evenhand-audit"
 FORMAT_VERSION = 1
 
 
-def dumps(audit: Audit) -> str:
+def schema() -> str:
+    """The JSON Schema of this form, as text."""
+    return files("evenhand.report").joinpath("schema.json").read_text(encoding="utf-8")
+
+
+def dumps(audit: Audit, *, embed_cube: bool = True) -> str:
     """The audit as JSON text in plain ASCII, so that no name can reach a terminal as more than a name."""
-    text = json.dumps(as_dict(audit), indent=1, ensure_ascii=True, allow_nan=False)
-    return text.replace("\x7f", "\\u007f") + "\n"
+    told = as_dict(audit, embed_cube=embed_cube)
+    parts = [f'\n "{key}": {_encode(value, key)}' for key, value in told.items()]
+    return f"{{{','.join(parts)}\n}}\n"
 
 
-def as_dict(audit: Audit) -> dict[str, Any]:
-    """Everything an audit says, without the rows that it never kept."""
-    from evenhand import __version__
+def _encode(value: Any, key: str) -> str:
+    """Indented for people, but for the cells: those are many, and for programs."""
+    text = json.dumps(value, indent=None if key == "cube" else 1, ensure_ascii=True, allow_nan=False)
+    return text.replace("\x7f", "\\u007f").replace("\n", "\n ")
 
-    meaning = asdict(audit.cube.meaning)
+
+def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
+    """Everything an audit says, without the rows that it never kept; without the cube it cannot be loaded again."""
+    cube = shared(audit.cube) if embed_cube else None
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "evenhand": __version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "evenhand": audit.origin.get("evenhand", __version__),
+        "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
+        **{key: audit.origin[key] for key in ("source", "command") if key in audit.origin},
         "verdict": audit.verdict,
         "required": list(audit.required),
-        "policy": _plain(asdict(audit.policy)),
-        "data": {"rows": audit.cube.size, **_plain(meaning)},
+        "policy": policy(audit.policy),
+        "data": {"rows": audit.cube.size, **plain.write(audit.cube.meaning)},
         "findings": [finding(found, required=audit.decides(found)) for found in audit.findings],
-        "notes": list(audit.notes),
+        "notes": list(dict.fromkeys([*audit.notes, *(privacy.notes(cube) if cube is not None else [])])),
+        "cube": None if cube is None else cubetables.write(cube),
     }
 
 
+def policy(judged_by: Policy) -> dict[str, Any]:
+    """A policy with every field; a metric of your own by its name."""
+    return {part.name: plain.write(_named(getattr(judged_by, part.name))) for part in fields(judged_by)}
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(item.name if isinstance(item, Metric) else item for item in value)
+    return value
+
+
+def shared(cube: Cube) -> Cube:
+    """The cube as it leaves in a file: small cells are made coarser first."""
+    return privacy.shared(cube)
+
+
 def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
+    """A finding with every field, and with what its properties say."""
+    apart = ("counts", "summary", "rows")
+    told = {part.name: plain.write(getattr(found, part.name)) for part in fields(found) if part.name not in apart}
     return {
-        "metric": found.metric,
-        "title": found.title,
-        "attributes": list(found.attributes),
+        **told,
         "required": required,
-        "verdict": found.verdict,
-        "passes": found.passes,
-        "judged_on": found.judged_on,
-        "threshold": found.threshold,
-        "value": _estimate(found.value),
-        "difference": _estimate(found.difference),
-        "ratio": _estimate(found.ratio),
+        "difference": plain.write(found.difference),
+        "ratio": plain.write(found.ratio),
         "highest": found.highest,
         "lowest": found.lowest,
-        "interpretation": found.interpretation,
-        "p_value": found.p_value,
-        "p_adjusted": found.p_adjusted,
-        "tested": found.tested,
-        "sample": None if found.sample is None else _plain(asdict(found.sample)),
-        "notes": list(found.notes),
-        "settings": _plain(found.settings),
-        "unit": found.unit,
-        "panels": [_plain(asdict(panel)) for panel in found.panels],
+        "summary": _row(found.summary),
         "rows": [_row(row) for row in found.rows],
     }
 
 
 def _row(row: Row) -> dict[str, Any]:
-    shown = {
-        "measure": row.measure,
-        "bin": None if row.bin is None else list(row.bin),
-        "stratum": list(row.stratum),
-        "group": list(row.group),
-        "against": row.against,
-        "n": row.n,
-        "estimate": _estimate(row.estimate),
-        "difference": _estimate(row.difference),
-        "ratio": _estimate(row.ratio),
-        "p_value": row.p_value,
-        "p_adjusted": row.p_adjusted,
-        "reason": row.reason,
-    }
-    return {key: value for key, value in shown.items() if value is not None and value != []}
-
-
-def _estimate(value: Estimate | None) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {"value": _number(value.value), "low": _number(value.low), "high": _number(value.high)}
-
-
-def _number(value: float | None) -> float | str | None:
-    """JSON has no infinity: it is spelled out. Undefined is null."""
-    if value is None or math.isnan(value):
-        return None
-    return value if math.isfinite(value) else "infinite" if value > 0 else "-infinite"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    return _number(value) if isinstance(value, float) else value
+    """Most fields of most rows are empty; those are left out."""
+    told = plain.write(row)
+    return {key: value for key, value in told.items() if key == "group" or (value is not None and value != [])}

@@ -14,12 +14,14 @@ _LAZY = ("pyspark", "dask", "ibis", "duckdb", "sqlframe")
 
 
 class Source(Protocol):
-    """What every kind of data offers. A new engine is one more class with these two."""
+    """What every kind of data offers. A new engine is one more class with these three."""
 
     @property
     def names(self) -> list[str] | None: ...
 
     def lines(self, roles: Roles) -> Lines: ...
+
+    def fractional(self, roles: Roles) -> bool: ...
 
 
 def open_source(data: Any) -> Source:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.errors import DataError
+from evenhand.errors import CallError, DataError
 
 Floats = npt.NDArray[np.float64]
 
 GRID = 1024
+_CHUNK = 1 << 15  # rows at a time, so that what is computed on the way stays in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Bins:
     high: float
     extra: tuple[float, ...] = ()
     values: tuple[float, ...] | None = None
+    cells: int = GRID
+    """Of the grid; a power of two, so that a coarser grid has every edge in common with a finer one."""
 
     @property
     def exact(self) -> bool:
@@ -40,41 +43,111 @@ class Bins:
 
     @property
     def count(self) -> int:
-        return len(self.values) if self.values is not None else GRID + len(self.extra)
+        return len(self.values) if self.values is not None else self.cells + len(self.extra)
 
     @property
     def scale(self) -> float:
-        return GRID / (self.high - self.low) if self.high > self.low else 0.0
+        return self.cells / (self.high - self.low) if self.high > self.low else 0.0
 
     @property
     def starts(self) -> Floats:
         """The least score of each bin: the values themselves, or the lower edges."""
         if self.values is not None:
             return np.array(self.values)
-        grid = self.low + np.arange(GRID) / self.scale if self.scale else np.full(GRID, self.low)
-        return np.sort(np.concatenate([grid, self.extra]))
+        grid = self.low + np.arange(self.cells) / self.scale if self.scale else np.full(self.cells, self.low)
+        extra, cells = np.array(self.extra), self._cells(np.array(self.extra))
+        lower = np.searchsorted(cells, np.arange(self.cells))  # how many extra edges lie in lower cells
+        # Rounding may put the start of a cell on the wrong side of an extra edge beside it; the edge is exact.
+        before, after = np.append(-np.inf, extra)[lower], np.append(extra, np.inf)[lower]
+        starts = np.empty(self.count)
+        starts[np.arange(self.cells) + lower] = np.clip(
+            grid, np.nextafter(before, np.inf), np.nextafter(after, -np.inf)
+        )
+        starts[cells + np.arange(len(extra)) + 1] = extra
+        return starts
 
     def codes(self, scores: Floats) -> npt.NDArray[np.int32]:
         """The bin of each score; −1 where there is none (NaN)."""
         missing = np.isnan(scores)
-        scores = np.where(missing, self.low, scores)
+        absent = bool(missing.any())
+        if absent:
+            scores = np.where(missing, self.low, scores)
         if self.values is not None:
             values = np.array(self.values)
-            codes = np.minimum(np.searchsorted(values, scores), len(values) - 1)
+            codes = np.minimum(np.searchsorted(values, scores), len(values) - 1).astype(np.int32)
             strange = (values[codes] != scores) & ~missing
             if strange.any():
                 raise DataError(f"the score {float(scores[strange][0])!r} is not among the values of these bins.")
         else:
-            codes = np.clip(np.floor((scores - self.low) * self.scale), 0, GRID - 1).astype(np.int64)
-            codes += np.searchsorted(self.extra, scores, side="right")
-        return np.where(missing, -1, codes).astype(np.int32)
+            codes = self._grid_codes(scores)
+        if absent:
+            codes[missing] = -1
+        return codes
+
+    def _grid_codes(self, scores: Floats) -> npt.NDArray[np.int32]:
+        """Only scores in a cell of the grid that holds an extra edge have to be compared with the edges."""
+        edges = self._cells(np.array(self.extra))
+        first = (np.arange(self.cells) + np.searchsorted(edges, np.arange(self.cells))).astype(np.int32)
+        cut = np.zeros(self.cells, dtype=bool)
+        cut[edges] = True
+        codes = np.empty(len(scores), dtype=np.int32)
+        for start in range(0, len(scores), _CHUNK):
+            chunk, part = scores[start : start + _CHUNK], codes[start : start + _CHUNK]
+            cells = self._cells(chunk)
+            np.take(first, cells, out=part)
+            near = np.flatnonzero(cut[cells])
+            part[near] = cells[near] + np.searchsorted(self.extra, chunk[near], side="right")
+        return codes
+
+    def _cells(self, scores: Floats) -> npt.NDArray[np.int32]:
+        """The cell of the grid that holds each score."""
+        places = np.subtract(scores, self.low, dtype=np.float64)
+        places *= self.scale
+        return np.clip(places, 0, self.cells - 1, out=places).astype(np.int32)
+
+    def settle(self, places: Floats) -> npt.NDArray[np.int32]:
+        """The bins that an engine has computed without a look at the ends; `count` is no bin but outside the range.
+
+        Rounding may put a score at an end one bin too low or too high, where it is in the first or the last.
+        """
+        inside = (places >= -1) & (places <= self.count)
+        codes = np.where(inside, np.clip(places, 0, self.count - 1), self.count)
+        return np.where(np.isnan(places), -1, codes).astype(np.int32)
 
     def on_grid(self, edge: float) -> bool:
-        """Does the grid itself already part scores below the edge from those at it?"""
+        """Does the grid itself already part scores below the edge from those at it, and is the edge one of `starts`?"""
         if not self.low < edge <= self.high or not self.scale:
             return edge <= self.low
+        cell = np.floor((edge - self.low) * self.scale)
         below = np.floor((np.nextafter(edge, -np.inf) - self.low) * self.scale)
-        return bool(np.floor((edge - self.low) * self.scale) > below and edge < self.high)
+        return bool(cell > below and edge < self.high and self.low + cell / self.scale == edge)
+
+    def coarser(self, most: int, edges: Iterable[float]) -> Bins:
+        """At most so many bins that still part scores at the edges: these, or the finest grid that will do."""
+        kept, cells = sorted({edge for edge in edges if self.low < edge <= self.high}), min(self.cells, GRID)
+        if self.count <= most:
+            return self
+        while (coarse := grid(self.low, self.high, kept, cells)).count > most and cells > 1:
+            cells //= 2
+        if coarse.count > most:
+            raise CallError(
+                f"coarsen(bins={most}) leaves no room for the {len(kept)} edges of calibration and cutoff: ask for at "
+                f"least {len(kept) + 1}."
+            )
+        return coarse
+
+    def places_in(self, coarse: Bins) -> npt.NDArray[np.int32]:
+        """For each bin, the bin of a coarser axis that holds it. Counted in whole cells, so that nothing is rounded."""
+        if self.values is not None:
+            return coarse.codes(np.array(self.values))
+        own = self._cells(np.array(self.extra))
+        passed = np.searchsorted(own + np.arange(len(own)) + 1, np.arange(self.count), side="right")
+        cell = np.arange(self.count) - passed
+        places = cell * coarse.cells // self.cells
+        for edge in coarse.extra:
+            # An extra edge there is one here too, unless it lies on this finer grid.
+            places += passed > self.extra.index(edge) if edge in self.extra else cell >= self._cells(np.array([edge]))
+        return places.astype(np.int32)
 
 
 def natural_range(low: float, high: float) -> tuple[float, float]:
@@ -91,8 +164,8 @@ def uniform_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     return tuple(float(edge) for edge in np.linspace(low, high, bins + 1))
 
 
-def grid(low: float, high: float, edges: Iterable[float]) -> Bins:
+def grid(low: float, high: float, edges: Iterable[float], cells: int = GRID) -> Bins:
     """A grid over the range with the edges that are not on it as extra ones."""
-    plain = Bins(low, high)
+    plain = Bins(low, high, cells=cells)
     extra = {float(edge) for edge in edges if low < edge <= high and not plain.on_grid(edge)}
-    return Bins(low, high, tuple(sorted(extra)))
+    return Bins(low, high, tuple(sorted(extra)), cells=cells)

@@ -19,7 +19,7 @@ from evenhand.findings import Group
 from evenhand.roles import Roles
 from evenhand.sources import levels as reading
 from evenhand.sources.encode import Codes, Levels, encode, numbers
-from evenhand.sources.scoretable import PLAIN, WEIGHTED, ScoreTable, collect
+from evenhand.sources.scoretable import ScoreTable, collect, moments, names_of_sums
 from evenhand.sources.scoring import Reading
 
 Ints = npt.NDArray[np.int64]
@@ -46,6 +46,8 @@ class Lines:
     reading: Reading | None = None
     scores: Mapping[str, Floats] | Floats | None = None
     """The scores of the lines, or their sums where an engine has made them (see scoretable)."""
+    outcomes: Floats | None = None
+    """What happened, where a regressor's lines are rows."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Tally:
     cut_by_us: tuple[str, ...] = ()
     facts: Mapping[str, int] = field(default_factory=dict)
     scores: ScoreTable | None = None
+    classes: tuple[str, ...] = ()
 
 
 def tally(lines: Lines, roles: Roles) -> Tally:
@@ -82,12 +85,16 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         read = reading.attribute(title, found, key.counter(codes, found), edges, problems)
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
-    _add_decisions(key, lines, roles, problems)
+    classes: tuple[str, ...] = ()
+    if roles.task == "regression":
+        _add_outcomes(key, lines, roles, problems)
+    else:
+        classes = _add_decisions(key, lines, roles, problems)
     problems.raise_if_any(DataError)
     if lines.reading is not None:
         base = lines.reading.bins.count
-        key.add(np.arange(base + 1, dtype=np.intp), lines.columns["bin"], base + 1)
-    return _assemble(key, lines, attributes, roles, [n, w, w2])
+        key.add(None, lines.columns["bin"], base + 1)
+    return _assemble(key, lines, attributes, roles, [n, w, w2], classes)
 
 
 class _Key:
@@ -103,13 +110,16 @@ class _Key:
     def counter(self, codes: Codes, found: Levels) -> reading.CountLevels:
         return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
 
-    def add(self, lookup: reading.Lookup, codes: Codes, base: int) -> None:
+    def add(self, lookup: reading.Lookup | None, codes: Codes, base: int) -> None:
+        """A digit for each line: what the lookup says for its code; without one the code itself, the last for −1."""
         if math.prod(self.bases) * base > 2**62:
             raise DataError("the attributes have too many values to be combined: choose fewer or coarser ones.")
         if self.width * base > max(_DENSE_KEYS, self.length):
             self._compress()
         kind = next(kind for kind in (np.int16, np.int32, np.int64) if self.width * base <= np.iinfo(kind).max)
-        digit: npt.NDArray[Any] = lookup.astype(kind)[codes]
+        digit: npt.NDArray[Any] = codes.astype(kind) if lookup is None else lookup.astype(kind)[codes]
+        if lookup is None and codes.min() < 0:
+            digit[codes < 0] = base - 1
         if self.width > 1:
             digit += np.multiply(self.codes, base, dtype=kind)
         self.codes = digit
@@ -129,6 +139,7 @@ class _Key:
 
     def sums(self, values: Floats | None = None) -> tuple[Ints, Ints | Floats]:
         """The keys that occur with their sums (of people, or of the given values), in rising order."""
+        self.codes = self.codes.astype(np.intp, copy=False)  # as bincount needs them, once for all sums
         totals = self._bincount(self.codes, self.width, values)
         return (np.arange(self.width) if self.seen is None else self.seen), totals
 
@@ -144,31 +155,54 @@ class _Key:
         return totals
 
 
-def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
-    """The last three digits: label, prediction, and what the cutoff says."""
+def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[str, ...]:
+    """The last three digits: label, prediction, and what the cutoff says. Returns the classes, if they are many."""
+    columns = {}
     for role in ("label", "prediction"):
-        name = getattr(roles, role)
-        if name is None:
-            continue
-        found, codes = encode(lines.columns[role], f"{role} column {shorten(name)!r}", roles.na)
-        counts = key.counter(codes, found)()
-        lookup = reading.classes(role, name, found, counts > 0, roles.positive[role], problems)
-        absent = int(np.sum(codes < 0 if key.n is None else key.n[codes < 0])) if codes.min() < 0 else 0
-        if role == "prediction" and absent:
-            problems.add(
-                f"prediction column {shorten(name)!r} is missing in {absent:,} rows: a decision that "
-                "was not made cannot be judged; leave those rows out or say what they mean."
-            )
-        key.add(lookup, codes, 3)
+        if (name := getattr(roles, role)) is not None:
+            found, codes = encode(lines.columns[role], f"{role} column {shorten(name)!r}", roles.na)
+            columns[role] = found, codes, key.counter(codes, found)() > 0
+    classes: tuple[str, ...] = ()
+    if roles.task == "multiclass":
+        classes = reading.all_classes({role: (part[0], part[2]) for role, part in columns.items()}, problems)
+    for role, (found, codes, seen) in columns.items():
+        if role == "prediction":
+            _complain_undecided(key, codes, roles, problems)
+        if classes:
+            key.add(reading.class_places(found, classes), codes, len(classes) + 1)
+        else:
+            lookup = reading.classes(role, getattr(roles, role), found, seen, roles.positive[role], problems)
+            key.add(lookup, codes, 3)
     if roles.cutoff is not None:
         codes = lines.columns["decided"]
-        absent = int(np.sum(codes < 0 if key.n is None else key.n[codes < 0]))
+        absent = _people(key, codes < 0)
         if roles.prediction is None and absent:
             problems.add(
                 f"score column {shorten(str(roles.score))!r} is missing in {absent:,} rows, and the cutoff "
                 "has to decide them; leave those rows out or give prediction=."
             )
         key.add(np.array([0, 1, 2], dtype=np.intp), codes, 3)
+    return classes
+
+
+def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
+    """Of a regressor the last digit is the band of what happened."""
+    _complain_undecided(key, lines.columns["bin"], roles, problems)
+    if lines.reading is not None and lines.reading.outcome:
+        base = lines.reading.labels
+        key.add(np.arange(base, dtype=np.intp), lines.columns["band"], base)
+
+
+def _complain_undecided(key: _Key, codes: Codes, roles: Roles, problems: Problems) -> None:
+    if codes.min() < 0 and (absent := _people(key, codes < 0)):
+        problems.add(
+            f"prediction column {shorten(str(roles.prediction))!r} is missing in {absent:,} rows: a decision that "
+            "was not made cannot be judged; leave those rows out or say what they mean."
+        )
+
+
+def _people(key: _Key, inside: npt.NDArray[np.bool_]) -> int:
+    return int(np.sum(inside if key.n is None else key.n[inside]))
 
 
 def _assemble(
@@ -177,6 +211,7 @@ def _assemble(
     attributes: Mapping[str, reading.Attribute],
     roles: Roles,
     given: list[Any],
+    classes: tuple[str, ...],
 ) -> Tally:
     keys, n = key.sums()
     present = n > 0
@@ -185,17 +220,21 @@ def _assemble(
     sums |= _score_sums(lines, *given)
     fields: dict[str, Any] = {"n": n[present]}
     fields |= {name: key.sums(values)[1][present] for name, values in sums.items()}
-    decided = label = prediction = np.full(len(keys), reading.NEITHER, dtype=np.int64)
+    base = len(classes) + 1 if classes else 3
+    decided = label = prediction = np.full(len(keys), base - 1, dtype=np.int64)
     if lines.reading is not None:
         keys, fields["bin"] = np.divmod(keys, lines.reading.bins.count + 1)
-    if roles.cutoff is not None:
-        keys, decided = np.divmod(keys, 3)
-    if roles.prediction is not None:
-        keys, prediction = np.divmod(keys, 3)
-    elif roles.cutoff is not None:
-        prediction = decided
-    if roles.label is not None:
-        keys, label = np.divmod(keys, 3)
+    if roles.task == "regression":
+        keys, fields["band"], label = _bands_of(keys, lines)
+    else:
+        if roles.cutoff is not None:
+            keys, decided = np.divmod(keys, 3)
+        if roles.prediction is not None:
+            keys, prediction = np.divmod(keys, base)
+        elif roles.cutoff is not None:
+            prediction = decided
+        if roles.label is not None:
+            keys, label = np.divmod(keys, base)
     pairs, where = _pairs(keys, [attributes[name].names for name in roles.grouping], len(roles.control))
     facts = _facts(fields, prediction, decided, roles, lines)
     fields |= {"where": where, "label": label, "prediction": prediction}
@@ -208,9 +247,9 @@ def _assemble(
     fields["where"] = place[fields["where"]]
     return Tally(
         tuple(pairs[i] for i in order),
-        _cells(fields, "n", len(pairs)).astype(np.int64),
-        _cells(fields, "w", len(pairs)) if "w" in fields else None,
-        _cells(fields, "w2", len(pairs)) if "w2" in fields else None,
+        _cells(fields, "n", len(pairs), base).astype(np.int64),
+        _cells(fields, "w", len(pairs), base) if "w" in fields else None,
+        _cells(fields, "w2", len(pairs), base) if "w2" in fields else None,
         {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None},
         tuple(
             name.partition(":")[2]
@@ -219,11 +258,21 @@ def _assemble(
         ),
         facts,
         _score_table(fields, lines.reading),
+        classes,
     )
 
 
-def _cells(fields: Mapping[str, Any], name: str, pairs: int) -> npt.NDArray[Any]:
-    dense = np.zeros((pairs, 3, 3), dtype=fields[name].dtype)
+def _bands_of(keys: Ints, lines: Lines) -> tuple[Ints, Ints, Ints]:
+    """The rest of the keys of a regressor, the band of each, and on the label axis of the cells: labelled or not."""
+    bands = 0 if lines.reading is None else lines.reading.labels - 1
+    if not bands:
+        return keys, np.zeros_like(keys), np.full(len(keys), reading.NEITHER)
+    keys, band = np.divmod(keys, bands + 1)
+    return keys, band, np.where(band < bands, reading.NEGATIVE, reading.NEITHER)
+
+
+def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> npt.NDArray[Any]:
+    dense = np.zeros((pairs, base, base), dtype=fields[name].dtype)
     np.add.at(dense, (fields["where"], fields["label"], fields["prediction"]), fields[name])
     return dense
 
@@ -234,11 +283,14 @@ def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | Non
         return {}
     if isinstance(lines.scores, Mapping):
         return dict(lines.scores)
-    s = np.where(np.isnan(lines.scores), 0.0, lines.scores)
+    if lines.reading is not None and lines.reading.outcome is not None:
+        return moments(lines.scores, lines.outcomes, lines.reading.middle, (n, w, w2))
+    absent = np.isnan(lines.scores)
+    s = np.where(absent, 0.0, lines.scores) if absent.any() else lines.scores
     if w is not None and w2 is not None:
         return {"ws": w * s, "w2s": w2 * s, "w2s2": w2 * s**2}
-    people = np.array(1.0) if n is None else n.astype(np.float64)
-    return {"s": people * s, "s2": people * s**2}
+    each = s if n is None else n.astype(np.float64) * s
+    return {"s": each, "s2": each * s}
 
 
 def _score_table(fields: Mapping[str, Any], read: Reading | None) -> ScoreTable | None:
@@ -246,9 +298,9 @@ def _score_table(fields: Mapping[str, Any], read: Reading | None) -> ScoreTable 
         return None
     scored = fields["bin"] < read.bins.count
     part = {name: values[scored] for name, values in fields.items()}
-    names = WEIGHTED if "w" in fields else PLAIN
-    sums = {name: part[name] for name in names}
-    return collect(read, part["where"], part["label"], part["bin"], part["n"], sums)
+    sums = {name: part[name] for name in names_of_sums(read, "w" in fields)}
+    labels = part["label"] if read.outcome is None else part["band"]
+    return collect(read, part["where"], labels, part["bin"], part["n"], sums)
 
 
 def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], npt.NDArray[np.intp]]:

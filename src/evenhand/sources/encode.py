@@ -18,6 +18,7 @@ from evenhand.roles import spelling
 Codes = npt.NDArray[np.integer[Any]]
 Levels = list[Any]
 
+_HEAD = 1000  # rows that tell whether a column holds fractions
 _DENSE = 4096  # a range of whole numbers up to this width is its own encoding
 _EXACT = 2**53  # whole numbers above it do not survive a float
 
@@ -52,6 +53,13 @@ def numbers(
     elif absent:
         values = np.where(np.isin(values, as_floats(absent)), np.nan, values)
     return values, np.isnan(values)
+
+
+def fractional(column: Any) -> bool:
+    """Do the first values of a column show it to be one of numbers that are not all whole?"""
+    rows = getattr(column, "iloc", column)
+    values = _floats(rows[:_HEAD] if hasattr(rows, "__getitem__") else list(rows)[:_HEAD])
+    return values is not None and bool(np.any(np.isfinite(values) & (values != np.floor(values))))
 
 
 def library(value: Any) -> str:

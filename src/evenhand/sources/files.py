@@ -32,7 +32,7 @@ from evenhand.sources.counting import (
 )
 from evenhand.sources.encode import as_floats
 from evenhand.sources.formats import FORMATS, Column, Table, double, explain, is_gzipped, open_table
-from evenhand.sources.scoretable import WEIGHTED
+from evenhand.sources.scoretable import MOMENTS, names_of_sums
 from evenhand.sources.scoring import Reading
 
 _MOST_LEVELS = 2000  # of a numeric attribute; above this its quantiles are found first
@@ -73,7 +73,9 @@ class FileSource:
         complain_twice(self.table.twice, roles, problems)
         problems.raise_if_any(DataError)
         edges = self._edges(roles, numeric=True)
-        read = self._reading(roles) if roles.score is not None else None
+        read = self._reading(roles) if roles.axis is not None else None
+        if read is not None and roles.task == "regression":
+            read = replace(read, outcome=self._outcome(roles))
         statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
         rows = self._run(statement.sql)
         if len(rows) > _MOST_LINES:
@@ -84,27 +86,30 @@ class FileSource:
             raise DataError(
                 f"{self._widest(roles)}: an id? A group needs more than one person; choose a coarser column."
             )
-        return replace(statement.read(rows), edges=edges)
+        found = statement.read(rows)
+        if read is not None and found.length and (found.columns["bin"] >= read.bins.count).any():
+            self._reading(roles, look=True)  # says which score lies outside
+        return replace(found, edges=edges)
 
-    def _reading(self, roles: Roles) -> Reading:
+    def _reading(self, roles: Roles, *, look: bool = False) -> Reading:
         """How the score is cut. Its extremes and how many values it has are the one thing that is asked first, unless
         the range was given or another cube's cuts are used."""
-        column, name = self.table.columns[str(roles.score)], shorten(str(roles.score))
-        gone = "".join(f" OR {column.number} = {double(absent)}" for absent in as_floats(roles.na))
-        value = f"CASE WHEN isnan({column.number}){gone} THEN NULL ELSE {column.number} END"
+        like = roles.like_scores if roles.like_scores is not None and not roles.like_scores.bins.exact else None
+        known = (like.bins.low, like.bins.high) if like is not None else roles.score_range
+        value = _present(self.table.columns[str(getattr(roles, roles.axis or "score"))], roles)
         many = f"approx_count_distinct({value})" if roles.score_range is None else str(2 * GRID)
         select = f"SELECT min({value}), max({value}), {many} FROM {self.table.relation}"  # noqa: S608 - quoted
         low, high, distinct = (
             self._run(select)[0]
-            if roles.score_range is None or roles.strategy == "quantile"
-            else (*roles.score_range, 2 * GRID)
+            if look or known is None or (like is None and roles.strategy == "quantile")
+            else (*known, 2 * GRID)
         )
         if low is None:
-            raise DataError(f"score column {name!r} has no number at all.")
+            raise DataError(f"{roles.axis_title} has no number at all.")
         if not (math.isfinite(low) and math.isfinite(high)):
-            raise DataError(f"score column {name!r} holds an infinite value; cut it to a range first.")
-        if roles.like_scores is not None and not roles.like_scores.bins.exact:
-            return scoring.settled(roles.like_scores, low, high, name)
+            raise DataError(f"{roles.axis_title} holds an infinite value; cut it to a range first.")
+        if like is not None:
+            return scoring.settled(roles, like, low, high)
         if roles.resolution == "exact":
             raise DataError("resolution='exact' keeps every distinct score and is for data in memory.")
         values = None
@@ -118,6 +123,27 @@ class FileSource:
             row = self._run(f"SELECT quantile_disc({value}, [{shares}]) FROM {self.table.relation}")  # noqa: S608
             quantiles = np.array(row[0][0])
         return scoring.prepare(roles, float(low), float(high), values, quantiles)
+
+    def _outcome(self, roles: Roles) -> tuple[float, ...]:
+        """The bands of what happened, for a regressor."""
+        if roles.label is None:
+            return ()
+        value = _present(self.table.columns[roles.label], roles)
+        shares = ", ".join(repr(k / scoring.OUTCOME_BANDS) for k in range(1, scoring.OUTCOME_BANDS))
+        ask = f"SELECT min({value}), max({value}), quantile_disc({value}, [{shares}]) FROM {self.table.relation}"  # noqa: S608
+        low, high, inner = self._run(ask)[0]
+        seen = np.array([] if low is None else [low, high], dtype=np.float64)
+        return scoring.settled_outcome(roles, *scoring.extent(seen, f"label column {shorten(roles.label)!r}"), inner)
+
+    def fractional(self, roles: Roles) -> bool:
+        """Do the first labels and predictions both hold fractions?"""
+        if roles.arrays:
+            return False
+        columns = [self.table.columns[str(name)] for name in (roles.label, roles.prediction)]
+        inner = ", ".join(f"{_present(column, roles)} AS v{i}" for i, column in enumerate(columns))
+        ask = f"SELECT {inner} FROM {self.table.relation} LIMIT 1000"  # noqa: S608 - names are quoted
+        tests = ", ".join(f"bool_or(v{i} <> floor(v{i}))" for i in range(2))
+        return all(self._run(f"SELECT {tests} FROM ({ask})")[0])  # noqa: S608 - as above
 
     def _edges(self, roles: Roles, *, numeric: bool) -> dict[str, tuple[float, ...]]:
         """Edges for attributes with very many values, which would make as many groups: those in columns of
@@ -169,9 +195,12 @@ class _Statement:
         self.roles, self.reading = roles, read
         self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
         self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
-        self.keys = [key for key in (*roles.grouping, "label", "prediction") if key in self.columns]
-        values = [role for role in ("score", "count", "weight") if role in self.columns]
-        self.numbers = [*self.edges, *values]
+        regressed = roles.task == "regression"
+        decisions = () if regressed else ("label", "prediction")
+        measured = ("prediction", "label") if regressed else ("score",)
+        self.keys = [key for key in (*roles.grouping, *decisions) if key in self.columns]
+        values = [role for role in (*measured, "count", "weight") if role in self.columns]
+        self.numbers = [key for key in (*self.edges, *values) if not self.columns[key].numeric]
         inner = [f"{self._key(key)} AS k{i}" for i, key in enumerate(self.keys)]
         inner += [f"{self._number(role)} AS v_{role}" for role in values]
         for i, key in enumerate(self.numbers):
@@ -182,6 +211,8 @@ class _Statement:
             groups.append(
                 f"CASE WHEN {self._score} IS NULL THEN -1 WHEN {self._score} >= {double(read.cutoff)} THEN 1 ELSE 0 END"
             )
+        if read is not None and read.outcome:
+            groups.append(_band("v_label", read.outcome))
         if read is not None:
             groups.append(self._bin(read))
         fields = [*groups, *self._sums(), *(f"min(strange_{i})" for i in range(len(self.numbers)))]
@@ -194,36 +225,53 @@ class _Statement:
         return _banded(self._number(key), self.edges[key]) if key in self.edges else self.columns[key].key
 
     def _number(self, key: str) -> str:
-        number = self.columns[key].number
-        gone = "".join(f" OR {number} = {double(absent)}" for absent in as_floats(self.roles.na))
-        return f"CASE WHEN isnan({number}){gone} THEN NULL ELSE {number} END"
+        return _present(self.columns[key], self.roles)
 
     @property
     def _score(self) -> str:
-        """The score, turned so that higher means positive."""
+        """The score (or the prediction of a regressor), turned so that higher means positive."""
         mirror = self.reading.mirror if self.reading is not None else None
-        return "v_score" if mirror is None else f"({double(mirror)} - v_score)"
+        return f"v_{self.roles.axis}" if mirror is None else f"({double(mirror)} - v_{self.roles.axis})"
 
     def _bin(self, read: Reading) -> str:
-        """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up."""
+        """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up.
+
+        All in floats, where casts are cheapest. The score at the upper end is one bin too high, and one outside the
+        range is far off: nobody looks for that when the range is given.
+        """
         if read.bins.exact:
             return self._score
-        index = f"floor(({self._score} - {double(read.bins.low)}) * {double(read.bins.scale)})"
-        extra = "".join(f" + (CASE WHEN {self._score} >= {double(e)} THEN 1 ELSE 0 END)" for e in read.bins.extra)
-        whole = f"CAST(least(greatest({index}, 0), {GRID - 1}) AS INTEGER){extra}"
-        return f"CASE WHEN v_score IS NULL THEN -1 ELSE {whole} END"
+        low, high = double(read.bins.low), double(read.bins.high)
+        index = f"floor(({self._score} - {low}) * {double(read.bins.scale)})"
+        extra = "".join(f" + CAST({self._score} >= {double(edge)} AS DOUBLE)" for edge in read.bins.extra)
+        outside = f"v_{self.roles.axis} NOT BETWEEN {low} AND {high}"
+        return f"{index}{extra} + {2 * read.bins.count} * CAST({outside} AS DOUBLE)"
 
     def _score_sums(self, people: str, weight: str) -> list[str]:
         if self.reading is None:
             return []
-        s = f"coalesce({self._score}, 0)"
-        if self.roles.weight is None:
-            return [f"kahan_sum(({people}) * {s})", f"kahan_sum(({people}) * {s} * {s})"]
-        w = f"({weight})"
-        return [
-            f"kahan_sum(({people}) * {w}{factor} * {power})"
-            for factor, power in (("", s), (f" * {w}", s), (f" * {w}", f"{s} * {s}"))
-        ]
+        if self.reading.outcome is not None:
+            return self._moments(people, weight, self.reading.middle)
+        by = "" if people == "1" else f"({people}) * "
+        s, w = self._score, f"({weight})"
+        products = [s, f"{s} * {s}"]
+        if self.roles.weight is not None:
+            products = [f"{w} * {s}", f"{w} * {w} * {s}", f"{w} * {w} * {s} * {s}"]
+        return [f"coalesce(kahan_sum({by}{product}), 0)" for product in products]
+
+    def _moments(self, people: str, weight: str, middle: float) -> list[str]:
+        """The products of `scoretable.MOMENTS`, summed; a row without a label adds only to those of f."""
+        known = self.roles.label is not None
+        e = "coalesce(v_label - v_prediction, 0)" if known else "0"
+        letters = {
+            "f": f"coalesce(v_prediction - {double(middle)}, 0)",
+            "y": f"coalesce(v_label - {double(middle)}, 0)" if known else "0",
+            "e": e,
+            "a": f"abs({e})",
+        }
+        by = [[people]] if self.roles.weight is None else [[people, weight], [people, weight, weight]]
+        products = ([*factors, *(letters[letter] for letter in moment)] for factors in by for moment in MOMENTS)
+        return [f"kahan_sum({' * '.join(f'({factor})' for factor in product)})" for product in products]
 
     def _sums(self) -> list[str]:
         """How many rows have a wrong count and a wrong weight, then n, Σw and Σw², then the sums of the score."""
@@ -237,8 +285,12 @@ class _Statement:
         if self.roles.weight is not None:
             wrong_weight = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
             weight = f"CASE WHEN {wrong_weight} THEN 0 ELSE v_weight END"
-        wrong = [f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)" for bad in (wrong_count, wrong_weight)]
-        sums = [f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
+        wrong = [
+            "0" if bad == "false" else f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)" for bad in (wrong_count, wrong_weight)
+        ]
+        sums = ["0", "0"]  # a sum of nothing but 0 takes as long as any other
+        if self.roles.weight is not None:
+            sums = [f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
         return [*wrong, n, *sums, *self._score_sums(people, weight)]
 
     def read(self, rows: list[tuple[Any, ...]]) -> Lines:
@@ -252,15 +304,17 @@ class _Statement:
         read = self.reading
         if read is not None and read.cutoff is not None:
             lines["decided"] = np.asarray(rest.pop(0), dtype=np.int8)
+        if read is not None and read.outcome:
+            lines["band"] = np.asarray(rest.pop(0), dtype=np.int32)
         if read is not None:
             places = np.array([np.nan if value is None else value for value in rest.pop(0)], dtype=np.float64)
-            lines["bin"] = read.bins.codes(places) if read.bins.exact else places.astype(np.int32)
+            lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places)
         wrong_count, wrong_weight, n, w, w2, *others = rest
-        names: tuple[str, ...] = () if read is None else ("s", "s2") if self.roles.weight is None else WEIGHTED[2:]
+        weighted = self.roles.weight is not None
+        names = [] if read is None else [name for name in names_of_sums(read, weighted) if name not in ("w", "w2")]
         self._complain(int(sum(wrong_count)), int(sum(wrong_weight)), others[len(names) :])
         scores = {name: np.asarray(part, dtype=np.float64) for name, part in zip(names, others, strict=False)}
         people = np.asarray(n, dtype=np.int64)
-        weighted = self.roles.weight is not None
         sums = [np.asarray(part, dtype=np.float64) if weighted else None for part in (w, w2)]
         return Lines(lines, len(rows), people, sums[0], sums[1], reading=read, scores=scores if read else None)
 
@@ -277,6 +331,18 @@ class _Statement:
         complain_count(count, str(self.roles.count), problems)
         complain_weight(weight, str(self.roles.weight), problems)
         problems.raise_if_any(DataError)
+
+
+def _present(column: Column, roles: Roles) -> str:
+    """A column's number, NULL where it is missing."""
+    gone = "".join(f" OR {column.number} = {double(absent)}" for absent in as_floats(roles.na))
+    return f"CASE WHEN isnan({column.number}){gone} THEN NULL ELSE {column.number} END"
+
+
+def _band(number: str, edges: Sequence[float]) -> str:
+    """The index of a number's band as in `scoring.band_codes`; −1 where it is missing."""
+    steps = "".join(f" WHEN {number} < {double(edge)} THEN {i}" for i, edge in enumerate(edges[1:-1]))
+    return f"CASE WHEN {number} IS NULL THEN -1{steps} ELSE {len(edges) - 2} END"
 
 
 def _banded(number: str, edges: Sequence[float]) -> str:

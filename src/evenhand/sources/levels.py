@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -21,6 +21,7 @@ from evenhand.roles import Positive, canonical, spelling
 NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
 """Indices of a class axis; NEITHER is unlabelled, or undecided."""
 
+MOST_CLASSES = 100
 _MOST_VALUES = 1000
 _MOST_WHOLE = 20
 _MOST_FRACTIONS = 5
@@ -45,7 +46,7 @@ def attribute(
     name: str, levels: Sequence[Any], counts: CountLevels, edges: tuple[float, ...] | None, problems: Problems
 ) -> Attribute:
     """Read the levels of a sensitive attribute or a control. `counts` counts people by level if asked."""
-    values = _as_numbers(levels, declared=edges is not None)
+    values = as_numbers(levels, declared=edges is not None)
     cut_by_us = False
     if edges is None and values is not None and len(values) > _MOST_FRACTIONS:
         people = counts()
@@ -101,14 +102,17 @@ def classes(
     if fractions and role == "prediction":
         problems.add(
             f"{shown} looks like a score (it holds {listing(fractions, 3)}): pass it as score= with cutoff=, "
-            "the score at or above which a row is predicted positive."
+            "the score at or above which a row is predicted positive; or say task='regression'."
         )
     elif fractions:
-        problems.add(f"{shown} holds fractions ({listing(fractions, 3)}); a label is a class, such as 0 and 1.")
+        problems.add(
+            f"{shown} holds fractions ({listing(fractions, 3)}); a label is a class, such as 0 and 1, unless "
+            "task='regression'."
+        )
     elif len(found) > 2 and not positive.collapse:
         problems.add(
             f"{shown} has {len(found)} values ({listing(found)}): say which are favourable, such as "
-            f"positive=[{found[-1]!r}]."
+            f"positive=[{found[-1]!r}], or task='multiclass'."
         )
     elif found and not set(found) & set(positive.values) and not _may_lack_positives(found, positive):
         problems.add(
@@ -117,6 +121,30 @@ def classes(
         )
     lookup = [POSITIVE if text in positive.values else NEGATIVE for text in spelled]
     return np.asarray([*lookup, NEITHER], dtype=np.intp)
+
+
+def all_classes(
+    columns: Mapping[str, tuple[Sequence[Any], npt.NDArray[np.bool_]]], problems: Problems
+) -> tuple[str, ...]:
+    """The classes that labels and predictions hold, in canonical order and spelling."""
+    found: set[str] = set()
+    for role, (levels, seen) in columns.items():
+        spelled = {canonical(level) for level, there in zip(levels, seen, strict=True) if there}
+        fractions = sorted(filter(_is_fraction, spelled))
+        if fractions:
+            problems.add(f"{role} holds fractions ({listing(fractions, 3)}): a class is a name; or task='regression'.")
+        found |= spelled
+    if len(found) > MOST_CLASSES:
+        problems.add(
+            f"there are {len(found):,} classes, more than {MOST_CLASSES}: ids, or numbers? See task='regression'."
+        )
+    return tuple(sorted(found, key=order_key))
+
+
+def class_places(levels: Sequence[Any], classes: Sequence[str]) -> Lookup:
+    """The place of each level among the classes; the last is for missing values (and for levels that nobody has)."""
+    place = {name: i for i, name in enumerate(classes)}
+    return np.array([*(place.get(canonical(level), len(classes)) for level in levels), len(classes)], dtype=np.intp)
 
 
 def order_key(name: str | None) -> tuple[int, float, str]:
@@ -144,7 +172,7 @@ def _banded(
     names = (*band_names(edges), None)
     missing = len(names) - 1
     if values is None:
-        words = sorted((level for level in levels if _as_numbers([level], declared=True) is None), key=str)
+        words = sorted((level for level in levels if as_numbers([level], declared=True) is None), key=str)
         problems.add(f"bands for {shorten(name)!r}: the column is not numeric; it holds {listing(words, 3)}.")
         return Attribute(names, np.full(len(levels) + 1, missing, dtype=np.intp), edges)
     outside = (values < edges[0]) | (values > edges[-1])
@@ -157,7 +185,7 @@ def _banded(
     return Attribute(names, np.append(index, missing).astype(np.intp), edges, cut_by_us)
 
 
-def _as_numbers(levels: Sequence[Any], *, declared: bool) -> npt.NDArray[np.float64] | None:
+def as_numbers(levels: Sequence[Any], *, declared: bool) -> npt.NDArray[np.float64] | None:
     """The levels as numbers if every one is: text only in plain spelling, so that a code 007 stays a code, or
     in any where the caller has declared the column to be numeric."""
     kinds = (int, float, Decimal, np.integer, np.floating)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.roles import Roles, one_column
 from evenhand.sources import scoring
 from evenhand.sources.counting import Lines, complain_twice
-from evenhand.sources.encode import library, numbers
+from evenhand.sources.encode import fractional, library, numbers
 
 
 class MemorySource:
@@ -30,6 +31,16 @@ class MemorySource:
     def names(self) -> list[str] | None:
         return None if self.data is None else list(self.columns)
 
+    def fractional(self, roles: Roles) -> bool:
+        """Do the first labels and predictions both hold fractions?"""
+        if {roles.label, roles.prediction} & self.twice:
+            return False
+        columns = [
+            roles.arrays[key] if key in roles.arrays else self.data[self.columns[roles.keys[key]]]
+            for key in ("label", "prediction")
+        ]
+        return all(fractional(column) for column in columns)
+
     def lines(self, roles: Roles) -> Lines:
         problems = Problems()
         complain_twice(self.twice, roles, problems)
@@ -43,15 +54,30 @@ class MemorySource:
         problems.raise_if_any(DataError)
         length = _common_length(columns, roles, self.data)
         _check_indexes(columns, roles, self.data)
-        if roles.score is None or length == 0:
+        if roles.axis is None or length == 0:
             return Lines(columns, length)
-        scores, missing = numbers(columns["score"], "score", roles.score, roles.na)
+        if roles.task == "regression":
+            return _regressed(columns, length, roles)
+        scores, missing = numbers(columns["score"], "score", str(roles.score), roles.na)
         read = scoring.read(scores, missing, roles)
         scores = read.turn(scores)
         columns["bin"] = read.bins.codes(scores)
         if read.cutoff is not None:
             columns["decided"] = decide(scores, read.cutoff)
         return Lines(columns, length, reading=read, scores=scores)
+
+
+def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
+    """The lines of a regressor: its prediction is cut into bins, what happened into bands."""
+    predicted, missing = numbers(columns.pop("prediction"), "prediction", str(roles.prediction), roles.na)
+    read = scoring.read(predicted, missing, roles)
+    columns["bin"] = read.bins.codes(predicted)
+    if roles.label is None:
+        return Lines(columns, length, reading=replace(read, outcome=()), scores=predicted)
+    outcomes, unknown = numbers(columns.pop("label"), "label", roles.label, roles.na)
+    edges = scoring.outcome_edges(outcomes[~unknown], roles)
+    columns["band"] = scoring.band_codes(outcomes, edges)
+    return Lines(columns, length, reading=replace(read, outcome=edges), scores=predicted, outcomes=outcomes)
 
 
 def decide(scores: npt.NDArray[np.float64], cutoff: float) -> npt.NDArray[np.int8]:

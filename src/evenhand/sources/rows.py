@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,8 +20,17 @@ from evenhand.sources.encode import encode, numbers
 Array = npt.NDArray[Any]
 
 
-def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Array]]]:
-    """Each group with the arrays of its rows: `label` and `prediction` as 1, 0 (or NaN unlabelled), `weight`."""
+@dataclass(frozen=True)
+class Rows:
+    """One row for each person: the groups that occur, the place of each person's among them, and arrays by role."""
+
+    groups: tuple[Group, ...]
+    codes: npt.NDArray[np.intp]
+    columns: dict[str, Array]
+
+
+def read(lines: Lines, roles: Roles) -> Rows:
+    """The rows: `label` and `prediction` as 1, 0 (or NaN unlabelled), `weight` as numbers, in the order they came."""
     if lines.n is not None or roles.count is not None:
         raise CallError("a measure made of a function needs one row for each person, in memory.")
     if roles.control:
@@ -40,9 +50,16 @@ def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Arra
         columns["weight"] = numbers(lines.columns["weight"], "weight", roles.weight)[0]
     names, keys = _groups(lines, roles, problems)
     problems.raise_if_any(DataError)
-    for key in np.unique(keys):
-        inside = keys == key
-        yield names(int(key)), {role: values[inside] for role, values in columns.items()}
+    there, places = np.unique(keys, return_inverse=True)
+    return Rows(tuple(names(int(key)) for key in there), places.astype(np.intp), columns)
+
+
+def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Array]]]:
+    """Each group with the arrays of its rows."""
+    rows = read(lines, roles)
+    for place, group in enumerate(rows.groups):
+        inside = rows.codes == place
+        yield group, {role: values[inside] for role, values in rows.columns.items()}
 
 
 def _groups(lines: Lines, roles: Roles, problems: Problems) -> tuple[Any, Array]:

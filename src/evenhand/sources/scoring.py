@@ -1,4 +1,4 @@
-"""How a score is read: its range, its direction, its bins. Shared by every source."""
+"""How a score, or the prediction of a regressor, is read: its range, direction and bins. Shared by every source."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.errors import DataError, shorten
+from evenhand.errors import CallError, DataError, shorten
 from evenhand.roles import Roles
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 
 Floats = npt.NDArray[np.float64]
+
+OUTCOME_BANDS = 5
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,18 @@ class Reading:
     edges: tuple[float, ...]
     mirror: float | None = None
     cutoff: float | None = None
+    outcome: tuple[float, ...] | None = None
+    """Of a regressor: the edges of the bands of what happened; () where there is no label."""
+
+    @property
+    def labels(self) -> int:
+        """How many classes of the label there are, with that for no label, which is the last."""
+        return 3 if self.outcome is None else max(len(self.outcome), 1)
+
+    @property
+    def middle(self) -> float:
+        """What predictions and outcomes are measured from, so that sums of powers keep their digits."""
+        return (self.bins.low + self.bins.high) / 2
 
     def turn(self, scores: Floats) -> Floats:
         return scores if self.mirror is None else self.mirror - scores
@@ -37,11 +51,10 @@ def prepare(roles: Roles, low: float, high: float, values: Floats | None, quanti
 
     `quantiles` are the inner edges of calibration bins that hold equally many people, where that was asked for.
     """
-    name = shorten(str(roles.score))
     if roles.score_range is not None:
         if low < roles.score_range[0] or high > roles.score_range[1]:
             outside = low if low < roles.score_range[0] else high
-            raise DataError(f"score column {name!r} holds {outside:g}, outside score_range={roles.score_range}.")
+            raise DataError(f"{roles.axis_title} holds {outside:g}, outside score_range={roles.score_range}.")
         low, high = roles.score_range
     else:
         low, high = natural_range(low, high)
@@ -61,27 +74,69 @@ def prepare(roles: Roles, low: float, high: float, values: Floats | None, quanti
 def read(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> Reading:
     """The reading of a score in memory."""
     seen = scores[~missing] if missing.any() else scores
-    name = shorten(str(roles.score))
-    if seen.size == 0:
-        raise DataError(f"score column {name!r} has no value at all.")
-    low, high = float(seen.min()), float(seen.max())
-    if not math.isfinite(low) or not math.isfinite(high):
-        raise DataError(f"score column {name!r} holds an infinite value; cut it to a range first.")
+    low, high = extent(seen, roles.axis_title)
     if roles.like_scores is not None and not roles.like_scores.bins.exact:
-        return settled(roles.like_scores, low, high, name)
+        return settled(roles, roles.like_scores, low, high)
     quantiles = None
     if roles.strategy == "quantile":
         quantiles = np.quantile(seen, np.arange(1, roles.bins) / roles.bins, method="inverted_cdf")
     return prepare(roles, low, high, _few_values(seen, roles.resolution), quantiles)
 
 
-def settled(like: Reading, low: float, high: float, name: str) -> Reading:
-    """The reading of another cube, if these scores fit in."""
+def extent(seen: Floats, title: str) -> tuple[float, float]:
+    """The least and the greatest of some numbers, which must be finite."""
+    if seen.size == 0:
+        raise DataError(f"{title} has no value at all.")
+    low, high = float(seen.min()), float(seen.max())
+    if not math.isfinite(low) or not math.isfinite(high):
+        raise DataError(f"{title} holds an infinite value; cut it to a range first.")
+    return low, high
+
+
+def outcome_edges(seen: Floats, roles: Roles) -> tuple[float, ...]:
+    """The bands of what happened, for a regressor: those given, those of another cube, or quantiles."""
+    low, high = extent(seen, f"label column {shorten(str(roles.label))!r}")
+    inner = np.quantile(seen, np.arange(1, OUTCOME_BANDS) / OUTCOME_BANDS, method="inverted_cdf")
+    return settled_outcome(roles, low, high, inner)
+
+
+def settled_outcome(roles: Roles, low: float, high: float, inner: Floats) -> tuple[float, ...]:
+    """Edges from the extremes that were seen and the quantiles between them."""
+    given = roles.bands.get(str(roles.label)) or (roles.like_scores.outcome if roles.like_scores is not None else None)
+    if given is None:
+        edges = tuple(dict.fromkeys([low, *(float(edge) for edge in inner), high]))
+        return edges if len(edges) > 1 else (low, high)
+    if low < given[0] or high > given[-1]:
+        outside = low if low < given[0] else high
+        raise DataError(
+            f"label column {shorten(str(roles.label))!r} holds {outside:g}, outside its bands ({given[0]:g} to "
+            f"{given[-1]:g}); widen bands=."
+        )
+    return tuple(given)
+
+
+def band_codes(outcomes: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.int32]:
+    """The band of each outcome, the last one closed; −1 where there is none (NaN)."""
+    place = np.clip(np.searchsorted(edges, outcomes, side="right") - 1, 0, len(edges) - 2)
+    return np.where(np.isnan(outcomes), -1, place).astype(np.int32)
+
+
+def settled(roles: Roles, like: Reading, low: float, high: float) -> Reading:
+    """The reading of another cube, if these scores fit in and are meant alike."""
     if low < like.bins.low or high > like.bins.high:
         outside = low if low < like.bins.low else high
         raise DataError(
-            f"score column {name!r} holds {outside:g}, outside the range of like= ({like.bins.low:g} to "
+            f"{roles.axis_title} holds {outside:g}, outside the range of like= ({like.bins.low:g} to "
             f"{like.bins.high:g})."
+        )
+    if (roles.higher_is == "negative") != (like.mirror is not None):
+        raise CallError(
+            f"the cube given as like= reads the score the other way round: higher_is={roles.higher_is!r} here."
+        )
+    cutoff = roles.cutoff if roles.cutoff is None or like.mirror is None else like.mirror - roles.cutoff
+    if cutoff is not None and cutoff != like.cutoff:
+        raise CallError(
+            f"the cube given as like= is not cut at cutoff={roles.cutoff:g}: count that one with the same cutoff."
         )
     return like
 

@@ -1,0 +1,183 @@
+"""evenhand counterfactual: would a model have predicted otherwise, had people been of another group?"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from evenhand import frames
+from evenhand.auditing import Audit
+from evenhand.causal.columns import chosen, text_numbers
+from evenhand.cli.given import paths, reference
+from evenhand.cli.output import check, made_here, output_option, show
+from evenhand.counterfactual import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
+from evenhand.cube import Cube
+from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
+from evenhand.findings import Finding
+from evenhand.policyfile import resolve
+from evenhand.sources import whole
+
+
+@click.command("counterfactual", short_help="Would a model predict otherwise, had people been of another group?")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
+@click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
+@click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
+@click.option("--trust", is_flag=True, help="Load the model: a pickle can run any code, so only if you know its maker.")
+@click.option(
+    "--prediction-function",
+    metavar="MODULE:FUNCTION",
+    help="A Python function that takes a dataframe and gives a value for each row; modules here are found too.",
+)
+@click.option("--features", multiple=True, metavar="COLUMN[,COLUMN...]", help="Columns that the model is given.")
+@click.option(
+    "--method",
+    type=click.Choice(["predict", "predict_proba", "decision_function"]),
+    default="predict",
+    show_default=True,
+    help="What the model is asked.",
+)
+@click.option("--cutoff", type=float, help="Decide on the model's numbers at this.")
+@click.option("--positive", help="The favourable class, where the model gives classes.")
+@click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
+@click.option("--flip", is_flag=True, help="Only change the column itself: the flip test, which ignores the causes.")
+@click.option("--threshold", type=float, help="Largest mean change that is tolerated.")
+@click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help="Group to which gaps are split.")
+@click.option("--refits", type=int, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none.")
+@click.option(
+    "--noise-draws", type=int, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
+)
+@click.option("--policy", metavar="POLICY", help="A TOML file with thresholds.")
+@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
+@click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
+@click.option("--random-state", type=int, help="Seed of resamples and draws (default 0).")
+@click.option("--jobs", type=int, help="Processes that share the refits.")
+@output_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+    """Would a model have predicted otherwise, had people been of another group? FILES hold a row for each person.
+
+    The graph says what causes what; people are moved to every other group, what it causes follows, and the model is
+    asked again. Give the model with --model FILE --trust, or a function with --prediction-function.
+
+    Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
+    """
+    check(output)
+    _check_call(given)
+    predict = _predictor(given)
+    graph = None if given["graph"] is None else CausalModel(_text(given["graph"]), categorical=given["categorical"])
+    with paths(files) as named:
+        table = frames.frame(text_numbers(whole.load(named), given["categorical"]), None)
+    found = _finding(predict, table, graph, given)
+    audit = Audit(_cube(predict, table, given), resolve(given["policy"]), (found,), (), (found.metric,))
+    return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
+
+
+def _check_call(given: dict[str, Any]) -> None:
+    if (given["model"] is None) == (given["prediction_function"] is None):
+        raise CallError("what predicts? Give either --model FILE or --prediction-function MODULE:FUNCTION.")
+    if given["model"] is not None and not given["trust"]:
+        raise CallError(
+            f"--model {short_path(given['model'])!r} is a pickle, and loading one can run any code. Add --trust if you "
+            "know who made it, or name a function with --prediction-function."
+        )
+    if (given["graph"] is None) != given["flip"]:
+        raise CallError("give --graph FILE, or --flip for the test that takes none.")
+
+
+def _finding(predict: Any, table: Any, graph: CausalModel | None, given: dict[str, Any]) -> Finding:
+    common = {name: given[name] for name in ("cutoff", "positive", "threshold", "confidence", "min_group_size")}
+    common |= {"sensitive": list(given["sensitive"]), "features": _features(given), "policy": resolve(given["policy"])}
+    if graph is None:
+        return flip_test(predict, table, **common)
+    return counterfactual_fairness(
+        predict,
+        table,
+        graph,
+        reference=reference(given["reference"], given["sensitive"]),
+        refits=given["refits"],
+        noise_draws=given["noise_draws"],
+        random_state=given["random_state"],
+        n_jobs=given["jobs"],
+        **common,
+    )
+
+
+def _features(given: dict[str, Any]) -> list[str] | None:
+    return [name for text in given["features"] for name in text.split(",") if name] or None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"--graph {short_path(path)!r} is not text in UTF-8.") from None
+
+
+def _predictor(given: dict[str, Any]) -> Any:
+    if given["prediction_function"] is not None:
+        return _function(given["prediction_function"])
+    model = _trusted(given["model"])
+    if not callable(getattr(model, given["method"], None)):
+        raise CallError(f"the model in {short_path(given['model'])!r} has no {given['method']}().")
+    return getattr(model, given["method"])
+
+
+def _function(text: str) -> Any:
+    """A function of a module, which may lie in the current folder, as with `python -m`."""
+    module, _, name = text.partition(":")
+    if not module or not name:
+        raise CallError(f"--prediction-function {shorten(text)!r}: write it as MODULE:FUNCTION.")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise CallError(f"--prediction-function: there is no module {shorten(str(error.name))!r}.") from None
+    function = getattr(found, name, None)
+    if not callable(function):
+        raise CallError(f"--prediction-function: {shorten(module)!r} has no function {shorten(name)!r}.")
+    return function
+
+
+def _trusted(path: Path) -> Any:
+    """The one place where a pickle is loaded: only with --trust, which was asked for before."""
+    try:
+        import joblib  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingDependencyError("--model needs joblib: pip install 'evenhand[ml]'") from None
+    if not path.is_file():
+        raise DataError(f"--model {short_path(path)!r}: there is no such file.")
+    try:
+        return joblib.load(path)
+    except Exception as error:  # whatever a broken or foreign pickle raises
+        told = shorten(f"{type(error).__name__}: {error}", 200)
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {told}") from None
+
+
+def _cube(predict: Any, table: Any, given: dict[str, Any]) -> Cube:
+    """Counts of the same people, so that what was found can be saved as an audit."""
+    features = _features(given) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
+    found = np.asarray(predict(table if features is None else chosen(table, [str(name) for name in features])))
+    found = found[:, -1] if found.ndim == 2 else found
+    sensitive = list(given["sensitive"])
+    if found.dtype.kind in "biuf" and given["cutoff"] is not None:
+        return Cube.count(table, prediction=(found >= given["cutoff"]).astype(int), sensitive=sensitive)
+    if found.dtype.kind in "biuf" and not np.isin(found, (0, 1)).all():
+        return Cube.count(table, prediction=found, sensitive=sensitive, task="regression")
+    positive = 1 if given["positive"] is None else [given["positive"]]
+    classes = found.dtype.kind not in "biuf" and given["positive"] is None
+    return Cube.count(
+        table,
+        prediction=found,
+        sensitive=sensitive,
+        positive=positive,
+        task="multiclass" if classes else "binary",
+    )

@@ -1,0 +1,31 @@
+"""evenhand diff: what changed between two audits, with an exit code for what decides."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from evenhand.cli import EXIT_CODES
+from evenhand.cli.output import put
+from evenhand.differences import diff
+from evenhand.report import changes
+
+
+@click.command("diff", short_help="What changed between two audits.")
+@click.argument("before")
+@click.argument("after")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+def command(before: str, after: str, as_json: bool, quiet: bool) -> int:
+    """What changed from the audit BEFORE to the audit AFTER, both saved as JSON (evenhand audit ... -o audit.json).
+
+    Exit codes: 0 nothing that decides got worse, 1 something that decides fails and did not before or fails by more,
+    2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
+    """
+    found = diff(before, after)
+    if as_json:
+        put(lambda: json.dumps(found.to_dict(), indent=1, allow_nan=False).replace("\x7f", "\\u007f") + "\n")
+    elif not quiet:
+        put(lambda: changes.plain(found) + "\n", lambda console: changes.write(found, console))
+    return EXIT_CODES[found.verdict]

@@ -1,0 +1,77 @@
+"""evenhand guide: questions that lead to the metrics which fit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import Any
+
+import click
+
+from evenhand import guide
+from evenhand.errors import CallError
+from evenhand.guide import Question, Recommendation, recommend
+
+
+@click.command("guide", short_help="Find the metrics that fit, by a few questions.")
+@click.option("--ground-truth/--no-ground-truth", default=None, help="Is it known how the cases turned out?")
+@click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
+@click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")
+@click.option("--tree", is_flag=True, help="Draw all questions and answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> int:
+    """Lead to the metrics that fit, with why, limits and what they exclude.
+
+    On a terminal what is not given as an option is asked; in a script --ground-truth (or --no-ground-truth) and
+    --priority are needed.
+    """
+    if tree:
+        click.echo(guide.tree())
+        return 0
+    given: dict[str, Any] = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
+    if _can_ask():
+        given = _answers(given)
+    elif ground_truth is None or priority is None:
+        raise CallError(
+            "the guide asks on a terminal. In a script give --ground-truth or --no-ground-truth, and --priority; "
+            "evenhand guide --tree shows the answers."
+        )
+    advice = recommend(**{name: value for name, value in given.items() if value is not None})
+    click.echo(json.dumps(advice.to_dict(), indent=1) if as_json else _shown(advice))
+    return 0
+
+
+def _can_ask() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _answers(given: dict[str, Any]) -> dict[str, Any]:
+    known = {True: "yes", False: "no"}
+    given = {name: known[value] if isinstance(value, bool) else value for name, value in given.items()}
+    walked = {question.argument: answer.value for question, answer in guide.walk(given, _ask)}
+    return {**walked, "ground_truth": walked["ground_truth"] == "yes"}
+
+
+def _ask(question: Question) -> str:
+    """One question on the terminal; on stderr, so that what is printed can still be piped."""
+    values = [answer.value for answer in question.answers]
+    click.echo(f"\n{question.text}", err=True)
+    for answer in question.answers:
+        click.echo(f"  {answer.value:<13}  {answer.text}", err=True)
+    chosen: str = click.prompt("answer", type=click.Choice(values), show_choices=False, err=True)
+    return chosen
+
+
+def _shown(advice: Recommendation) -> str:
+    """The advice, wrapped, and the line that starts an audit by it."""
+    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    answers = dict(advice.answers)
+    lines = [
+        click.wrap_text(line, width, subsequent_indent="    " if line.startswith("  ") else "")
+        for line in str(advice).splitlines()
+    ]
+    roles = "--label COLUMN " if answers["ground_truth"] == "yes" else ""
+    legal = "" if answers["legal"] == "none" else f" --legal {answers['legal']}"
+    start = f"evenhand audit FILE {roles}--prediction COLUMN --sensitive COLUMN --guide {answers['priority']}{legal}"
+    return "\n".join([*lines, "", f"To audit by this: {start}"])

@@ -1,0 +1,222 @@
+"""evenhand individual: are people who are alike treated alike? Consistency of decisions, Lipschitz of scores."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.auditing import Audit
+from evenhand.cli.given import bands, pair, paths, reference, thresholds
+from evenhand.cli.output import check, made_here, output_option, put, show
+from evenhand.cube import Cube
+from evenhand.errors import CallError, nearest
+from evenhand.findings import Finding, Panel
+from evenhand.individual import consistency, lipschitz
+from evenhand.policyfile import resolve
+from evenhand.sources import whole
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evenhand.policy import Policy
+
+_METRICS = ("consistency", "lipschitz")
+_COMMON = (
+    "k", "radius", "scale", "distance", "label", "missing_features", "neighbours", "na", "id", "worst",
+    "min_group_size", "confidence", "random_state",
+)  # fmt: skip
+
+
+@click.command("individual", short_help="Are people who are alike treated alike?")
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--features",
+    multiple=True,
+    metavar="COLUMN[,COLUMN...]",
+    help="Columns that people are compared by; by default all that play no other part. May be repeated.",
+)
+@click.option("--prediction", help="Column of what was decided: measures consistency.")
+@click.option("--score", help="Column of a score: measures the Lipschitz condition.")
+@click.option("--sensitive", multiple=True, help="Column that makes groups to compare; may be repeated.")
+@click.option("--k", type=int, default=5, show_default=True, help="How many nearest people each is compared with.")
+@click.option("--radius", type=float, help="Compare with everyone within this distance instead.")
+@click.option("--include-self", is_flag=True, help="Count each person as their own first neighbour, as AIF360 does.")
+@click.option(
+    "--lipschitz", "L", type=float, default=1.0, show_default=True, help="Score per unit of distance allowed."
+)
+@click.option("--epsilon", type=float, default=0.1, show_default=True, help="Scores this near are treated alike.")
+@click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
+@click.option("--weight", "weights", multiple=True, metavar="COLUMN=NUMBER", help="What a column counts (default 1).")
+@click.option(
+    "--scale",
+    type=click.Choice(["standard", "robust", "none"]),
+    default="standard",
+    show_default=True,
+    help="How columns of numbers are scaled.",
+)
+@click.option(
+    "--distance",
+    type=click.Choice(["euclidean", "learned"]),
+    default="euclidean",
+    show_default=True,
+    help="Between people as they are scaled, or learned from --label.",
+)
+@click.option("--label", help="Column that a learned distance brings together.")
+@click.option(
+    "--missing-features",
+    type=click.Choice(["level", "drop", "error"]),
+    default="level",
+    show_default=True,
+    help="A missing feature is a value of its own, leaves the person out, or is an error.",
+)
+@click.option(
+    "--neighbours",
+    type=click.Choice(["auto", "exact", "approximate"]),
+    default="auto",
+    show_default=True,
+    help="How the nearest are found; approximate needs faiss.",
+)
+@click.option("--positive", multiple=True, help="The favourable value of the prediction (default 1).")
+@click.option("--bands", multiple=True, metavar="COLUMN=0,25,45", help="Edges that cut a numeric column into groups.")
+@click.option("--na", multiple=True, help="Text that also means missing, such as NA; may be repeated.")
+@click.option("--id", help="Column that names people in the pairs shown; by default their row, counted from 0.")
+@click.option("--worst", type=int, default=10, show_default=True, help="How many pairs are shown; 0 for none.")
+@click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help="Group the others are compared with.")
+@click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Largest gap between groups (default 0.1).")
+@click.option("--policy", metavar="POLICY", help="A TOML file with thresholds.")
+@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
+@click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
+@click.option(
+    "--random-state", type=int, default=0, show_default=True, help="Seed of the order in which ties are drawn."
+)
+@output_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+    """Are people who are alike treated alike? FILES hold a row for each person (CSV, Parquet, JSON lines, Arrow; -).
+
+    With --prediction the consistency of decisions, with --score the Lipschitz condition, with both both; compared
+    between groups where --sensitive names some.
+
+    Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
+    """
+    check(output)
+    if given["prediction"] is None and given["score"] is None:
+        raise CallError("there is nothing to measure: give --prediction, --score or both.")
+    policy = resolve(given["policy"])
+    with paths(files) as named:
+        table = whole.load(named, _columns(given))
+    found = _findings(table, given, policy)
+    audit = Audit(_cube(table, given), policy, tuple(found), (), tuple(finding.metric for finding in found))
+    code = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
+    if not (as_json or quiet):
+        for finding in found:
+            for panel in (panel for panel in finding.panels if panel.kind == "pairs"):
+                _show_pairs(panel)
+    return code
+
+
+def _columns(given: dict[str, Any]) -> list[str] | None:
+    """The columns to read: all of them, unless the features are named."""
+    features = _features(given)
+    if features is None:
+        return None
+    single = [given[role] for role in ("prediction", "score", "label", "id") if given[role] is not None]
+    return [*features, *given["sensitive"], *single]
+
+
+def _features(given: dict[str, Any]) -> list[str] | None:
+    named = [name for text in given["features"] for name in text.split(",") if name]
+    return named or None
+
+
+def _findings(table: dict[str, Any], given: dict[str, Any], policy: Policy) -> list[Finding]:
+    limits = thresholds(given["threshold"])
+    for name in limits:
+        if name not in _METRICS:
+            raise CallError(f"--threshold {name!r} is not measured here; {nearest(name, _METRICS)}")
+    common = {name: given[name] for name in _COMMON} | {
+        "features": _features(given),
+        "categorical": given["categorical"],
+        "weights": {name: _number(value) for name, value in (pair("--weight", text) for text in given["weights"])}
+        or None,
+        "sensitive": list(given["sensitive"]) or None,
+        "reference": reference(given["reference"], given["sensitive"]),
+        "bands": bands(given["bands"]) or None,
+        "policy": policy,
+    }
+    found = []
+    if given["prediction"] is not None:
+        found.append(
+            consistency(
+                _without(table, given["score"], common),
+                prediction=given["prediction"],
+                include_self=given["include_self"],
+                positive=list(given["positive"]) or 1,
+                threshold=limits.get("consistency"),
+                **common,
+            )
+        )
+    if given["score"] is not None:
+        rest = _without(table, given["prediction"], common)
+        scales = {"L": given["L"], "epsilon": given["epsilon"]}
+        found.append(lipschitz(rest, score=given["score"], threshold=limits.get("lipschitz"), **scales, **common))
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CallError(f"--weight: {text!r} is not a number.") from None
+
+
+def _without(table: dict[str, Any], name: str | None, common: dict[str, Any]) -> dict[str, Any]:
+    """The table without the column of the other command, which is no feature unless it is named as one."""
+    named = common["features"] or ()
+    return {key: column for key, column in table.items() if key != name or key in named}
+
+
+def _cube(table: dict[str, Any], given: dict[str, Any]) -> Cube:
+    """Counts of the same people, so that what was found can be saved as an audit."""
+    size = len(next(iter(table.values())))
+    return Cube.count(
+        table,
+        prediction=given["prediction"],
+        score=given["score"],
+        sensitive=list(given["sensitive"]) or {"everyone": ["everyone"] * size},
+        positive=list(given["positive"]) or 1,
+        bands=bands(given["bands"]) or None,
+        na=given["na"],
+        task="binary",
+    )
+
+
+def _show_pairs(panel: Panel) -> None:
+    from rich.text import Text
+
+    from evenhand.report import text
+    from evenhand.report.names import clip
+
+    first, *others = (clip(name, 24) for name in panel.columns)
+    table = text.new_table(first, *others)
+    for row in panel.rows:
+        table.add_row(*(Text(clip(_cell(value), 24)) for value in row))
+
+    def write(console: Console) -> None:
+        console.print(Text(f"\n{panel.title}", style="bold"))
+        console.print(table)
+
+    def plain() -> str:
+        page = io.StringIO()
+        write(text.paper(page, 200))
+        return text.tidy(page.getvalue()) + "\n"
+
+    put(plain, write)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

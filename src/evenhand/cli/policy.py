@@ -1,0 +1,41 @@
+"""evenhand policy: write a policy to start from, or show one in full."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.errors import CallError, short_path
+from evenhand.policyfile import resolve
+from evenhand.standards import STANDARDS
+
+
+@click.group("policy", short_help="Write or show what audits are judged by.")
+def command() -> None:
+    """What an audit is judged by, as a TOML file: evenhand audit ... --policy fairness.toml
+
+    Policies of the package: four-fifths, nyc-ll144.
+    """
+
+
+@command.command("init", short_help="Write a commented policy file.")
+@click.argument("path", type=click.Path(path_type=Path), default=Path("fairness.toml"))
+@click.option("--from", "start", metavar="POLICY", help=f"Start from {', '.join(STANDARDS)} or a file.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def init(path: Path, start: str | None, force: bool) -> int:
+    """Write a commented policy to PATH (default fairness.toml); unchanged, it judges as without a policy."""
+    policy = resolve(start)
+    if path.exists() and not path.is_dir() and not force:
+        raise CallError(f"{short_path(path)!r} is there already: name another file, or replace it with --force.")
+    policy.save(path)
+    click.echo(f"wrote {short_path(path)}", err=True)
+    return 0
+
+
+@command.command("show", short_help="Show a policy in full; fails if it is wrong.")
+@click.argument("policy")
+def show(policy: str) -> int:
+    """Print POLICY, a name or a file, with everything that it leaves to the defaults."""
+    click.echo(resolve(policy).text(), nl=False)
+    return 0

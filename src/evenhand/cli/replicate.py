@@ -1,0 +1,167 @@
+"""evenhand replicate: fit many replicas of a model to a file, and judge how stable they are."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.cli.given import pair, paths
+from evenhand.cli.output import check
+from evenhand.cli.stability import answer, arguments, judged
+from evenhand.errors import CallError, DataError, shorten
+from evenhand.replicas import stability
+from evenhand.replicating import Replicas, replicate
+from evenhand.similar.people import Features
+from evenhand.similar.people import read as read_features
+from evenhand.sources import whole
+from evenhand.sources.encode import encode
+from evenhand.sources.formats import identifier, literal
+from evenhand.wholefile import replacing
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+@click.command("replicate", short_help="Fit many replicas of a model, and see whether they agree.")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--label", required=True, help="Column of what happened.")
+@click.option("--positive", default="1", show_default=True, help="The favourable value.")
+@click.option("--feature", "features", multiple=True, help="Column to learn from; by default all but label and groups.")
+@click.option(
+    "--estimator",
+    default="sklearn.linear_model:LogisticRegression",
+    show_default=True,
+    metavar="MODULE:CLASS",
+    help="A classifier in scikit-learn's manner.",
+)
+@click.option("--parameter", multiple=True, metavar="NAME=VALUE", help="Of the estimator, such as max_iter=500.")
+@click.option("--n-replicas", type=int, default=50, show_default=True, help="How many are fitted.")
+@click.option("--fraction", type=float, default=0.8, show_default=True, help="Of the rows, drawn for each replica.")
+@click.option("--test-share", type=float, default=0.3, show_default=True, help="Of the rows, kept for the test.")
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the split and of the replicas.")
+@click.option("--n-jobs", type=int, default=-1, show_default=True, help="How many are fitted at once; -1 is all cores.")
+@click.option("--save-replicas", type=click.Path(path_type=Path), help="Also write the replicas, as .parquet or .csv.")
+@judged
+def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> int:
+    """Fit replicas of a model to bootstrap samples of FILES and see for whom they disagree.
+
+    Rows are split once; replicas are fitted to one part and asked about the other. Numbers are standardised, text is
+    made into a column for each value, and a missing number is replaced by the mean.
+
+    Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
+    """
+    check(output)
+    _check_target(given["save_replicas"])
+    model = estimator(given["estimator"], given["parameter"])
+    with paths(files) as named:
+        table = whole.load(named)
+    roles = [given["label"], *given["sensitive"]]
+    for name in roles:
+        if name not in table:
+            raise CallError(f"{shorten(name)!r} is not a column; there are: {', '.join(map(repr, list(table)[:8]))}.")
+    features = read_features(table, features=given["features"] or None, apart=roles, na=given["na"])
+    levels, codes = encode(table[given["label"]], f"label column {shorten(given['label'])!r}", given["na"])
+    train, test = split(codes, given["test_share"], given["random_state"])
+    X = matrix(features, train)
+    y = np.array([str(level) for level in levels])[codes[train]]
+    replicas = replicate(
+        model,
+        X[train],
+        y,
+        X[test],
+        n_replicas=given["n_replicas"],
+        fraction=given["fraction"],
+        positive=given["positive"],
+        random_state=given["random_state"],
+        n_jobs=given["n_jobs"],
+    )
+    people = {name: [table[name][i] for i in test] for name in roles}
+    if given["save_replicas"] is not None:
+        save(replicas, people, given["save_replicas"])
+    found = stability(replicas, data=people, label=given["label"], positive=[given["positive"]], **arguments(given))
+    return answer(found, files, {**given, "output": output})
+
+
+def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
+    """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
+    module, colon, name = path.partition(":")
+    if not colon or not name.isidentifier():
+        raise CallError(f"--estimator {path!r}: write it as MODULE:CLASS, such as sklearn.svm:SVC.")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        raise CallError(f"--estimator {path!r}: {error}. Is it installed?") from None
+    except AttributeError:
+        raise CallError(f"--estimator {path!r}: {module} has no {name}.") from None
+    settings = {key: _value(text) for key, text in (pair("--parameter", each) for each in parameters)}
+    try:
+        return found(**settings)
+    except TypeError as error:
+        raise CallError(f"--estimator {path!r} cannot be made: {error}.") from None
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Places, Places]:
+    """Rows to learn from, which need a label, and rows to ask about; the same share of each label."""
+    if not 0 < share < 1:
+        raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+    random = np.random.default_rng(random_state)
+    test = np.zeros(len(codes), dtype=bool)
+    for code in np.unique(codes):
+        rows = random.permutation(np.flatnonzero(codes == code))
+        test[rows[: round(share * len(rows))]] = True
+    train = np.flatnonzero(~test & (codes >= 0))
+    if not len(train) or not test.any():
+        raise DataError(f"{len(codes):,} rows are too few to learn from some and ask about the others.")
+    return train, np.flatnonzero(test)
+
+
+def matrix(features: Features, train: Places) -> Floats:
+    """The features as numbers: standardised by the rows to learn from, and a column of 0 and 1 for each value."""
+    columns = []
+    for column in features.columns:
+        if column.levels is not None:
+            columns += [(column.values == i).astype(np.float64) for i in range(len(column.levels))]
+            continue
+        known = column.values[train][~np.isnan(column.values[train])]
+        middle, width = (float(known.mean()), float(known.std())) if len(known) else (0.0, 0.0)
+        filled = np.where(np.isnan(column.values), middle, column.values)
+        columns.append((filled - middle) / (width or 1.0))
+    return np.stack(columns, axis=1)
+
+
+def _check_target(path: Path | None) -> None:
+    if path is not None and path.suffix not in (".parquet", ".csv"):
+        raise CallError(f"--save-replicas {str(path)!r}: replicas are saved as .parquet or .csv.")
+
+
+def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
+    """A row for each person: label, groups, and p_0, p_1, … as `evenhand stability` reads them."""
+    import duckdb
+
+    columns: dict[str, Any] = {f"c{i}": values for i, values in enumerate(people.values())}
+    columns |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
+    renamed = [f"c{i} AS {identifier(name)}" for i, name in enumerate(people)]
+    fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
+    held = {
+        name: np.array(["" if v is None else str(v) for v in part]) if name[0] == "c" else part
+        for name, part in columns.items()
+    }
+    with replacing(path) as temporary:
+        connection = duckdb.connect()
+        connection.register("people", held)
+        form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
+        connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608
+        connection.close()

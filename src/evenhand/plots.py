@@ -1,0 +1,268 @@
+"""Displays for papers, in scikit-learn's manner: `ForestDisplay.from_audit(audit).plot(ax=ax)`; needs matplotlib.
+
+Each display holds plain arrays, so that it can be drawn again, or otherwise. Names of users are never read as formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand import curves
+from evenhand.auditing import Audit
+from evenhand.cube import Cube
+from evenhand.errors import CallError, MissingDependencyError, nearest
+from evenhand.findings import spell
+from evenhand.inference.intervals import wilson
+from evenhand.report.names import clip
+from evenhand.report.tables import share_of_limit
+from evenhand.scoremeasures import NEGATIVE, POSITIVE, Binned
+from evenhand.sweeps import sweep
+from evenhand.table import every_measure
+
+Floats = npt.NDArray[np.float64]
+
+# Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+@dataclass
+class _Display:
+    """What all displays share: after `plot`, `ax_` and `figure_` hold what was drawn."""
+
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    def _axes(self, ax: Any) -> Any:
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError:
+                raise MissingDependencyError("plots need matplotlib: pip install 'evenhand[plot]'.") from None
+            ax = plt.subplots()[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+@dataclass
+class GroupMeasureDisplay(_Display):
+    """One measure of each group with its interval, and the line of everyone.
+
+    >>> from evenhand.datasets import compas
+    >>> import evenhand as eh
+    >>> audit = eh.audit(compas(), score="decile", cutoff=5, label="recidivated", count="count", sensitive="race")
+    >>> GroupMeasureDisplay.from_audit(audit).measure
+    'selection_rate'
+    """
+
+    measure: str
+    title: str
+    groups: list[str]
+    values: Floats
+    low: Floats
+    high: Floats
+    overall: float
+
+    @classmethod
+    def from_audit(
+        cls, audit: Audit, measure: str | None = None, attributes: Sequence[str] | None = None
+    ) -> GroupMeasureDisplay:
+        """The first measure of the audit, or the one named; of the first attribute, or of those named."""
+        cube = _part(audit, attributes)
+        told = {each.measure.name: each for each in every_measure(cube, audit.policy.confidence)}
+        name = measure or next(iter(told))
+        if name not in told:
+            raise CallError(f"{name!r} is no measure of this audit; {nearest(name, told)}")
+        one = told[name]
+        overall = every_measure(cube.marginal(()), audit.policy.confidence, [name])
+        names = [clip(spell(group)) for _, group in cube.pairs]
+        return cls(name, one.measure.title, names, one.values, one.low, one.high, float(overall[0].values[0]))
+
+    def plot(self, ax: Any = None) -> GroupMeasureDisplay:
+        """Draw the groups from top to bottom."""
+        ax = self._axes(ax)
+        places = np.arange(len(self.groups))[::-1]
+        reach = np.maximum(np.vstack([self.values - self.low, self.high - self.values]), 0)
+        ax.errorbar(self.values, places, xerr=reach, fmt="o", color=COLOURS[0], capsize=3)
+        if np.isfinite(self.overall):
+            ax.axvline(self.overall, color="0.4", linestyle="--", linewidth=1, label="everyone")
+            ax.legend(frameon=False)
+        _name_rows(ax, places, self.groups)
+        ax.set_xlabel(self.title)
+        return self
+
+
+@dataclass
+class ForestDisplay(_Display):
+    """Every judged metric of one set of attributes, as a share of what is tolerated: 1 is the limit."""
+
+    metrics: list[str]
+    values: Floats
+    low: Floats
+    high: Floats
+    verdicts: list[str]
+
+    @classmethod
+    def from_audit(cls, audit: Audit, attributes: Sequence[str] | None = None) -> ForestDisplay:
+        """The findings with a threshold and an interval, on the first attribute or on those named."""
+        wanted = _attributes(audit, attributes)
+        chosen = [
+            finding
+            for finding in audit.findings
+            if finding.attributes == wanted and finding.threshold and finding.value.low is not None
+        ]
+        shares = np.array([share_of_limit(finding) for finding in chosen]).reshape(-1, 3)
+        titles = [finding.title for finding in chosen]
+        return cls(titles, shares[:, 0], shares[:, 1], shares[:, 2], [finding.verdict for finding in chosen])
+
+    def plot(self, ax: Any = None) -> ForestDisplay:
+        """Draw the metrics from top to bottom, with the tolerated band shaded."""
+        ax = self._axes(ax)
+        places = np.arange(len(self.metrics))[::-1]
+        ax.axvspan(0, 1, color="0.92", zorder=0)
+        for i, verdict in enumerate(("pass", "fail", "inconclusive")):
+            rows = [k for k, each in enumerate(self.verdicts) if each == verdict]
+            if rows:
+                reach = np.maximum(np.vstack([(self.values - self.low)[rows], (self.high - self.values)[rows]]), 0)
+                colour = (COLOURS[2], COLOURS[1], COLOURS[4])[i]
+                ax.errorbar(self.values[rows], places[rows], xerr=reach, fmt=MARKS[i], color=colour, label=verdict)
+        if self.metrics:
+            ax.legend(frameon=False)
+        _name_rows(ax, places, self.metrics)
+        ax.set_xlabel("gap as a share of what is tolerated")
+        return self
+
+
+@dataclass
+class CalibrationDisplay(_Display):
+    """The observed rate at each mean score, for each group, with Wilson's intervals."""
+
+    groups: list[str]
+    scores: Floats
+    rates: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def from_audit(cls, audit: Audit, attributes: Sequence[str] | None = None) -> CalibrationDisplay:
+        """The calibration bins of the audit's score."""
+        cube = _part(audit, attributes)
+        k, n, mean = _scores(cube, labels=True).calibration()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates = np.where(n > 0, k / n, np.nan)
+        low, high = wilson(k, n, audit.policy.confidence)
+        return cls([clip(spell(group)) for _, group in cube.pairs], mean, rates, low, high)
+
+    def plot(self, ax: Any = None) -> CalibrationDisplay:
+        """Draw a line for each group, and the diagonal where the score is a probability."""
+        ax = self._axes(ax)
+        if np.nanmax(self.scores, initial=0) <= 1:
+            ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
+        for i, group in enumerate(self.groups):
+            there = np.isfinite(self.rates[i])
+            reach = np.vstack([(self.rates - self.low)[i, there], (self.high - self.rates)[i, there]])
+            ax.errorbar(
+                self.scores[i, there], self.rates[i, there], yerr=np.maximum(reach, 0), label=group, **_style(i)
+            )
+        _finish(ax, "mean score", "observed rate")
+        return self
+
+
+@dataclass
+class RocDisplay(_Display):
+    """The ROC curve of each group."""
+
+    groups: list[str]
+    fpr: Floats
+    tpr: Floats
+    auc: Floats
+
+    @classmethod
+    def from_audit(cls, audit: Audit, attributes: Sequence[str] | None = None) -> RocDisplay:
+        """The curves from the score bins."""
+        cube = _part(audit, attributes)
+        binned = _scores(cube, labels=True)
+        positives, negatives = binned.of_label(POSITIVE), binned.of_label(NEGATIVE)
+        names = [clip(spell(group)) for _, group in cube.pairs]
+        return cls(names, *curves.roc(positives, negatives), curves.auc(positives, negatives))
+
+    def plot(self, ax: Any = None) -> RocDisplay:
+        """Draw a line for each group that has both classes."""
+        ax = self._axes(ax)
+        ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
+        for i, group in enumerate(self.groups):
+            if np.isfinite(self.auc[i]):
+                colour = COLOURS[i % len(COLOURS)]
+                ax.plot(self.fpr[i], self.tpr[i], label=f"{group} (AUC {self.auc[i]:.3f})", color=colour)
+        _finish(ax, "false positive rate", "true positive rate")
+        return self
+
+
+@dataclass
+class SweepDisplay(_Display):
+    """The gap of a metric, and the accuracy, at every cutoff."""
+
+    metric: str
+    cutoffs: Floats
+    gaps: Floats
+    accuracy: Floats | None
+
+    @classmethod
+    def from_audit(
+        cls, audit: Audit, metric: str | None = None, attributes: Sequence[str] | None = None
+    ) -> SweepDisplay:
+        """The first metric that decides, or the one named."""
+        found = sweep(_part(audit, attributes))
+        name = metric or next((each for each in audit.required if each in found.differences), "demographic_parity")
+        if name not in found.differences:
+            raise CallError(f"{name!r} has no gap at every cutoff; {nearest(name, found.differences)}")
+        return cls(name, found.cutoffs[:-1], found.differences[name][:-1], _until_last(found.overall.get("accuracy")))
+
+    def plot(self, ax: Any = None) -> SweepDisplay:
+        """Draw both against the cutoff."""
+        ax = self._axes(ax)
+        ax.plot(self.cutoffs, self.gaps, color=COLOURS[1], label=f"gap: {self.metric.replace('_', ' ')}")
+        if self.accuracy is not None:
+            ax.plot(self.cutoffs, self.accuracy, color=COLOURS[0], linestyle="--", label="accuracy")
+        _finish(ax, "cutoff", "")
+        return self
+
+
+def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ...]:
+    return audit.cube.meaning.sensitive[:1] if attributes is None else tuple(attributes)
+
+
+def _part(audit: Audit, attributes: Sequence[str] | None) -> Cube:
+    return audit.cube.marginal(_attributes(audit, attributes), control=False)
+
+
+def _scores(cube: Cube, *, labels: bool) -> Binned:
+    if cube.scores is None or cube.meaning.task != "binary" or (labels and not cube.has_labels):
+        raise CallError("this display needs a score and a label: audit with score= and label=.")
+    return Binned.of(cube.scores, len(cube.pairs))
+
+
+def _until_last(values: Floats | None) -> Floats | None:
+    return None if values is None else values[:-1]
+
+
+def _style(i: int) -> dict[str, Any]:
+    return {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)], "markersize": 5, "capsize": 2}
+
+
+def _name_rows(ax: Any, places: Any, names: Sequence[str]) -> None:
+    for text in ax.set_yticks(places, names) and ax.get_yticklabels():
+        text.set_parse_math(False)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+
+
+def _finish(ax: Any, across: str, up: str) -> None:
+    ax.set_xlabel(across)
+    ax.set_ylabel(up)
+    for text in ax.legend(frameon=False).get_texts():
+        text.set_parse_math(False)

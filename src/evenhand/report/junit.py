@@ -1,0 +1,97 @@
+"""An audit as JUnit XML, which CI systems show as tests: a suite for each set of attributes, a case for each finding.
+
+- A finding that decides and fails is a failure.
+- One that decides and is inconclusive is an error: the data cannot tell, and a run that cannot tell must not be green.
+  Where the policy counts it as a pass or a fail, it is that.
+- One that does not decide never stops a run: it has passed, or it is skipped with its verdict and sentence as message.
+- One that was not judged is skipped.
+
+So a run is green exactly when `evenhand audit` leaves with 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as Xml  # written here, never read
+
+from evenhand.findings import Finding
+from evenhand.report import tables
+from evenhand.report.names import xml
+
+if TYPE_CHECKING:
+    from evenhand.auditing import Audit
+
+OUTCOMES = ("failure", "error", "skipped")
+
+
+def dumps(audit: Audit) -> str:
+    """The audit as the text of a JUnit file."""
+    root = Xml.Element("testsuites", name="evenhand")
+    for number, (attributes, findings) in enumerate(tables.by_attributes(audit), 1):
+        suite = Xml.SubElement(root, "testsuite", name=xml(" × ".join(attributes)), id=str(number))
+        if number == 1:
+            suite.append(_properties(audit))
+        names = _distinct(finding.metric for finding in findings)
+        for name, finding in zip(names, findings, strict=True):
+            _case(suite, name, finding, outcome(audit, finding))
+        _count([suite], suite)
+    _count(root.findall("testsuite"), root)
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def outcome(audit: Audit, finding: Finding) -> str | None:
+    """What a finding is to a test runner; None has passed."""
+    if audit.decides(finding):
+        counted = audit.policy.counted(finding.verdict)
+        return {"pass": None, "fail": "failure", "inconclusive": "error", "not judged": "skipped"}[counted]
+    return None if finding.verdict == "pass" else "skipped"
+
+
+def _case(suite: Xml.Element, name: str, finding: Finding, result: str | None) -> None:
+    where = f"evenhand.{xml(' × '.join(finding.attributes))}"
+    case = Xml.SubElement(suite, "testcase", classname=where, name=name, time="0")
+    sentence = xml(finding.interpretation)
+    if result is not None:
+        aside = " and does not decide" if result == "skipped" and finding.verdict != "not judged" else ""
+        told = Xml.SubElement(case, result, message=f"{finding.verdict}{aside}: {sentence}")
+        if result != "skipped":
+            told.set("type", finding.verdict)
+        told.text = "\n".join([sentence, *(xml(note) for note in finding.notes)])
+    shown = f"{finding.judged_on} {tables.value(finding)}, limit {tables.limit(finding)}: {finding.verdict}"
+    Xml.SubElement(case, "system-out").text = f"{shown}\n{sentence}"
+
+
+def _properties(audit: Audit) -> Xml.Element:
+    """What the whole audit says; readers of JUnit look for it in a suite."""
+    found = Xml.Element("properties")
+    told = {
+        "verdict": audit.verdict,
+        "required": ", ".join(audit.required),
+        "people": str(audit.cube.size),
+        "confidence": f"{audit.policy.confidence:g}",
+        **{f"note {i}": note for i, note in enumerate(dict.fromkeys(audit.notes), 1)},
+    }
+    for name, value in told.items():
+        Xml.SubElement(found, "property", name=name, value=xml(value))
+    return found
+
+
+def _count(suites: Iterable[Xml.Element], where: Xml.Element) -> None:
+    cases = [case for suite in suites for case in suite.findall("testcase")]
+    where.set("tests", str(len(cases)))
+    for name, each in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        where.set(name, str(sum(case.find(each) is not None for case in cases)))
+    where.set("time", "0")
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Runners tell cases apart by their names alone."""
+    seen: dict[str, itertools.count[int]] = {}
+    shown = []
+    for name in map(xml, names):
+        again = next(seen.setdefault(name, itertools.count(1)))
+        shown.append(name if again == 1 else f"{name} ({again})")
+    return shown

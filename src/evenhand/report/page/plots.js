@@ -1,0 +1,246 @@
+// Plots: numbers in, an SVG element out. Nothing here knows about audits.
+
+const ROW = 26;
+
+function gridX(svg, at, values, top, bottom, unit) {
+  const text = tickText(unit, values);
+  for (const value of values) {
+    const x = r1(at(value));
+    svg.append(
+      s("path", { class: "rule", d: `M${x} ${top}V${bottom}` }),
+      label(x, bottom + 15, text(value), { class: "tick middle" }),
+    );
+  }
+}
+
+// Rows of points with intervals; `band` is shaded, `line` is upright. Ends outside the domain become arrows.
+// rows: {label, strong, small, points: [{kind, value, low, high, title}], beside: [value]}; heads: {title, cell(row)}
+function intervals({ rows, domain, unit, width, band, line, lineName, heads = [], summary }) {
+  const narrow = width < 560;
+  const points = Math.max(...rows.map((row) => row.points.length));
+  const height = points > 1 ? Math.max(ROW + 4, 9 * points + 12) : ROW;
+  const left = Math.min(
+    narrow ? width * 0.34 : 230,
+    12 + 7.2 * Math.max(...rows.map((row) => Math.min(Array.from(row.label).length, 30))),
+  );
+  const room = narrow ? 42 : 68;
+  const columns = (narrow ? heads.slice(-1) : heads).map((head, i, some) => ({
+    ...head,
+    x: width - 2 - room * (some.length - 1 - i),
+  }));
+  const right = room * columns.length + 16;
+  const top = heads.length ? 24 : 8,
+    bottom = top + rows.length * height;
+  const svg = plotFrame(width, bottom + 24, summary);
+  const at = scale(domain[0], domain[1], left + 10, width - right);
+  const clamp = (x) => Math.min(Math.max(x, domain[0]), domain[1]);
+  if (band) {
+    const from = at(clamp(band[0])),
+      to = at(clamp(band[1]));
+    if (to > from)
+      svg.append(s("rect", { class: "band", x: r1(from), y: top, width: r1(to - from), height: bottom - top }));
+  }
+  gridX(svg, at, ticks(domain[0], domain[1], narrow ? 3 : Math.min(8, (width - left - right) / 70)), top, bottom, unit);
+  if (there(line) && line >= domain[0] && line <= domain[1]) {
+    svg.append(
+      s("path", { class: "overall", d: `M${r1(at(line))} ${top}V${bottom}` }, s("title", {}, lineName || "everyone")),
+    );
+  }
+  for (const { x, title } of columns) svg.append(label(x, 14, title, { class: "head end" }));
+  rows.forEach((row, i) => {
+    const y = top + i * height + height / 2;
+    if (row.strong) svg.append(s("rect", { class: "strong", x: 0, y: r1(y - height / 2), width, height }));
+    svg.append(
+      label(
+        left,
+        y + 4,
+        clip(row.label, Math.floor((left - 4) / 6.9)),
+        { class: row.strong ? "end bold" : "end" },
+        row.label,
+      ),
+    );
+    row.points.forEach((point, j) => {
+      if (!there(point.value)) {
+        if (point.reason)
+          svg.append(
+            label(left + 14, y + 4, clip(point.reason, Math.floor((width - left - right) / 6)), { class: "reason" }),
+          );
+        return;
+      }
+      const middle = y + (j - (row.points.length - 1) / 2) * 9;
+      svg.append(
+        whisker(at, domain, point, middle, row.small),
+        mark(point.kind, at(clamp(point.value)), middle, 4.6, point.title),
+      );
+    });
+    (row.beside || []).forEach((value, j) => {
+      if (there(value)) svg.append(mark(j + 2, at(clamp(value)), y, 3.6));
+    });
+    for (const { x, cell } of columns) svg.append(label(x, y + 4, cell(row), { class: "end" }));
+  });
+  return svg;
+}
+
+function whisker(at, domain, point, y, small) {
+  if (!there(point.low) && !there(point.high)) return s("g");
+  const low = there(point.low) ? point.low : domain[0] - 1,
+    high = there(point.high) ? point.high : domain[1] + 1;
+  const from = at(Math.min(Math.max(low, domain[0]), domain[1])),
+    to = at(Math.max(Math.min(high, domain[1]), domain[0]));
+  let d = `M${r1(from)} ${r1(y)}H${r1(to)}`;
+  d +=
+    low < domain[0] - 1e-9
+      ? `m0 0M${r1(from + 5)} ${r1(y - 4)}L${r1(from)} ${r1(y)}l5 4`
+      : `M${r1(from)} ${r1(y - 3.5)}v7`;
+  d += high > domain[1] + 1e-9 ? `M${r1(to - 5)} ${r1(y - 4)}L${r1(to)} ${r1(y)}l-5 4` : `M${r1(to)} ${r1(y - 3.5)}v7`;
+  return s("path", { class: `whisker ${point.kind < 0 ? "other" : `g${point.kind}`}${small ? " small" : ""}`, d });
+}
+
+// One gap as a multiple of its limit, on an axis that all metrics share.
+const STRIP = { width: 250, height: 26 };
+const stripScale = ([from, to]) => scale(from, to, 6, STRIP.width - 6);
+
+function strip(svg, found, domain) {
+  const at = stripScale(domain),
+    [value, low, high] = multiples(found),
+    near = domain[0] < 0 ? -1 : 0;
+  const kids = [
+    s("rect", { class: "band", x: r1(at(near)), y: 2, width: r1(at(1) - at(near)), height: STRIP.height - 4 }),
+  ];
+  kids.push(s("path", { class: "limit", d: `M${r1(at(1))} 2v22${near ? `M${r1(at(-1))} 2v22` : ""}` }));
+  if (there(value)) {
+    const middle = STRIP.height / 2,
+      name = found.verdict.replace(" ", "-");
+    const line = whisker(at, domain, { low, high }, middle);
+    line.setAttribute("class", `whisker ${name}`);
+    kids.push(line);
+    const shape = { fail: 1, inconclusive: 3 }[name] || 0;
+    if (value >= domain[0] && value <= domain[1])
+      kids.push(s("path", { class: `mark ${name}`, d: outline(shape, at(value), middle, 4.4) }));
+  }
+  svg.replaceChildren(...kids);
+}
+
+// A difference as a share of its threshold; a ratio on the scale of logarithms, where 1 is no gap at all.
+function multiples(found) {
+  const { value, low, high, threshold, judged_on: on } = found;
+  const one = (x) => (there(x) ? x : null);
+  if (!there(value) || !there(threshold) || threshold <= 0) return [null, null, null];
+  if (on !== "ratio")
+    return [
+      value / threshold,
+      one(low) === null ? null : low / threshold,
+      one(high) === null ? null : high / threshold,
+    ];
+  const log = (x) => (x === null || !there(x) ? null : x <= 0 ? 99 : Math.log(x) / Math.log(threshold));
+  return [log(value), log(high), log(low)];
+}
+
+// Lines, steps and points over two axes.
+// series: {name, kind, points: [[x, y, low, high]], marks, step, thin}
+function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
+  const left = 68,
+    right = 16,
+    top = 14,
+    bottom = height - 42;
+  const svg = plotFrame(width, height, summary);
+  const atX = scale(x.domain[0], x.domain[1], left, width - right),
+    atY = scale(y.domain[0], y.domain[1], bottom, top);
+  if (band) {
+    const from = atY(Math.min(band[1], y.domain[1])),
+      to = atY(Math.max(band[0], y.domain[0]));
+    if (to > from)
+      svg.append(
+        s("rect", { class: "band", x: left, y: r1(from), width: r1(width - right - left), height: r1(to - from) }),
+      );
+  }
+  gridX(svg, atX, ticks(x.domain[0], x.domain[1], Math.min(6, width / 70)), top, bottom, x.unit);
+  const levels = ticks(y.domain[0], y.domain[1], Math.min(6, height / 45)),
+    level = tickText(y.unit, levels);
+  for (const value of levels) {
+    const place = r1(atY(value));
+    svg.append(
+      s("path", { class: "rule", d: `M${left} ${place}H${width - right}` }),
+      label(left - 8, place + 4, level(value), { class: "tick end" }),
+    );
+  }
+  svg.append(label((left + width - right) / 2, height - 6, x.title, { class: "axis middle" }));
+  svg.append(
+    s("text", { class: "axis middle", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)` }, shown(y.title)),
+  );
+  if (diagonal) svg.append(s("path", { class: "diagonal", d: `M${left} ${bottom}L${width - right} ${top}` }));
+  for (const each of series) drawSeries(svg, each, atX, atY);
+  svg.place = { atX, atY, top, bottom };
+  return svg;
+}
+
+const cutoffLine = (x, top, bottom) =>
+  s("path", { class: "cutoff", d: `M${r1(x)} ${top}V${bottom}` }, s("title", {}, "the cutoff"));
+
+function drawSeries(svg, { kind, points, marks, step, name, free, plain }, atX, atY) {
+  const known = points.filter((point) => there(point[0]) && there(point[1]));
+  const cls = kind < 0 ? "other" : `g${kind}`;
+  let d = "",
+    last = null;
+  for (const [px, py] of known) {
+    const sx = r1(atX(px)),
+      sy = r1(atY(py));
+    d += last === null ? `M${sx} ${sy}` : step ? `H${sx}V${sy}` : `L${sx} ${sy}`;
+    last = sy;
+  }
+  if (!free)
+    svg.append(
+      s(
+        "path",
+        { class: `curve ${cls}`, d, "stroke-dasharray": plain ? null : dashes[kind] },
+        s("title", {}, shown(name)),
+      ),
+    );
+  if (!marks) return;
+  for (const [px, py, low, high, title] of known) {
+    const sx = atX(px);
+    if (there(low) && there(high))
+      svg.append(s("path", { class: `whisker ${cls}`, d: `M${r1(sx)} ${r1(atY(low))}V${r1(atY(high))}` }));
+    svg.append(mark(kind, sx, atY(py), 3.8, title || name));
+  }
+}
+
+// A grid of cells, as a table: it needs no twin.
+function heat({ rows, columns, cell }) {
+  const head = h(
+    "tr",
+    {},
+    h("td", {}, ""),
+    columns.map((name) => h("th", { scope: "col" }, bdi(name))),
+  );
+  const lines = rows.map((row, i) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, bdi(row)),
+      columns.map((_, j) => heatCell(cell(i, j))),
+    ),
+  );
+  return h("table", { class: "heat" }, h("thead", {}, head), h("tbody", {}, lines));
+}
+
+function heatCell(found) {
+  if (!found) return h("td", { class: "none" }, h("span", {}, "no one"));
+  const node = h(
+    "td",
+    { class: found.small ? "small" : null },
+    h("b", {}, found.text),
+    there(found.n) ? h("span", {}, `n ${whole(found.n)}`) : null,
+  );
+  if (there(found.share)) node.style.setProperty("--t", `${Math.round(found.share * 45)}%`);
+  return node;
+}
+
+function legend(entries, extra = []) {
+  return h(
+    "ul",
+    { class: "legend" },
+    entries.map(({ name, kind }) => h("li", {}, swatch(kind), bdi(clip(name, 40)))),
+    extra,
+  );
+}

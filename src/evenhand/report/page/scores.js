@@ -1,0 +1,383 @@
+// The sections on scores and cutoffs, on strata and on what base rates force.
+
+const nowCutoff = () =>
+  chosen.index >= 0
+    ? cutoffs()[chosen.index]
+    : DATA.cutoff === null || DATA.mirror === null
+      ? DATA.cutoff
+      : DATA.mirror - DATA.cutoff;
+const rate = (name) => ({ title: name, domain: [0, 1], unit: "rate" });
+const scoreAxis = (low, high, name = DATA.score || "Score") => ({
+  title: name + (DATA.mirror === null ? "" : ", mirrored"),
+  domain: [low, high],
+  unit: "score",
+});
+
+// What the engine says of the groups that are drawn: [it, mark, name].
+function ofPicked(list) {
+  const { attributes, place, names } = here();
+  const order = engine
+    .at(attributes, home, { measures: [], metrics: [] })
+    .groups.map((group) => place.get(JSON.stringify(group.key)));
+  return picked()
+    .map((i, kind) => [list[order.indexOf(i)], kind, names[i]])
+    .filter(([each]) => each);
+}
+
+function moveCutoff(svg) {
+  all(".cutoff", svg).forEach((node) => node.remove());
+  const { atX, top, bottom } = svg.place;
+  if (there(nowCutoff())) svg.append(cutoffLine(atX(nowCutoff()), top, bottom));
+}
+
+// Curves are drawn once for a set; while the cutoff moves, only its line and the operating points do.
+function scoresSection() {
+  const { section, controls, body } = part("scores");
+  let spread = null,
+    roc = null;
+  const follow = () => {
+    if (spread) moveCutoff(spread);
+    if (!roc) return;
+    all(".mark", roc).forEach((node) => node.remove());
+    picked().forEach((i, kind) => {
+      const [x, y] = ["false_positive_rate", "true_positive_rate"].map((key) => now().get(key, i).value),
+        { atX, atY } = roc.place;
+      if (there(x) && there(y))
+        roc.append(
+          mark(kind, atX(x), atY(y), 6, `${here().names[i]}: FPR ${amount(x, "rate")}, TPR ${amount(y, "rate")}`),
+        );
+    });
+  };
+  return (why) => {
+    if (why === "metric") return;
+    if (why === "cutoff") return follow();
+    section.hidden = false;
+    const { attributes, counted } = here(),
+      counts = engine && counted,
+      figures = [];
+    const add = (name, words, svg, titles, rows) => {
+      figures.push(
+        h(
+          "figure",
+          {},
+          h("h3", {}, name),
+          h("p", { class: "aside" }, words),
+          svg,
+          twin(name, () => table(titles, rows())),
+        ),
+      );
+      return svg;
+    };
+    const [shares, bins, curves] = [
+      counts ? ofPicked(engine.distribution(attributes)).filter(([each]) => each.share.some((share) => share > 0)) : [],
+      calibrationBins(attributes),
+      counts ? ofPicked(engine.roc(attributes)).filter(([each]) => each.fpr.length && each.tpr.length) : [],
+    ];
+    const wide = widthOf(body),
+      many = [shares, bins, curves].filter((list) => list.length).length;
+    const columns = Math.min(many, Math.floor((wide + 28) / 328)) || 1,
+      width = (wide - 28 * (columns - 1)) / columns;
+    spread = shares.length
+      ? add(
+          "Distribution",
+          "How the scores of each group spread.",
+          distribution(shares, width),
+          ["group", "score from", "share"],
+          () =>
+            shares.flatMap(([each, , name]) =>
+              each.share.map((share, b) => [name, each.edges[b], amount(share, "rate")]),
+            ),
+        )
+      : null;
+    if (bins.length)
+      add(
+        "Calibration",
+        "How often the outcome occurs at each score, with 95 % intervals.",
+        calibration(bins, width),
+        ["group", "from", "to", "observed", "low", "high", "mean score", "n"],
+        () =>
+          bins.flatMap(([list, , name]) =>
+            list.map((bin) => [
+              name,
+              bin.from,
+              bin.to,
+              ...[bin.rate, bin.low, bin.high].map((value) => amount(value, "rate")),
+              bin.mean,
+              whole(bin.n),
+            ]),
+          ),
+      );
+    const series = curves.map(([each, kind, name]) => ({
+      name: `${name}: AUC ${figure(each.auc)}`,
+      kind,
+      points: each.fpr.map((x, i) => [x, each.tpr[i]]),
+    }));
+    roc = curves.length
+      ? add(
+          "ROC",
+          "What each cutoff trades; the marks are where the decision stands now.",
+          lines({
+            series,
+            x: rate("False positive rate"),
+            y: rate("True positive rate"),
+            width,
+            height: 300,
+            diagonal: true,
+            summary: "ROC curve of each group with the operating point",
+          }),
+          ["group", "AUC"],
+          () => curves.map(([each, , name]) => [name, each.auc]),
+        )
+      : null;
+    section.hidden = !figures.length;
+    if (section.hidden) return;
+    title(section, `of ${here().title}`);
+    redraw(body, figures);
+    const open = controls.querySelector("details[open]");
+    put(controls, groupChooser(), groupLegend());
+    if (open) controls.querySelector("details").open = true;
+    follow();
+  };
+}
+
+function groupChooser() {
+  const { names } = here(),
+    mine = picked(),
+    set = chosen.set;
+  if (names.length <= MOST) return null;
+  const boxes = names.map((name, i) => {
+    const change = (event) => {
+      const others = mine.filter((other) => other !== i);
+      if (event.target.checked && others.length >= MOST) event.target.checked = false;
+      else {
+        chosen.groups.set(set, event.target.checked ? [...others, i] : others);
+        update("groups");
+      }
+    };
+    return h("label", {}, h("input", { type: "checkbox", checked: mine.includes(i), change }), bdi(clip(name, 40)));
+  });
+  return h(
+    "details",
+    { class: "chooser" },
+    h("summary", {}, `Groups drawn: ${mine.length} of ${whole(names.length)}, at most ${MOST}`),
+    h("div", { class: "boxes" }, boxes),
+  );
+}
+
+function distribution(list, width) {
+  const count = list[0][0].share.length,
+    edges = [...list[0][0].edges];
+  if (!(edges[count] > edges[count - 1] + 1e-9))
+    edges[count] = 2 * edges[count - 1] - (count > 1 ? edges[count - 2] : edges[count - 1] - 1);
+  const series = list.map(([{ share }, kind, name]) => ({
+    name,
+    kind,
+    step: true,
+    points: [
+      [edges[0], 0],
+      ...share.map((part, b) => [edges[b], part]),
+      [edges[count], share[count - 1]],
+      [edges[count], 0],
+    ],
+  }));
+  const high = Math.max(...list.flatMap(([{ share }]) => share));
+  return lines({
+    series,
+    x: scoreAxis(edges[0], edges[count]),
+    y: { title: "Share of the group", domain: [0, high * 1.08 || 1], unit: "rate" },
+    width,
+    height: 300,
+    summary: "Distribution of scores by group",
+  });
+}
+
+function calibrationBins(attributes) {
+  if (engine && here().counted)
+    return ofPicked(engine.calibration(attributes))
+      .map(([each, kind, name]) => [each.bins, kind, name])
+      .filter(([bins]) => bins.length);
+  const { findings, names } = here(),
+    each = findings.find((one) => one.metric === "calibration");
+  const panel = each && each.panels.map((place) => found.panels[place]).find((one) => one.kind === "curve");
+  if (!panel) return [];
+  const bin = ([, from, to, n, value, low, high, mean]) => ({ from, to, n, rate: value, low, high, mean });
+  return picked()
+    .map((i, kind) => [panel.rows.filter((row) => row[0] === names[i]).map(bin), kind, names[i]])
+    .filter(([bins]) => bins.length);
+}
+
+function calibration(list, width) {
+  const every = list.flatMap(([bins]) => bins),
+    domain = DATA.probability
+      ? [0, 1]
+      : [Math.min(...every.map((bin) => bin.from)), Math.max(...every.map((bin) => bin.to))];
+  const series = list.map(([bins, kind, name]) => ({
+    name,
+    kind,
+    marks: true,
+    points: bins.map((bin) => [
+      bin.mean,
+      bin.rate,
+      bin.low,
+      bin.high,
+      `${name}: ${amount(bin.rate, "rate")} at a mean score of ${figure(bin.mean)}, n ${whole(bin.n)}`,
+    ]),
+  }));
+  return lines({
+    series,
+    x: scoreAxis(...domain, "Mean score"),
+    y: rate("Observed rate"),
+    width,
+    height: 300,
+    diagonal: DATA.probability,
+    summary: "Observed rate against mean score by group, with intervals",
+  });
+}
+
+// Gap and accuracy at every cutoff.
+
+function sweepSection() {
+  const { section, controls, body } = part("sweep");
+  let plots = [],
+    metric = null;
+  return (why) => {
+    if (cutoffs().length < 3 || why === "groups") return;
+    section.hidden = !here().counted;
+    if (section.hidden) return;
+    if (why === "cutoff") return plots.forEach(moveCutoff);
+    const sweep = engine.sweep(here().attributes),
+      able = here().findings.filter((each) => sweep.gaps[each.metric]);
+    section.hidden = !able.length;
+    if (section.hidden) return;
+    const has = (name) => able.some((each) => each.metric === name);
+    if (why === "metric" || !has(metric)) metric = has(chosen.metric) ? chosen.metric : able[0].metric;
+    const drawGap = (name) => {
+      metric = name;
+      plots = drawSweep(
+        body,
+        sweep,
+        able.find((each) => each.metric === metric),
+      );
+      plots.forEach(moveCutoff);
+    };
+    title(section, `of ${here().title}`);
+    put(
+      controls,
+      select(
+        "Gap of",
+        able.map((each) => [each.metric, capital(each.title)]),
+        metric,
+        drawGap,
+      ),
+    );
+    drawGap(metric);
+  };
+}
+
+function drawSweep(body, sweep, each) {
+  const width = widthOf(body),
+    stops = [...cutoffs()],
+    last = stops.length - 1,
+    gaps = [...sweep.gaps[each.metric]],
+    accuracy = [...(sweep.accuracy || [])];
+  const x = scoreAxis(stops[0], stops[last], `Cutoff of ${DATA.score || "the score"}`),
+    ratio = each.judged_on === "ratio",
+    unit = pointsOf(each) ? "rate" : "score";
+  const points = (values) => values.slice(0, last).map((value, i) => [stops[i], value]);
+  const [low, high] = range(gaps),
+    top = ratio ? Math.max(1, high) : Math.max(high, (each.threshold || 0) * 1.5) * 1.05,
+    bottom = Math.min(0, low);
+  const tolerated = there(each.threshold)
+    ? ratio
+      ? [each.threshold, top]
+      : [bottom < 0 ? -each.threshold : 0, each.threshold]
+    : null;
+  const plots = [
+    lines({
+      series: [{ name: each.title, kind: 1, plain: true, points: points(gaps) }],
+      x,
+      y: { title: ratio ? "Ratio" : "Gap", domain: [bottom, top || 1], unit },
+      width,
+      height: 250,
+      band: tolerated,
+      summary: `${each.title} at every cutoff`,
+    }),
+  ];
+  const [least, most] = range(accuracy);
+  if (there(least))
+    plots.push(
+      lines({
+        series: [{ name: "accuracy", kind: 0, points: points(accuracy) }],
+        x,
+        y: { title: "Accuracy", domain: [Math.max(0, least - 0.05), Math.min(1, most + 0.05)], unit: "rate" },
+        width,
+        height: 210,
+        summary: "Accuracy at every cutoff",
+      }),
+    );
+  redraw(
+    body,
+    plots.map((svg) => h("figure", {}, svg)),
+    twin("Every cutoff", () =>
+      table(
+        ["cutoff", each.title, "accuracy"],
+        stops.map((_, i) => [cutoffText(i), amount(gaps[i], unit), amount(accuracy[i], "rate")]),
+      ),
+    ),
+  );
+  return plots;
+}
+
+// Strata beside the whole; theorems with their curve.
+
+function strataSection() {
+  return (why) => {
+    if (why !== "set" && why !== "width") return;
+    for (const box of all(".stratum")) {
+      const panel = found.panels.find((each) => shown(each.title) === box.querySelector("h3").textContent),
+        body = box.querySelector(".body");
+      if (panel) put(body, strataPlot(panel, widthOf(body)));
+    }
+  };
+}
+
+function strataPlot(panel, width) {
+  const [size, value, low, high] = ["n", "value", "low", "high"].map((name) => panel.columns.indexOf(name));
+  const groups = [...new Set(panel.rows.map((row) => row[1]))],
+    kind = (name) => (groups.length <= MOST ? groups.indexOf(name) : -1);
+  const values = panel.rows.flatMap((row) => [row[value], row[low], row[high]]),
+    unit = unitFor(values);
+  const rows = [...new Set(panel.rows.map((row) => row[0]))].map((stratum) => ({
+    label: stratum,
+    strong: stratum === "all together",
+    points: panel.rows
+      .filter((row) => row[0] === stratum)
+      .map((row) => ({
+        kind: kind(row[1]),
+        value: row[value],
+        low: row[low],
+        high: row[high],
+        title: told(
+          `${row[1]} in ${stratum}`,
+          { value: row[value], low: row[low], high: row[high], n: row[size] },
+          unit,
+        ),
+      })),
+  }));
+  return [
+    groups.length <= MOST ? legend(groups.map((name, i) => ({ name, kind: i }))) : null,
+    intervals({ rows, domain: roomy(values, unit), unit, width, summary: panel.title }),
+  ];
+}
+
+function forcedSection() {
+  return (why) => {
+    if (why !== "set" && why !== "width") return;
+    for (const box of all(".forced")) {
+      const told = found.forced.find((each) => each.attribute === box.dataset.attribute),
+        body = box.querySelector(".body");
+      box.hidden = !here().attributes.includes(box.dataset.attribute);
+      if (told && !box.hidden) put(body, panelBox(told.drawn, widthOf(body)));
+    }
+  };
+}

@@ -1,0 +1,406 @@
+// The page: what a person chose, what holds now, the bar and the verdict. Without this script the tables still stand.
+
+const $ = (id) => document.getElementById(id);
+const all = (query, node = document) => [...node.querySelectorAll(query)];
+const DATA = JSON.parse($("audit-data").textContent);
+const MAIN = document.querySelector("main");
+const MANY = 30;
+
+let found,
+  engine = null,
+  home = -1;
+const chosen = { set: 0, index: -1, metric: null, all: false, groups: new Map() };
+const sections = {};
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (mark) => mark.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function start() {
+  found = await unpacked(DATA.packed);
+  for (const each of found.results) {
+    each.names = each.groups.map(spell);
+    each.place = new Map(each.groups.map((group, i) => [JSON.stringify(group), i]));
+    each.measures = new Map(
+      each.measures.map((row) => [row.class === null ? row.name : `${row.name} ${row.class}`, row]),
+    );
+    each.title = each.attributes.join(" \u00d7 ");
+    each.findings = found.findings.filter((one) => String(one.attributes) === String(each.attributes));
+  }
+  if (DATA.cube) {
+    engine = evenhandCompute({ tables: found.tables }, await unpacked(DATA.cube));
+    if (engine.recomputes) home = engine.audited;
+  }
+  chosen.index = home;
+  choose(0);
+  buildBar();
+  Object.assign(sections, {
+    verdict: verdictSection(),
+    metrics: metricsSection(),
+    forest: forestSection(),
+    dots: dotsSection(),
+    scores: scoresSection(),
+    sweep: sweepSection(),
+    heat: heatSection(),
+    strata: strataSection(),
+    forced: forcedSection(),
+  });
+  all(".tabled").forEach(enhance);
+  all(".counts").forEach((node) =>
+    put(node, DATA.notes.length ? "Computed from the counts in this page; the notes say how they may differ." : ""),
+  );
+  update("set");
+  watch();
+  new ResizeObserver(resized()).observe(MAIN);
+  document.documentElement.dataset.ready = "yes";
+}
+
+function resized() {
+  const width = () => MAIN.clientWidth;
+  let timer = 0,
+    last = width();
+  const look = () => {
+    if (width() !== last) update("width");
+    last = width();
+  };
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, 100);
+  };
+}
+
+// Why: "set" another attribute, "cutoff" the slider, "metric" or "groups" a choice, "width" the window. While the slider
+// moves, a section that is out of sight waits until it comes near.
+function update(why) {
+  remembered.clear();
+  if (why === "width" || why === "set") widths.clear();
+  for (const id in sections) {
+    if (why === "cutoff" && far.has(id)) late.add(id);
+    else draw(id, why);
+  }
+}
+
+const far = new Set(),
+  late = new Set();
+
+function draw(id, why) {
+  late.delete(id);
+  sections[id](why);
+  if ($(id)) all("details.twin[open]", $(id)).forEach((box) => box.redraw && box.redraw());
+}
+
+// Tells of each node whether it is near; `gone` keeps those that are not.
+function nearness(nodes, gone, come) {
+  const look = (entries) =>
+    entries.forEach(({ target, isIntersecting }) => {
+      if (!isIntersecting) gone.add(target.id || target);
+      else if (gone.delete(target.id || target)) come(target.id || target);
+    });
+  const observer = new IntersectionObserver(look, { rootMargin: "200px" });
+  nodes.forEach((node) => observer.observe(node));
+  return observer;
+}
+
+function watch() {
+  nearness(Object.keys(sections).map($).filter(Boolean), far, (id) => late.has(id) && draw(id, "cutoff"));
+  window.addEventListener("beforeprint", () => {
+    for (const id in sections) draw(id, id === "metrics" ? "set" : "cutoff");
+    all("details.explain").forEach((box) => {
+      box.open = true;
+    });
+  });
+}
+
+let waiting = false;
+function soon(why) {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    update(why);
+  });
+}
+
+// What holds now: the audit's own numbers at the audited cutoff, else what the engine computes from the counts.
+
+const remembered = new Map();
+const here = () => found.results[chosen.set];
+const moved = () => chosen.index !== home;
+
+function now(set = chosen.set) {
+  if (!remembered.has(set)) remembered.set(set, moved() && found.results[set].counted ? recomputed(set) : audited(set));
+  return remembered.get(set);
+}
+
+function audited(set) {
+  const { measures } = found.results[set];
+  return {
+    get: (key, i) => {
+      const row = measures.get(key);
+      return row ? { value: row.value[i], low: row.low[i], high: row.high[i], n: row.n[i] } : {};
+    },
+    overall: (key) => (measures.get(key) || {}).overall,
+    finding: (each) => (moved() ? { ...each, stale: true } : each),
+  };
+}
+
+const NO_ONE = { value: null, low: null, high: null, n: 0, reason: "no one, or too few to show" };
+
+function recomputed(set) {
+  const results = found.results[set],
+    told = engine.at(results.attributes, chosen.index),
+    before = audited(set);
+  const rows = [];
+  for (const group of told.groups) rows[results.place.get(JSON.stringify(group.key))] = group.measures;
+  const known = (key) => told.overall[key] !== undefined;
+  return {
+    get: (key, i) => {
+      if (!known(key)) return before.get(key, i);
+      const got = (rows[i] || {})[key];
+      return got && (got.n || !DATA.notes.length) ? got : NO_ONE;
+    },
+    overall: (key) => (known(key) ? told.overall[key] : before.overall(key)),
+    finding: (each) =>
+      told.findings[each.metric] ? { ...each, ...told.findings[each.metric], fresh: true } : { ...each, stale: true },
+  };
+}
+
+const isMissing = (group) => group.includes(null);
+const unitOf = (row) =>
+  row.unit === "score" && (row.name === "auc" || (DATA.probability && /score|brier|calib/.test(row.name)))
+    ? "rate"
+    : row.unit;
+const rowsOf = (results, name) => [...results.measures].filter(([, row]) => row.name === name);
+const firstRows = (results) =>
+  DATA.first.flatMap((name) => rowsOf(results, name)).filter(([, row]) => row.value.some(there));
+
+// Which groups have one of the eight marks; the others are grey.
+function picked(set = chosen.set) {
+  if (!chosen.groups.has(set)) {
+    const { names, people, findings } = found.results[set],
+      order = names.map((_, i) => i);
+    const lead = findings.find((each) => each.required) || findings[0] || {};
+    const named = [lead.highest, lead.lowest].map((name) => names.indexOf(name)).filter((i) => people[i] >= DATA.least);
+    const largest = [...order].sort((a, b) => people[b] - people[a]);
+    chosen.groups.set(set, names.length <= MOST ? order : [...new Set([...named, ...largest])].slice(0, 6));
+  }
+  return chosen.groups.get(set);
+}
+
+const groupLegend = (more) =>
+  legend(
+    picked().map((i, kind) => ({ name: here().names[i], kind })),
+    more,
+  );
+
+function choose(set) {
+  chosen.set = set;
+  const { findings } = here();
+  if (findings.some((each) => each.metric === chosen.metric)) return;
+  const lead = findings.find((each) => each.required) || findings.find((each) => each.measures.length) || {};
+  chosen.metric = lead.metric || null;
+}
+
+// The bar.
+
+const cutoffs = () => (engine && engine.recomputes ? engine.cutoffs : []);
+
+function cutoffText(index) {
+  const beyond = index === cutoffs().length - 1,
+    value = cutoffs()[index],
+    mirrored = DATA.mirror !== null;
+  const words = String(Number((mirrored ? DATA.mirror - value : value).toPrecision(6)));
+  return `${mirrored ? (beyond ? "<" : "\u2264") : beyond ? ">" : "\u2265"} ${words}`;
+}
+
+function buildBar() {
+  const buttons = h(
+    "div",
+    { class: "buttons" },
+    themeButton(),
+    h("button", { type: "button", click: () => window.print() }, "Print"),
+  );
+  put($("bar"), found.results.length > 1 ? picker() : null, cutoffs().length > 1 ? slider() : null, buttons);
+  $("bar").hidden = false;
+}
+
+function picker() {
+  const go = (i) => {
+    choose(i);
+    update("set");
+  };
+  if (found.results.length > 4)
+    return select(
+      "Attribute",
+      found.results.map((each, i) => [String(i), each.title]),
+      "0",
+      (value) => go(Number(value)),
+    );
+  const radios = found.results.map((each, i) =>
+    h(
+      "label",
+      {},
+      h("input", { type: "radio", name: "attribute", value: i, checked: i === 0, change: () => go(i) }),
+      h("span", {}, bdi(clip(each.title, 36))),
+    ),
+  );
+  return h("fieldset", { class: "segments" }, h("legend", {}, "Attribute"), radios);
+}
+
+function slider() {
+  const output = h("output", { for: "cutoff" }),
+    last = cutoffs().length - 1,
+    middle = home >= 0 ? home : Math.floor(last / 2);
+  const back = h("button", { type: "button" }, home < 0 ? "As decided" : "Back to audited");
+  const input = h("input", { id: "cutoff", type: "range", min: 0, max: last, step: 1, value: middle });
+  const go = (index) => {
+    chosen.index = index;
+    output.textContent = index < 0 ? "as decided" : cutoffText(index) + (moved() ? "" : " (audited)");
+    input.setAttribute("aria-valuetext", output.textContent);
+    back.disabled = !moved();
+  };
+  input.addEventListener("input", () => {
+    go(Number(input.value));
+    soon("cutoff");
+  });
+  back.addEventListener("click", () => {
+    input.value = middle;
+    go(home);
+    soon("cutoff");
+  });
+  go(home);
+  return h(
+    "div",
+    { class: "field wide" },
+    h("label", { for: "cutoff" }, "Cutoff of ", bdi(clip(DATA.score || "the score", 24))),
+    input,
+    output,
+    back,
+  );
+}
+
+function themeButton() {
+  const root = document.documentElement,
+    button = h("button", { type: "button" });
+  const dark = () =>
+    (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const tell = () => {
+    button.textContent = dark() ? "Light" : "Dark";
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    tell();
+  });
+  tell();
+  return button;
+}
+
+// What sections share.
+
+const part = (id) => ({
+  section: $(id),
+  controls: $(id).querySelector(".controls"),
+  body: $(id).querySelector(".body"),
+});
+const title = (section, words) => put(section.querySelector(".of"), bdi(words));
+
+// Asking for a width makes the browser lay out the whole page, so it is asked once for each width of the window.
+const widths = new Map();
+
+function widthOf(node) {
+  if (!widths.has(node))
+    widths.set(node, Math.max(280, Math.floor(node.clientWidth || node.parentNode.clientWidth || 640)));
+  return widths.get(node);
+}
+
+function select(name, options, value, change) {
+  const id = `choose-${name.replace(/\W/g, "")}`;
+  const box = h(
+    "select",
+    { id, change: (event) => change(event.target.value) },
+    options.map(([key, text]) => h("option", { value: key, selected: key === value }, clip(text, 60))),
+  );
+  return h("div", { class: "field" }, h("label", { for: id }, name), box);
+}
+
+// Table twins that are open stay open when a section is drawn again.
+function redraw(body, ...nodes) {
+  const open = all("details.twin", body).map((box) => box.open);
+  put(body, ...nodes);
+  all("details.twin", body).forEach((box, i) => {
+    box.open = open[i] || false;
+  });
+}
+
+// Verdict.
+
+const RANK = ["fail", "inconclusive", "pass", "not judged"];
+
+function overallVerdict(findings) {
+  const counted = findings.map((each) => (each.verdict === "inconclusive" ? DATA.inconclusive : each.verdict));
+  return RANK.find((verdict) => verdict !== "not judged" && counted.includes(verdict)) || "not judged";
+}
+
+function verdictSection() {
+  return (why) => {
+    if (why !== "set" && why !== "cutoff") return;
+    const deciding = [],
+      beside = [];
+    found.results.forEach(({ findings }, set) => {
+      for (const each of findings) {
+        if (each.required) deciding.push([set, now(set).finding(each)]);
+        else if (set === chosen.set && DATA.required.includes(each.metric)) beside.push([set, now(set).finding(each)]);
+      }
+    });
+    const order = (a, b) => RANK.indexOf(a[1].verdict) - RANK.indexOf(b[1].verdict);
+    put($("verdict-state"), icon(moved() ? overallVerdict(deciding.map(([, each]) => each)) : DATA.verdict));
+    $("moved").hidden = !moved();
+    $("moved").textContent = moved() ? movedWords() : "";
+    put(
+      $("cards"),
+      [...deciding.sort(order).slice(0, 12), ...beside.sort(order)].map(([set, each]) => card(set, each)),
+    );
+  };
+}
+
+function movedWords() {
+  const was = home < 0 ? "the audit is of what was decided" : `the audit was made at ${cutoffText(home)}`;
+  return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}. ${DATA.notes.join(" ")}`;
+}
+
+function card(set, each) {
+  const on = each.attributes.join(" \u00d7 "),
+    reached = reach(each);
+  return h(
+    "article",
+    { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on },
+    h("header", {}, icon(each.verdict), h("span", { class: "on" }, bdi(on))),
+    h("h3", {}, shown(capital(each.title))),
+    h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}limit ${limit(each)}`)),
+    h("p", { class: "sentence" }, bdi(sentence(set, each))),
+    each.required ? null : h("p", { class: "aside" }, "Does not decide here."),
+    each.stale ? h("p", { class: "aside" }, "As audited: not computed again.") : null,
+  );
+}
+
+function sentence(set, each) {
+  if (!each.fresh) return each.sentence;
+  const { measures, names } = found.results[set],
+    row = measures.get(each.measure);
+  if (!row || !each.highest || !there(each.value)) return `The ${each.title} cannot be told here.`;
+  const of = (name) => {
+    const i = names.indexOf(name),
+      value = i < 0 ? null : now(set).get(each.measure, i).value;
+    return there(value) ? `${name} (${amount(value, row.unit)})` : name;
+  };
+  return `${capital(row.title)}: ${of(each.highest)} beside ${of(each.lowest)}.`;
+}
+
+start().catch((error) => {
+  MAIN.prepend(
+    h("p", { class: "moved" }, "The plots could not be drawn here; every number stands in the tables below."),
+  );
+  throw error;
+});

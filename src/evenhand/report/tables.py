@@ -1,0 +1,220 @@
+"""What the tables of a report hold, as text, whatever writes them: findings and groups, those with evidence first."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand import wording
+from evenhand.findings import Finding, Verdict, spell
+from evenhand.report.names import clip
+from evenhand.table import Told, every_measure
+
+if TYPE_CHECKING:
+    from evenhand.auditing import Audit
+
+VERDICTS: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
+
+BAR, LIMIT_AT = 12, 2  # characters of a small drawing, and where the limit stands in it
+_GROUP_COLUMNS = {
+    "selection_rate": "selected, %",
+    "base_rate": "base rate, %",
+    "true_positive_rate": "TPR, %",
+    "false_positive_rate": "FPR, %",
+    "positive_predictive_value": "PPV, %",
+}
+_OTHER_COLUMNS = {
+    "mean_prediction": "mean prediction",
+    "mean_residual": "mean residual",
+    "mean_absolute_error": "mean |error|",
+    "r_squared": "R²",
+    "accuracy": "accuracy, %",
+    "macro_true_positive_rate": "mean TPR, %",
+    "macro_positive_predictive_value": "mean PPV, %",
+}
+_MOST_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """The groups of some attributes with the rates that people ask for first; `left_out` more are not shown.
+
+    A line is the group's name, as it is, and then its cells. Where there are too many to show, only those are shown
+    whose interval stays away from what holds for everyone, the farthest first.
+    """
+
+    titles: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    left_out: int
+
+
+def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTable | None:
+    """The table of the groups, or None where the cube does not know the attributes."""
+    if not set(attributes) <= set(audit.cube.meaning.sensitive):
+        return None
+    part = audit.cube.marginal(attributes, control=False)
+    wanted = _GROUP_COLUMNS if part.meaning.task == "binary" else _OTHER_COLUMNS
+    columns = every_measure(part, audit.policy.confidence, wanted)
+    if len(columns) > _MOST_COLUMNS:
+        columns = [told for told in columns if told.measure.name != "base_rate"]
+    columns.sort(key=lambda told: list(wanted).index(told.measure.name))
+    people = part.n.sum(axis=(1, 2))
+    chosen = list(range(len(part.pairs)))
+    if len(chosen) > most:
+        evidence = _evidence(columns, every_measure(part.marginal([]), audit.policy.confidence, wanted), len(chosen))
+        chosen = [i for i in np.lexsort((-people, -evidence)).tolist() if evidence[i] > 0][:most]
+    lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(told, i) for told in columns)) for i in chosen]
+    titles = ("people", *(wanted[told.measure.name] for told in columns))
+    return GroupTable(titles, tuple(lines), len(part.pairs) - len(lines))
+
+
+def left_out(groups: GroupTable) -> str:
+    """What to say below a table that does not show every group."""
+    if not groups.lines:
+        return f"None of the {groups.left_out:,} groups stands out from everyone by more than its interval."
+    return (
+        f"These lie farthest from everyone, by evidence; {groups.left_out:,} more groups lie nearer, or are too small "
+        "to tell."
+    )
+
+
+def _cell(told: Told, i: int) -> str:
+    return interval(told.values[i], told.low[i], told.high[i], 100 if told.measure.unit == "rate" else 1)
+
+
+def _evidence(columns: Sequence[Told], everyone: Sequence[Told], groups: int) -> npt.NDArray[np.float64]:
+    """How far a group's interval stays away from what holds for everyone, in the measure where that is farthest.
+
+    A small group with an extreme rate has a wide interval, and so does not lead.
+    """
+    overall = {told.measure.name: told.values[0] for told in everyone}
+    found = np.zeros(groups)
+    for told in columns:
+        middle = overall.get(told.measure.name, math.nan)
+        away = np.fmax(told.low - middle, middle - told.high)
+        if told.measure.unit != "rate" and np.isfinite(told.values).any():
+            away = away / max(float(np.nanmax(told.values) - np.nanmin(told.values)), 1e-300)
+        found = np.fmax(found, away)
+    return found
+
+
+def deciding(audit: Audit) -> list[Finding]:
+    """The findings that decide, those that fail first."""
+    chosen = [finding for finding in audit.findings if audit.decides(finding)]
+    return sorted(chosen, key=lambda finding: VERDICTS.index(finding.verdict))
+
+
+def by_attributes(audit: Audit) -> list[tuple[tuple[str, ...], list[Finding]]]:
+    """The findings of each set of attributes, single ones first; in each, those that decide, then by evidence."""
+    order = {attributes: i for i, attributes in enumerate(dict.fromkeys(f.attributes for f in audit.findings))}
+    ranked = sorted(
+        audit.findings,
+        key=lambda finding: (
+            len(finding.attributes),
+            order[finding.attributes],
+            not audit.decides(finding),
+            finding.metric not in audit.required,
+            VERDICTS.index(finding.verdict),
+        ),
+    )
+    return [(key, list(found)) for key, found in itertools.groupby(ranked, key=lambda finding: finding.attributes)]
+
+
+def tally(findings: Iterable[Finding]) -> str:
+    """How many there are of each verdict: 3 inconclusive, 10 pass."""
+    counts = Counter(finding.verdict for finding in findings)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+
+def headline(audit: Audit) -> str:
+    """Who was audited: people, and the attributes with the number of their groups."""
+    names = audit.cube.meaning.sensitive
+    sizes = [len({group[i] for group in audit.cube.groups}) for i in range(len(names))]
+    told = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
+    return f"{audit.cube.size:,} people; {told}"
+
+
+def value(finding: Finding) -> str:
+    """The judged value with its interval: points of a rate, or a plain number."""
+    shown, scale = finding.value, _scale(finding)
+    ends = [abs(end) for end in (shown.value, shown.low, shown.high) if end is not None]
+    small = finding.judged_on == "difference" and scale == 1 and max(ends) < 0.1  # NaN is not small
+    return interval(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
+
+
+def _scale(finding: Finding) -> int:
+    return 100 if finding.judged_on == "difference" and finding.unit == "rate" else 1
+
+
+def interval(value: float, low: float | None, high: float | None, scale: int = 1, *, digits: int | None = None) -> str:
+    """A value and its ends, in percent (or points) when scaled by 100; with as many `digits` after the point.
+
+    >>> interval(0.5767, 0.2577, 0.6877, 100), interval(0.3143, None, None), interval(51234.5, -0.001, math.inf)
+    ('57.7 [25.8, 68.8]', '0.31', '51,234 [0.00, ∞]')
+    """
+    if math.isnan(value):
+        return "undefined"
+    shown = _figure(value, scale, digits) if math.isfinite(value) else "infinite" if value > 0 else "-infinite"
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return shown
+    return f"{shown} [{_figure(low, scale, digits)}, {_figure(high, scale, digits)}]"
+
+
+def _figure(value: float, scale: int, digits: int | None = None) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if scale == 1 and abs(value) >= 1e3:
+        return wording.figure(value)
+    digits = digits or (1 if scale == 100 else 2)
+    return f"{round(scale * value, digits) + 0.0:.{digits}f}"  # no minus before a zero
+
+
+def share_of_limit(finding: Finding) -> tuple[float, float, float]:
+    """Value and ends as a share of what is tolerated, 1 being the limit: a gap over the threshold, or what a ratio
+    lacks to 1; NaN where there is no threshold, no interval or no number."""
+    shown, threshold = finding.value, finding.threshold
+    if not threshold or shown.low is None or shown.high is None or not shown.defined:
+        return math.nan, math.nan, math.nan
+    if finding.judged_on == "ratio":
+        room = max(1 - threshold, 1e-9)
+        value, high, low = ((1 - min(end, 1.0)) / room for end in (shown.value, shown.low, shown.high))
+        return value, low, high
+    low, high = shown.low / threshold, shown.high / threshold
+    return (shown.value / threshold, low, high) if shown.value >= 0 else (-shown.value / threshold, -high, -low)
+
+
+def bar(finding: Finding) -> str:
+    """The interval as a small drawing from no gap on; the upright line is the limit, an arrow says that it goes on.
+
+    >>> from evenhand import Estimate, Finding, Row
+    >>> value = Estimate(0.2, 0.05, 0.3)
+    >>> bar(Finding("x", "x", ("g",), value, "difference", 0.1, False, "fail", "", Row("x", ()), ()))
+    '·─┼─●──·····'
+    """
+    value, low, high = share_of_limit(finding)
+    if math.isnan(value):
+        return ""
+    place, first, last = (round(min(max(end, 0) * LIMIT_AT, BAR)) for end in (value, low, high))
+    marks = ["─" if first <= i <= last else "·" for i in range(BAR)]
+    marks[LIMIT_AT] = "┼" if first <= LIMIT_AT <= last else "│"
+    if place < BAR:
+        marks[place] = "●"
+    if last >= BAR:
+        marks[-1] = "›"
+    return "".join(marks)
+
+
+def limit(finding: Finding) -> str:
+    """How far the judged value may go."""
+    if finding.threshold is None:
+        return "-"
+    if _scale(finding) == 100:
+        return f"≤ {100 * finding.threshold:g} points"
+    return f"{'≥' if finding.judged_on == 'ratio' else '≤'} {wording.limit_figure(finding.threshold)}"

@@ -1,0 +1,80 @@
+"""For tests of a model: `assert_fair` audits, and fails with the metrics, groups and numbers that a person needs.
+
+With pytest:
+
+    from evenhand.testing import assert_fair
+
+    def test_decisions():
+        assert_fair("decisions.parquet", label="repaid", prediction="approved", sensitive=["race", "sex"])
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from evenhand.auditing import Audit, audit
+from evenhand.cube import Cube
+from evenhand.errors import CallError
+from evenhand.findings import Finding
+from evenhand.report import tables
+from evenhand.report.names import clean
+
+
+def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fail", **arguments: Any) -> Audit:
+    """Raise AssertionError unless every finding that decides has passed; return the audit.
+
+    `data` and `arguments` are those of `evenhand.audit`; or `data` is an Audit, or a Cube with the arguments of
+    `Cube.audit`. A finding that the data cannot settle fails the test, as it stops `evenhand audit` with exit code 3;
+    `inconclusive="pass"` lets it through. An audit that judges nothing fails always: it would be an empty promise.
+
+    What passes is what was measured, on these groups, within these thresholds; it is not "fairness".
+
+    >>> from evenhand.datasets import berkeley
+    >>> assert_fair(berkeley(), prediction="admitted", count="count", sensitive="gender")
+    Traceback (most recent call last):
+    AssertionError: the audit comes to fail by demographic_parity
+    - demographic_parity on gender: fail, difference 14.2 [11.3, 17.0], limit ≤ 10 points
+      The selection rate is highest for Male (44.5 %) and lowest for Female (30.4 %): a gap of 14.2 points (95 %
+      interval 11.3 to 17.0), above the threshold of 10.
+    """
+    __tracebackhide__ = True
+    if inconclusive not in ("fail", "pass"):
+        raise CallError(f"inconclusive={inconclusive!r} must be 'fail' or 'pass'.")
+    found = _audited(data, arguments)
+    problem = _problem(found, inconclusive)
+    if problem:
+        raise AssertionError(problem)
+    return found
+
+
+def _audited(data: Any, arguments: dict[str, Any]) -> Audit:
+    if isinstance(data, Audit):
+        if arguments:
+            raise CallError(f"an Audit takes no further arguments; leave out {', '.join(map(repr, arguments))}.")
+        return data
+    return data.audit(**arguments) if isinstance(data, Cube) else audit(data, **arguments)
+
+
+def _problem(found: Audit, inconclusive: str) -> str | None:
+    """What the test has to say, or None where all is well."""
+    verdict = found.verdict
+    if verdict == "pass" or (verdict == "inconclusive" and inconclusive == "pass"):
+        return None
+    deciding = [finding for finding in found.findings if found.decides(finding)]
+    if verdict == "not judged":
+        names = ", ".join(found.required) or "no metric"
+        lines = [f"the audit judges nothing ({names} decides): require a metric with a threshold that the data allows"]
+    else:
+        lines = [f"the audit comes to {verdict} by {', '.join(found.required)}"]
+        deciding = [finding for finding in deciding if found.policy.counted(finding.verdict) != "pass"]
+    lines += [line for finding in deciding for line in _lines(finding)]
+    return "\n".join(clean(line) for line in lines)
+
+
+def _lines(finding: Finding) -> list[str]:
+    on = " × ".join(finding.attributes)
+    numbers = f"{finding.judged_on} {tables.value(finding)}, limit {tables.limit(finding)}"
+    return [
+        f"- {finding.metric} on {on}: {finding.verdict}, {numbers}",
+        *(f"  {line}" for line in (finding.interpretation, *finding.notes)),
+    ]

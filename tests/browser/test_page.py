@@ -1,0 +1,457 @@
+"""The page in a real browser: quiet, exact at every cutoff, usable by keyboard, in print, without script."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from functools import cache
+
+import pytest
+
+import evenhand as eh
+import hostile
+import pages
+from evenhand.report import html, pagedata, pagestatic, tables
+
+every_kind = pytest.mark.parametrize("kind", list(pages.KINDS))
+
+
+@cache
+def page(kind: str) -> str:
+    return html.render(pages.KINDS[kind]())
+
+
+@cache
+def at(kind: str, stop: int) -> eh.Audit:
+    """What Python says of the embedded counts with the cutoff at a stop of the slider."""
+    audit = pages.KINDS[kind]()
+    return pagedata.decided(pagedata.embedded(audit.cube), stop).audit(policy=audit.policy)
+
+
+def found(audit: eh.Audit, metric: str, *attributes: str) -> eh.findings.Finding:
+    return next(each for each in audit.findings if (each.metric, each.attributes) == (metric, attributes))
+
+
+def spelled(finding) -> tuple[str, str, str]:
+    """The judged value and its ends as a page shows them."""
+    text = tables.value(finding)
+    value, low, high = re.fullmatch(r"(\S+) \[(\S+), (\S+)\]", text).groups()
+    points = " points" if finding.judged_on == "difference" and finding.unit == "rate" else ""
+    return f"{value}{points}", low, high
+
+
+def card(opened, metric: str, on: str) -> str:
+    return opened.texts(f'#cards [data-metric="{metric}"][data-on="{on}"]')[0]
+
+
+def check_cards(opened, kind: str, stop: int, *sets: tuple[str, ...]) -> None:
+    for attributes in sets:
+        finding = found(at(kind, stop), "equalized_odds", *attributes)
+        told = card(opened, "equalized_odds", " × ".join(attributes))
+        value, low, high = spelled(finding)
+        assert told.startswith(f"{finding.verdict} ")
+        assert f" {value} {low} to {high}, limit " in told
+        assert finding.highest in told
+        assert finding.lowest in told
+
+
+# --- Quiet
+
+
+@every_kind
+def test_it_loads_without_a_complaint_and_asks_for_nothing(opened, kind):
+    shown = opened(page(kind))
+    for section in shown.tab.locator("main > section:visible").all():
+        section.scroll_into_view_if_needed()
+    assert shown.quiet, (shown.errors, shown.requests)
+
+
+@every_kind
+def test_no_frame_is_empty(opened, kind):
+    shown = opened(page(kind))
+    for section in shown.tab.locator("main > section:visible").all():
+        name = section.get_attribute("id")
+        if name != "verdict":
+            assert section.locator("svg, table, li, dl").count() > 0, name
+        for body in section.locator(".body:visible").all():
+            assert body.locator("> *").count() > 0, name
+    assert shown.texts("main > section:visible > h2")[0].startswith("Verdict")
+
+
+def test_the_demo_shows_every_part(opened):
+    shown = opened(page("compas"))
+    parts = [section.get_attribute("id") for section in shown.tab.locator("main > section:visible").all()]
+    plots = ["verdict", "metrics", "forest", "dots", "scores", "sweep", "heat", "forced"]
+    assert parts == [*plots, "notes", "tables", "method"]
+    assert shown.texts("#scores h3") == ["Distribution", "Calibration", "ROC"]
+
+
+# --- The slider
+
+
+def test_the_slider_by_keyboard_computes_what_python_does(opened):
+    shown = opened(page("compas"))
+    slider = shown.tab.locator("#cutoff")
+    assert slider.get_attribute("aria-valuetext") == "≥ 5 (audited)"
+    before = card(shown, "equalized_odds", "race")
+    slider.focus()
+    slider.press("ArrowRight")
+    shown.frame()
+    assert slider.get_attribute("aria-valuetext") == "≥ 6"
+    check_cards(shown, "compas", int(slider.input_value()), ("race",), ("sex",))
+    assert "Computed again with the cutoff at ≥ 6" in shown.texts("#moved")[0]
+    for key in ("Home", "End", "PageDown", "ArrowLeft"):
+        slider.press(key)
+        shown.frame()
+        stop = int(slider.input_value())
+        verdict = shown.texts("#verdict-state")[0]
+        assert verdict == at("compas", stop).verdict
+    shown.tab.get_by_role("button", name="Back to audited").click()
+    shown.frame()
+    assert card(shown, "equalized_odds", "race") == before
+    assert shown.tab.locator("#moved").is_hidden()
+
+
+def test_the_slider_by_mouse_moves_cards_and_plots(opened):
+    shown = opened(page("compas"))
+    slider = shown.tab.locator("#cutoff")
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    shown.tab.mouse.move(box["x"] + box["width"] * 0.42, middle)
+    shown.tab.mouse.down()
+    shown.tab.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=6)
+    shown.tab.mouse.up()
+    shown.frame()
+    stop = int(slider.input_value())
+    assert stop > 5
+    check_cards(shown, "compas", stop, ("race",), ("sex",))
+    check_forest(shown, at("compas", stop), "equalized_odds", "race")
+    check_dots(shown, at("compas", stop), "race")
+    assert shown.quiet
+
+
+def twin(shown, figure: str) -> list[list[str]]:
+    """The table beside a plot, opened; it follows the plot."""
+    box = shown.tab.locator(f"{figure} details.twin").last
+    if not box.evaluate("(node) => node.open"):
+        box.locator("summary").click()
+    rows = box.locator("tbody tr")
+    rows.first.wait_for()
+    return [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in rows.all()]
+
+
+def check_forest(shown, audit: eh.Audit, metric: str, *attributes: str) -> None:
+    finding = found(audit, metric, *attributes)
+    for measure in dict.fromkeys(row.measure for row in finding.groups):
+        figure = f'#forest figure[data-measure="{measure}"]'
+        shown.show(figure)
+        told = {row[0]: row[1:] for row in twin(shown, figure)}
+        for row in (row for row in finding.groups if row.measure == measure):
+            value, low, high, n = told[", ".join(row.group)]
+            assert n == f"{row.n:,}"
+            ends = (row.estimate.value, row.estimate.low, row.estimate.high)
+            for cell, number in zip((value, low, high), ends, strict=True):
+                if number is None or number != number:
+                    assert cell == "–"
+                else:
+                    assert float(cell) == pytest.approx(number, abs=1e-3, rel=6e-3)
+
+
+def check_dots(shown, audit: eh.Audit, attribute: str) -> None:
+    part = audit.cube.marginal([attribute], control=False)
+    values = part.measures(["selection_rate", "accuracy"])
+    shown.show("#dots .body")
+    told = {(row[0], row[1]): row[2] for row in twin(shown, "#dots")}
+    for i, (_, group) in enumerate(part.pairs):
+        for title, name in (("selection rate", "selection_rate"), ("accuracy", "accuracy")):
+            value = float(values[name][i])
+            shown_as = "undefined" if value != value else f"{100 * value:.1f} %"
+            assert told[group[0], title] == shown_as
+
+
+def test_plots_out_of_sight_follow_when_they_come_near(opened):
+    shown = opened(page("compas"))
+    slider = shown.tab.locator("#cutoff")
+    slider.focus()
+    slider.press("ArrowRight")
+    shown.frame()
+    stop = int(slider.input_value())
+    check_forest(shown, at("compas", stop), "equalized_odds", "race")
+    shown.show("#heat .body")
+    both = at("compas", stop).cube.marginal(["race", "sex"], control=False)
+    rates = both.measures(["selection_rate"])["selection_rate"]
+    cells = shown.texts("#heat tbody td b")
+    wanted = [
+        "undefined" if rate != rate else f"{100 * float(rate):.1f} %"
+        for sex in ("Female", "Male")
+        for (_, group), rate in zip(both.pairs, rates, strict=True)
+        if group[1] == sex
+    ]
+    assert cells == wanted
+
+
+def test_every_metric_of_a_line_is_what_python_computes(opened):
+    shown = opened(page("compas"))
+    shown.tab.locator("#cutoff").fill("7")
+    shown.frame()
+    audit, checked = at("compas", 7), 0
+    shown.tab.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")  # draws what is out of sight
+    for line in shown.tab.locator("#metrics details.metric").all():
+        line.scroll_into_view_if_needed()
+        words = " ".join(line.locator("summary").inner_text().split())
+        finding = found(audit, line.get_attribute("data-metric"), "race")
+        if "as audited" in words:
+            continue
+        value, low, high = spelled(finding)
+        assert f"{value} {low} to {high}" in words
+        assert words.startswith(finding.verdict)
+        checked += 1
+    assert checked >= 12
+
+
+def test_a_page_of_decisions_starts_at_what_was_decided(opened):
+    shown = opened(page("score and decision"))
+    slider = shown.tab.locator("#cutoff")
+    assert slider.get_attribute("aria-valuetext") == "as decided"
+    slider.focus()
+    slider.press("ArrowRight")
+    shown.frame()
+    check_cards(shown, "score and decision", int(slider.input_value()), ("region",))
+
+
+def test_a_mirrored_score_reads_as_it_was_given(opened):
+    shown = opened(page("mirrored"))
+    slider = shown.tab.locator("#cutoff")
+    assert slider.get_attribute("aria-valuetext") == "≤ 0.4 (audited)"
+    slider.focus()
+    slider.press("ArrowRight")
+    shown.frame()
+    check_cards(shown, "mirrored", int(slider.input_value()), ("region",))
+
+
+def test_without_the_cube_there_is_no_slider_and_every_plot(opened):
+    shown = opened(html.render(pages.compas(), embed_cube=False))
+    assert shown.tab.locator("#cutoff").count() == 0
+    check_forest(shown, pages.compas(), "equalized_odds", "race")
+    assert shown.texts("#scores h3") == ["Calibration"]
+    assert shown.quiet
+
+
+# --- Controls
+
+
+def test_attributes_are_picked_by_keyboard(opened):
+    shown = opened(page("compas"))
+    shown.tab.get_by_role("radio", name="race", exact=True).focus()
+    shown.tab.keyboard.press("ArrowRight")
+    assert shown.texts("#metrics-title") == ["Every metric on sex"]
+    assert shown.texts("#forest-title") == ["Groups and tolerance of sex"]
+    shown.tab.keyboard.press("ArrowRight")
+    assert shown.texts("#metrics-title") == ["Every metric on race × sex"]
+    assert "Does not decide here." in card(shown, "equalized_odds", "race × sex")
+
+
+def test_every_control_is_reached_by_tab_and_has_a_name(opened):
+    shown = opened(page("compas"))
+    names = shown.tab.evaluate(
+        """() => [...document.querySelectorAll("button, select, input, summary, [tabindex]")]
+        .filter((node) => node.checkVisibility() && node.tabIndex < 0).map((node) => node.outerHTML.slice(0, 80))"""
+    )
+    assert names == []
+    shown.tab.keyboard.press("Tab")
+    focused = shown.tab.evaluate("() => document.activeElement.type")
+    assert focused == "radio"
+
+
+def test_a_line_opens_with_its_explanation(opened):
+    shown = opened(page("compas"))
+    line = shown.tab.locator('#metrics [data-metric="demographic_parity"]')
+    line.locator("summary").first.focus()
+    shown.tab.keyboard.press("Enter")
+    line.locator("dl").wait_for()
+    words = " ".join(line.inner_text().split())
+    entry = eh.catalogue.METRICS["demographic_parity"]
+    for part in (entry.question, entry.when, entry.limits):
+        assert " ".join(part.split()) in words
+
+
+def test_panels_of_findings_are_drawn(opened):
+    shown = opened(page("compas"))
+    shown.tab.get_by_role("radio", name="race × sex").check(force=True)
+    line = shown.tab.locator('#metrics [data-metric="demographic_parity"]')
+    line.locator("summary").first.click()
+    panel = line.locator("figure.panel")
+    assert "groups beside what their attributes suggest" in panel.locator("h4").inner_text()
+    assert panel.locator("svg.plot .whisker").count() == 12
+
+
+def test_every_kind_of_panel_has_its_picture_and_its_table(opened):
+    shown = opened(page("with more"))
+    shown.tab.get_by_role("radio", name="elsewhere").check(force=True)
+    line = shown.tab.locator('#metrics [data-metric="closeness"]')
+    line.locator("summary").first.click()
+    panels = line.locator("figure.panel")
+    assert panels.locator("h4").all_inner_texts() == [panel.title for panel in pages.PANELS]
+    drawn = {
+        panel.title: (panels.nth(i).locator("svg.plot").count(), panels.nth(i).locator("table").count())
+        for i, panel in enumerate(pages.PANELS)
+    }
+    assert drawn == {
+        "Numbers and words": (0, 1),
+        "Values": (1, 0),
+        "Named lines": (1, 0),
+        "Lines by group": (2, 0),
+        "Columns as lines": (1, 0),
+        "Shares": (1, 0),
+        "A grid": (0, 1),
+        "Gaps": (1, 0),
+        "People": (0, 1),
+    }
+    for box in panels.locator("details.twin").all():
+        box.locator("summary").click()
+    assert panels.locator("table.data").count() == len(pages.PANELS)
+    assert shown.texts("#forest h3") == ["Nearness"]
+    assert shown.quiet
+
+
+def test_light_and_dark(opened):
+    shown = opened(page("compas"), color_scheme="light")
+    colour = "() => getComputedStyle(document.body).backgroundColor"
+    light = shown.tab.evaluate(colour)
+    shown.tab.get_by_role("button", name="Dark").click()
+    assert shown.tab.evaluate(colour) != light
+    shown.tab.get_by_role("button", name="Light").click()
+    assert shown.tab.evaluate(colour) == light
+    assert opened(page("compas"), color_scheme="dark").tab.evaluate(colour) != light
+
+
+def test_tables_sort_and_are_copied_as_csv(opened):
+    table = hostile.as_group(hostile.NAMES["formula"])
+    roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "sensitive": [hostile.GROUP]}
+    shown = opened(html.render(eh.audit(table, **roles, metrics=["equalized_odds"])))
+    shown.tab.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
+    groups = shown.tab.locator("#tables .tabled").last
+    people = groups.get_by_role("button", name="People")
+    for direction in ("ascending", "descending"):
+        people.click()
+        assert groups.locator("thead th").nth(1).get_attribute("aria-sort") == direction
+        sizes = [
+            int(text.replace(",", "")) for text in groups.locator("tbody tr td:nth-child(2)").all_inner_texts()[:-1]
+        ]
+        assert sizes == sorted(sizes, reverse=direction == "descending")
+    groups.get_by_role("button", name="Copy as CSV").click()
+    lines = list(csv.DictReader(io.StringIO(shown.tab.evaluate("() => window.copied"))))
+    names = [line["Group"] for line in lines]
+    assert f"'{hostile.NAMES['formula']}" in names
+    assert lines[-1]["Group"] == "everyone"
+    line = next(line for line in lines if line["Group"] == "other people")
+    assert (
+        float(line["Selection rate, % low"]) < float(line["Selection rate, %"]) < float(line["Selection rate, % high"])
+    )
+
+
+# --- Print, phones, no script
+
+
+def test_print_shows_the_audit_and_none_of_the_controls(opened):
+    shown = opened(page("compas"), color_scheme="dark")
+    shown.tab.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    shown.tab.emulate_media(media="print")
+    for hidden in ("#bar", "button.copy >> nth=0", "#forest select"):
+        assert shown.tab.locator(hidden).is_hidden()
+    assert shown.tab.locator("#about-equalized_odds dl").is_visible()
+    assert shown.tab.locator("#forest svg.plot").first.is_visible()
+    assert shown.tab.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(shown.tab.pdf()) > 50_000
+
+
+@pytest.mark.parametrize("kind", ["compas", "strata", "regression"])
+def test_a_phone_never_scrolls_sideways(opened, kind):
+    shown = opened(page(kind), width=360)
+    assert shown.tab.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert shown.tab.locator("svg.plot:visible").count() > 0
+
+
+def test_it_reads_without_script(opened):
+    shown = opened(page("compas"), wait=False, java_script_enabled=False)
+    words = " ".join(shown.tab.locator("body").text_content().split())
+    for part in ("Verdict: fail", "Native American (90.0 %)", "The metrics in plain words", "Correction of p-values"):
+        assert part in words
+    assert shown.tab.locator("#bar").is_hidden()
+    assert shown.tab.locator("#forest").is_hidden()
+    assert shown.tab.locator("#tables table").first.is_visible()
+
+
+# --- Names
+
+
+def hostile_audit() -> eh.Audit:
+    """Every hostile name is a group, and the attribute has one too."""
+    names = [*hostile.NAMES.values(), *hostile.IN_MEMORY.values(), None]
+    column = hostile.NAMES["script"]
+    table = {column: [], "label": [], "score": []}
+    for name in names:
+        table[column] += [name] * 24
+        table["label"] += [0, 1] * 12
+        table["score"] += [0.1, 0.9, 0.4, 0.6] * 6
+    roles = {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": [column]}
+    return eh.audit(table, **roles, metrics=["equalized_odds", "demographic_parity", "calibration"])
+
+
+def test_hostile_names_stay_names(opened):
+    audit = hostile_audit()
+    shown = opened(html.render(audit))
+    assert shown.quiet, shown.errors
+    shown.tab.locator("#cutoff").focus()
+    shown.tab.keyboard.press("ArrowRight")
+    shown.frame()
+    for button in shown.tab.get_by_role("button", name=re.compile("Show all")).all():
+        button.click()
+    for box in shown.tab.locator("details:visible").all():
+        box.evaluate("(node) => { node.open = true; }")
+    shown.frame()
+    assert shown.quiet, (shown.errors, shown.requests, shown.dialogs)
+    assert "owned" not in shown.tab.title()
+    assert shown.tab.evaluate("() => document.querySelectorAll('main script, main img, main b b').length") == 0
+    told = {row[0] for row in twin(shown, '#forest figure[data-measure="true_positive_rate"]')}
+    wanted = {" ".join(pagestatic.shown(group[0] or "(missing)").split()) for group in audit.cube.groups}
+    assert {" ".join(name.split()) for name in told} == wanted
+
+
+# --- For everyone
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("kind", "width"), [("compas", 1280), ("compas", 390), ("strata", 1280)])
+def test_axe_finds_no_serious_violation(opened, axe, kind, width, scheme):
+    shown = opened(page(kind), width=width, color_scheme=scheme)
+    for box in shown.tab.locator("details.twin:visible, details.metric:visible").all()[:12]:
+        box.evaluate("(node) => { node.open = true; }")
+    shown.tab.evaluate(axe)
+    violations = shown.tab.evaluate("async () => (await axe.run()).violations")
+    serious = [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"][:3]])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == [], json.dumps(serious, indent=1)
+
+
+# --- Notebooks
+
+
+def test_two_audits_in_one_notebook_do_not_disturb_each_other(opened):
+    frames = "".join(audit._repr_html_() for audit in (pages.compas(), pages.against_a_reference()))
+    shown = opened(f"<!doctype html><title>notebook</title><body>{frames}", wait=False)
+    first, second = (shown.tab.frame_locator("iframe >> nth=0"), shown.tab.frame_locator("iframe >> nth=1"))
+    for frame in (first, second):
+        frame.locator("html[data-ready]").wait_for()
+    before = second.locator("#cards").inner_text()
+    first.locator("#cutoff").press("ArrowRight")
+    first.locator("#moved:visible").wait_for()
+    assert second.locator("#cards").inner_text() == before
+    assert second.locator("#moved").is_hidden()
+    assert shown.tab.locator("details > summary").count() == 2
+    assert shown.errors == []

@@ -1,0 +1,280 @@
+"""Write tests/vectors: what Python says of small cubes at several cutoffs, for the script of the page to agree with.
+
+Run it as `python tools/vectors.py`; a test fails when the files have drifted, another when the script disagrees.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evenhand as eh
+from evenhand import plain, scored
+from evenhand.auditing import Audit
+from evenhand.catalogue import METRICS, find
+from evenhand.cube import Cube
+from evenhand.findings import Estimate, Finding, spell
+from evenhand.measures import MEASURES, evaluate, reason
+from evenhand.report import pagedata
+from evenhand.scoremeasures import SCORE_MEASURES, Binned
+from evenhand.table import every_measure, values_of
+
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "vectors"
+
+
+def table(count: Callable[..., int], sensitive: dict[str, list[Any]], **axes: list[Any]) -> dict[str, Any]:
+    """Every combination of the values, each for so many people as `count` says of their places."""
+    names = [*sensitive, *axes]
+    lists = [*sensitive.values(), *axes.values()]
+    places = list(itertools.product(*(range(len(values)) for values in lists)))
+    people = [count(*place) for place in places]
+    columns = {
+        name: [lists[i][place[i]] for place, n in zip(places, people, strict=True) if n > 0]
+        for i, name in enumerate(names)
+    }
+    return {
+        **{name: columns[name] for name in axes},
+        "sensitive": {name: columns[name] for name in sensitive},
+        "count": [n for n in people if n > 0],
+    }
+
+
+def _compas(**arguments: Any) -> dict[str, Any]:
+    return {"data": eh.datasets.compas(), "label": "recidivated", "score": "decile", "count": "count", **arguments}
+
+
+def _weighted() -> dict[str, Any]:
+    grid = [round(0.04 * i, 2) for i in range(1, 25)]
+    found = table(
+        lambda g, y, s: (7 + 3 * g + 5 * s + 11 * y + g * s * y) % 13,
+        {"region": ["north", "south", "east", None]},
+        label=[0, 1],
+        score=grid,
+    )
+    weights = [0.5 + 0.25 * (i % 7) for i in range(len(found["count"]))]
+    return {**found, "weight": weights, "cutoff": 0.48}
+
+
+def _many() -> dict[str, Any]:
+    return table(
+        lambda g, y, s: (17 + 29 * g + 7 * s + 3 * y + g * s) % (34 - g),
+        {"team": [f"team {i:02}" for i in range(22)]},
+        label=[0, 1],
+        score=[1, 2, 3, 4],
+    ) | {"cutoff": 3}
+
+
+def _undefined() -> dict[str, Any]:
+    """A group without positives, one without false positives, one of a handful of people."""
+    counts = {("a", 0): (90, 30), ("a", 1): (20, 60), ("b", 0): (80, 0), ("b", 1): (12, 48), ("c", 0): (70, 9)}
+    counts |= {("d", 0): (3, 4), ("d", 1): (2, 5), ("e", 0): (200, 3), ("e", 1): (40, 41)}
+    rows = [(*key, decision, n) for key, pair in counts.items() for decision, n in enumerate(pair) if n]
+    group, label, prediction, count = (list(column) for column in zip(*rows, strict=True))
+    return {"label": label, "prediction": prediction, "count": count, "sensitive": {"group": group}}
+
+
+def _both() -> dict[str, Any]:
+    """A prediction that is not the score's, rows without a label, rows without a score."""
+    return table(
+        lambda g, y, d, s: (5 + 7 * g + 3 * y + 11 * d + 13 * s) % 17,
+        {"who": ["</script><b>", "ʻokina", "[/red]"]},
+        label=[0, 1, None],
+        prediction=[0, 1],
+        score=[0.1, 0.3, 0.35, 0.6, 0.9, None],
+    )
+
+
+def _huge() -> dict[str, Any]:
+    return table(
+        lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s) % 11),
+        {"side": ["left", "middle", "right"]},
+        label=[0, 1],
+        score=[0.2, 0.4, 0.6, 0.8],
+    ) | {"cutoff": 0.5}
+
+
+_RATIOS = eh.Policy(
+    judged_on={"equalized_odds": "ratio", "average_odds": "ratio", "predictive_parity": "ratio"}, min_group_share=0.01
+)
+WHOLE = ("compas", "undefined")
+"""The cases that hold every metric, and every measure of every group; the others hold one metric of each kind."""
+CURVES = ("compas", "weighted", "prediction and score")
+SHOWN = ("selection_rate", "f1")
+FEW = (
+    "equalized_odds",
+    "disparate_impact",
+    "average_odds",
+    "average_absolute_odds_difference",
+    "predictive_parity",
+    "treatment_equality",
+    "balanced_accuracy_equality",
+)
+
+# Roles, arguments of the audit, and the stops of the slider to look at (−1 is as decided).
+CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, ...]]] = {
+    "compas": (lambda: _compas(cutoff=5, sensitive=["race", "sex"]), {"intersections": False}, (7,)),
+    "crossed": (lambda: _compas(cutoff=5, sensitive=["sex", "race"]), {}, (2,)),
+    "reference": (lambda: _compas(cutoff=5, sensitive="race"), {"reference": {"race": "Caucasian"}}, (-1, 7, 10)),
+    "rest": (lambda: _compas(cutoff=5, sensitive="race"), {"reference": "rest"}, (-1, 6)),
+    "overall": (lambda: _compas(cutoff=5, sensitive="sex"), {"reference": "overall"}, (-1, 3)),
+    "highest": (lambda: _compas(cutoff=4.5, sensitive="race"), {"reference": "highest", "confidence": 0.9}, (4, 5)),
+    "ratios": (lambda: _compas(cutoff=5, sensitive="race"), {"reference": "largest", "policy": _RATIOS}, (-1, 6)),
+    "weighted": (_weighted, {}, (-1, 17)),
+    "weighted rest": (_weighted, {"reference": "rest"}, (9,)),
+    "many groups": (_many, {}, (1, 3)),
+    "undefined": (_undefined, {}, (-1,)),
+    "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
+    "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),
+}
+
+
+def names() -> list[str]:
+    """The metrics that a page recomputes."""
+    return [metric.name for metric in METRICS.values() if pagedata.recomputable(metric)]
+
+
+def case(
+    roles: dict[str, Any],
+    arguments: dict[str, Any],
+    stops: Iterable[int],
+    *,
+    whole: bool = True,
+    curves: bool = True,
+    least: int = 5,
+) -> dict[str, Any]:
+    """What the page is given, and what Python says; only where it is `whole`, of every measure of every group."""
+    cube = Cube.count(**roles)
+    chosen = names() if whole else FEW
+    audit = cube.audit(metrics=_possible(cube, chosen), **arguments)
+    built = pagedata.build(audit, least=least)
+    inside = pagedata.embedded(cube, least)
+    told = {
+        "tables": {name: part for name, part in built["tables"].items() if name != "measures"},
+        "cube": pagedata.unpack(built["cube"]),
+        "curves": [_curves(inside, attributes) for attributes in built["tables"]["attribute_sets"]] if curves else [],
+        "expected": [_expected(audit, inside, stop, chosen, MEASURES if whole else SHOWN) for stop in stops],
+    }
+    return {name: _short(part) if name in ("curves", "expected") else part for name, part in told.items()}
+
+
+def _possible(cube: Cube, chosen: Iterable[str]) -> list[str]:
+    there = {role for role, present in cube.has.items() if present}
+    return [name for name in chosen if find(name)[0].needs <= there]
+
+
+def _expected(
+    audit: Audit, inside: Cube, stop: int, chosen: Iterable[str], measures: Collection[str]
+) -> dict[str, Any]:
+    """Every group and every finding at a stop, from the embedded cube."""
+    there = pagedata.decided(inside, stop)
+    again = there.audit(policy=audit.policy, metrics=_possible(there, chosen))
+    sets = list(dict.fromkeys(found.attributes for found in again.findings))
+    return {
+        "stop": stop,
+        "sets": [
+            {
+                "attributes": list(attributes),
+                **_groups(there.marginal(attributes), audit.policy.confidence, measures),
+                "findings": [_finding(found) for found in again.findings if found.attributes == attributes],
+            }
+            for attributes in sets
+        ],
+    }
+
+
+def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[str, Any]:
+    told = every_measure(part, confidence, measures)
+    everyone = part.cells.sum(axis=0, keepdims=True)
+    overall = {row.measure.name: float(evaluate(everyone, [row.measure])[row.measure.name][0]) for row in told}
+    return {
+        "overall": overall,
+        "groups": [
+            {
+                "key": list(group),
+                "people": int(part.n[i].sum()),
+                "measures": {
+                    row.measure.name: [
+                        *_estimate(_known(row.values[i], row.low[i], row.high[i])),
+                        int(row.support[i]),
+                        *([reason(row.measure, spell(group))] if math.isnan(row.values[i]) else []),
+                    ]
+                    for row in told
+                },
+            }
+            for i, (_, group) in enumerate(part.pairs)
+        ],
+    }
+
+
+def _known(value: float, low: float, high: float) -> Estimate:
+    whole = not any(math.isnan(number) for number in (value, low, high))
+    return Estimate(float(value), float(low), float(high)) if whole else Estimate(float(value))
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    return {
+        "metric": found.metric,
+        "judged_on": found.judged_on,
+        "threshold": found.threshold,
+        "difference": _estimate(found.difference),
+        "ratio": _estimate(found.ratio),
+        "passes": found.passes,
+        "verdict": found.verdict,
+        "highest": found.highest,
+        "lowest": found.lowest,
+    }
+
+
+def _estimate(shown: Estimate) -> list[Any]:
+    return [shown.value, shown.low, shown.high]
+
+
+def _curves(inside: Cube, attributes: Sequence[str]) -> dict[str, Any]:
+    """The area under each group's ROC curve, the calibration bins, the first and last shares of the distribution."""
+    part = inside.marginal(attributes)
+    if part.scores is None:
+        return {"attributes": list(attributes)}
+    mass = Binned.of(part.scores, len(part.pairs)).mass.sum(axis=1)
+    shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
+    return {
+        "attributes": list(attributes),
+        "auc": values_of(SCORE_MEASURES["auc"], part).tolist(),
+        "calibration": [list(row[:-1]) for row in scored.curve(part).rows],
+        "first": shares[:, 0].tolist(),
+        "last": shares[:, -1].tolist(),
+    }
+
+
+def _short(value: Any) -> Any:
+    """Numbers to 11 digits, so that no machine's last digit counts as a change."""
+    if isinstance(value, float):
+        return plain.number(float(f"{value:.11g}"))
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in value.items()}
+    return [_short(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def vectors() -> dict[str, Any]:
+    """The content of each file: the measures that all cases share, and a file for each case."""
+    found: dict[str, Any] = {"measures": pagedata.measures()}
+    for name, (roles, arguments, stops) in CASES.items():
+        found[name.replace(" ", "_")] = case(roles(), arguments, stops, whole=name in WHOLE, curves=name in CURVES)
+    return found
+
+
+def dumps(told: Any) -> str:
+    return json.dumps(told, ensure_ascii=True, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, told in vectors().items():
+        (FOLDER / f"{name}.json").write_text(dumps(told), encoding="utf-8")
+    sizes = sum(path.stat().st_size for path in FOLDER.glob("*.json"))
+    print(f"wrote {len(CASES) + 1} files, {sizes / 1000:.0f} KB")
