@@ -112,7 +112,7 @@ def test_the_share_of_decisions_that_flip():
     flips = np.mean((rows["exam"] + 4.0 >= 0)[rows["group"] == "b"] != (rows["exam"] >= 0)[rows["group"] == "b"])
     assert row_of(found, "flip_share", "b", "a").estimate.value == pytest.approx(flips)
     assert found.unit == "rate"
-    assert "% of the decisions would be others had they been of" in found.interpretation
+    assert "% of the decisions would be others had they been" in found.interpretation
 
 
 def test_a_cutoff_judges_flips_and_shows_the_scores():

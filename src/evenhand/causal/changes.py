@@ -27,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 MOST_CELLS = 50_000_000  # changes kept at once
 MOST_REFITTED = 5_000  # people on whom each refit is tried
 _LEAST_OF_A_GROUP = 200
+_ROUNDING = 1e-12  # of the largest prediction: a smaller change is none
 
 
 @dataclass(frozen=True)
@@ -153,12 +154,14 @@ def measure(subject: Subject, world: World, shifts: Mapping[int, Mapping[str, fl
     before = subject.predictor.answers(subject.table)
     kind: Kind = before.kind
     apart = np.empty((len(subject.people.names), world.draws, len(before.values)))
+    rounding = _ROUNDING * float(np.abs(before.values).max(initial=0.0))
     scores = None if before.scores is None else np.zeros((len(apart), len(before.values)))
     for draw in range(world.draws):
         for target, columns in enumerate(world.moved(subject, draw, shifts)):
             after = subject.predictor.answers(tables.replaced(subject.acted[target], columns))
             kind = after.kind if kind == "decision" else kind
-            apart[target, draw] = after.minus(before)
+            change = after.minus(before)
+            apart[target, draw] = np.where(np.abs(change) <= rounding, 0.0, change)
             if scores is not None and after.scores is not None and before.scores is not None:
                 scores[target] += (after.scores - before.scores) / world.draws
     return Changes(subject.people, before, apart, kind, scores)

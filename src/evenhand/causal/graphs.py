@@ -120,8 +120,8 @@ def _checked(nodes: list[str], edges: Iterable[tuple[str, str]]) -> Graph:
     """The graph with causes first; every edge once."""
     once = list(dict.fromkeys(edges))
     names = list(dict.fromkeys([*nodes, *(name for edge in once for name in edge)]))
-    if not names:
-        raise CallError("the graph is empty: give at least one edge (cause, effect).")
+    if not once:
+        raise CallError("the graph has no edges: give at least one, from a cause to its effect.")
     if len(names) > dot.MOST_NODES or len(once) > dot.MOST_EDGES:
         raise CallError(
             f"the graph has {len(names):,} nodes and {len(once):,} edges: too many to be a graph of causes."

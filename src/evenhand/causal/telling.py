@@ -30,7 +30,7 @@ def unit(changes: Changes) -> str:
     return "score" if changes.kind == "number" else "rate"
 
 
-FOLLOWED = "had they been of {}, with all that follows from it"
+FOLLOWED = "had they been {}, with all that follows from it"
 FLIPPED = "if only the column said {}"
 
 
@@ -45,16 +45,16 @@ def sentence(
 ) -> str:
     """What was found; `how` is FOLLOWED or FLIPPED."""
     people, kind = changes.people, unit(changes)
-    if not np.nan_to_num(changes.size).any():
-        return f"No prediction would change for anybody {how.format('another group')}."
     group, target = (spell(people.names[place]) for place in pair)
-    ends = wording.reach((_end(value.low), _end(value.high)), confidence, "difference", kind)
+    ends = wording.reach((_end(value.low), _end(value.high)), confidence, "difference", kind) if value.high else ""
     ending = ends + wording.bound(threshold, passes, "difference" if kind == "rate" else "value", kind)
-    moved = how.format(target)
+    if not np.nan_to_num(changes.size).any():
+        other = "in another group" if how == FOLLOWED else "something else"
+        return f"No prediction would change for anybody {how.format(other)}{ending}."
     if changes.kind == "number":
         size = wording.amount(value.value, "score")
-        return f"For {group}, the prediction would change by {size} on average {moved}{ending}."
-    return f"For {group}, {wording.amount(value.value)} of the decisions would be others {moved}{ending}."
+        return f"For {group}, the prediction would change by {size} on average {how.format(target)}{ending}."
+    return f"For {group}, {wording.amount(value.value)} of the decisions would be others {how.format(target)}{ending}."
 
 
 def _end(end: float | None) -> float:
