@@ -105,7 +105,7 @@ def test_every_metric_has_a_function_that_agrees_with_stability():
 
 
 def test_groups_may_be_set_against_the_highest():
-    p, _label, group = ensemble(sizes=(60, 60, 60), shifts=(0.0, 1.0, 2.0))
+    p, _, group = ensemble(sizes=(60, 60, 60), shifts=(0.0, 1.0, 2.0))
     found = eh.label_stability_ratio(p, sensitive=group, reference="highest")
     assert {row.against for row in found.groups} == {"g2"}
     assert all(row.ratio.low <= row.ratio.value <= row.ratio.high <= 1 for row in found.groups)
@@ -146,10 +146,10 @@ def test_small_numbers_are_told_with_enough_figures():
     assert f"interval {found.value.low:.4f} to {found.value.high:.4f}" in found.interpretation
 
 
-@pytest.mark.parametrize("settings", [{"sizes": (300, 300)}, {"sizes": (500, 60)}, {"sizes": (150, 150, 150)}])
-def test_intervals_hold_the_true_gap(settings):
-    """A small version of benchmarks/stability.py --coverage: 60 ensembles, truths as means over large ones."""
-    shifts = (0.0, 1.0) if len(settings["sizes"]) == 2 else (0.0, 0.5, 1.0)
+@pytest.mark.parametrize("sizes", [(300, 60), (120, 120, 120)], ids=str)
+def test_intervals_hold_the_true_gap(sizes):
+    """A small version of benchmarks/stability.py --coverage: 40 ensembles, truths as means over large ones."""
+    shifts = (0.0, 1.0) if len(sizes) == 2 else (0.0, 0.5, 1.0)
     names = ("label_stability", "epistemic_uncertainty")
     metrics = {f"{name}_difference": name for name in names}
     large = [ensemble(9000 + i, (2000,) * len(shifts), 20, shifts) for i in range(25)]
@@ -160,12 +160,12 @@ def test_intervals_hold_the_true_gap(settings):
         for metric, name in metrics.items()
     }  # fmt: skip
     held = dict.fromkeys(metrics, 0)
-    for i in range(60):
-        p, _, group = ensemble(i, settings["sizes"], 20, shifts)
+    for i in range(40):
+        p, _, group = ensemble(i, sizes, 20, shifts)
         for found in eh.stability(p, sensitive=group, metrics=list(metrics)).findings:
             true = truths[found.metric]
             held[found.metric] += found.difference.low <= true.max() - true.min() <= found.difference.high
-    assert min(held.values()) >= 54, held
+    assert min(held.values()) >= 36, held
 
 
 def test_without_intervals_nothing_is_settled():

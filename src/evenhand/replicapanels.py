@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.findings import Estimate, Finding, Group, Panel, spell
+from evenhand.replicasums import counted
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -18,10 +19,12 @@ DECISIONS = ("right", "wrong")
 
 def distribution(title: str, values: Floats, codes: Codes, groups: Sequence[Group]) -> Panel:
     """How many people of each group lie in each of ten bands of a dimension."""
-    there = (codes >= 0) & ~np.isnan(values)
-    top = float(values[there].max(initial=0.0)) or 1.0
-    bins = np.minimum((values[there] / top * BINS).astype(np.intp), BINS - 1)
-    counts = np.bincount(codes[there] * BINS + bins, minlength=len(groups) * BINS).reshape(-1, BINS)
+    inside, chosen = counted(codes, values)
+    top = float(chosen.max(initial=0.0)) or 1.0
+    bins = (chosen * (BINS / top)).astype(np.intp)
+    np.minimum(bins, BINS - 1, out=bins)
+    bins += inside * BINS
+    counts = np.bincount(bins, minlength=len(groups) * BINS).reshape(-1, BINS)
     rows = []
     for group, people in zip(groups, counts.tolist(), strict=True):
         for i, count in enumerate(people):
@@ -37,13 +40,16 @@ def split(people: Mapping[str, Floats], right: Floats, codes: Codes, groups: int
 
     `right` is 1, 0, or NaN where the outcome is not known.
     """
-    there = (codes >= 0) & ~np.isnan(right)
+    there = np.flatnonzero((codes >= 0) & ~np.isnan(right))
+    everybody = len(there) == len(codes)
     places = codes[there] * 2 + (right[there] == 0)
     n = np.bincount(places, minlength=2 * groups).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = {
-            name: (np.bincount(places, weights=values[there], minlength=2 * groups) / n).reshape(-1, 2)
-            for name, values in people.items()
+            name: (np.bincount(places, weights=part if everybody else part[there], minlength=2 * groups) / n).reshape(
+                -1, 2
+            )
+            for name, part in people.items()
         }
     return n.reshape(-1, 2), means
 

@@ -37,12 +37,9 @@ class Sums:
     @classmethod
     def of(cls, values: Floats, codes: Codes, groups: int, moves: Floats | None) -> Sums:
         """Over the people with a group (a code of at least 0) and a value (no NaN)."""
-        there = (codes >= 0) & ~np.isnan(values)
-        inside, chosen = codes[there], values[there]
-        n, total, squares = (
-            np.bincount(inside, weights=part, minlength=groups).astype(np.float64)
-            for part in (np.ones(len(chosen)), chosen, chosen**2)
-        )
+        inside, chosen = counted(codes, values)
+        weights = (None, chosen, chosen**2)
+        n, total, squares = (np.bincount(inside, part, groups).astype(np.float64) for part in weights)
         return cls(n, total, squares, moves)
 
     def regroup(self, places: Sequence[int], groups: int) -> Sums:
@@ -76,6 +73,14 @@ class Sums:
         moves = _divide(self.moves, n)
         moves = (moves - moves.mean(axis=0)) * np.sqrt((count - 1) / count)
         return Shared(means, np.sqrt(_divide(variance, n)), n, moves.T)
+
+
+def counted(codes: Codes, values: Floats) -> tuple[Codes, Floats]:
+    """Codes and values of those who have both; mostly that is everybody, and then nothing is copied."""
+    if codes.min(initial=0) >= 0 and not np.isnan(values.sum()):
+        return codes, values
+    there = (codes >= 0) & ~np.isnan(values)
+    return codes[there], values[there]
 
 
 def collect(found: Dimensions, codes: Codes, groups: int) -> dict[str, Sums]:

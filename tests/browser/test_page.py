@@ -311,6 +311,7 @@ def test_every_kind_of_panel_has_its_picture_and_its_table(opened):
     }
     for box in panels.locator("details.twin").all():
         box.locator("summary").click()
+        box.locator("table").wait_for()
     assert panels.locator("table.data").count() == len(pages.PANELS)
     assert shown.texts("#forest h3") == ["Nearness"]
     assert shown.quiet

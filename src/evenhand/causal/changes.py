@@ -6,7 +6,6 @@ The mean size of that change is judged, not the mean change, in which ups and do
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,29 +186,30 @@ def ends(changes: Changes, distances: Floats | None, learned_from: Ints, confide
     p_value = None
     if distances is not None:
         spread = np.sqrt((distances**2).mean(axis=0))
-        largest = _largest(distances, spread)
-        together = confidence ** (1 / pairs)
-        near = np.hypot(near, _reached(largest, confidence) * _widened(spread, learned_from, together))
-        alone = _reached(distances, confidence)
-        far = np.hypot(far, _widened(alone, learned_from, confidence))
-        observed = float(_largest(size[None], spread)[0])
+        scaled = _scaled(distances, spread)
+        largest = np.nanmax(scaled, axis=(1, 2))
+        # What one pair alone reaches is told by all pairs, or the noisiest of few refits would speak for them.
+        alone = _reached(scaled[:, ~np.isnan(scaled[0])], confidence)
+        near = np.hypot(near, _widened(spread * _reached(largest, confidence), learned_from, confidence ** (1 / pairs)))
+        far = np.hypot(far, _widened(spread * alone, learned_from, confidence))
+        observed = float(np.nanmax(_scaled(size[None], spread)))
         if np.isfinite(observed) and observed > 0:
             p_value = float((1 + (largest >= observed).sum()) / (1 + len(largest)))
     top = np.inf if changes.kind == "number" else 1.0
     return Ends(np.maximum(size - near, 0.0), np.minimum(size + near, top), np.minimum(size + far, top), p_value)
 
 
-def _largest(distances: Floats, spread: Floats) -> Floats:
-    """The largest distance over the pairs, in units of each pair's spread; infinite where that has none."""
+def _scaled(distances: Floats, spread: Floats) -> Floats:
+    """Distances in units of each pair's spread; infinite where that has none, NaN from a group to itself."""
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(distances > 0, distances / spread, 0.0)
-    return np.asarray(np.nanmax(np.where(np.isnan(distances), np.nan, scaled), axis=(1, 2)))
+    return np.where(np.isnan(distances), np.nan, scaled)
 
 
-def _reached(values: Floats, confidence: float) -> Floats:
-    """What refits stay below so often; of few refits the next larger one."""
-    place = min(math.ceil((len(values) + 1) * confidence), len(values)) - 1
-    return np.asarray(np.sort(values, axis=0)[place])
+def _reached(scaled: Floats, confidence: float) -> float:
+    """What refits stay below so often, [refits, ...]; of few somewhat more, as they may have missed the worst."""
+    share = min(confidence * (1 + 1 / len(scaled)), 1.0)
+    return float(np.quantile(scaled, share, method="inverted_cdf"))
 
 
 def _widened(margins: Floats, sizes: Ints, confidence: float) -> Floats:

@@ -25,14 +25,22 @@ class Figures:
     values: Floats
     errors: Floats
     sizes: Floats
+    freedom: Floats
+
+    @classmethod
+    def of(cls, values: Floats, sizes: Floats, moves: Floats, twice: Floats) -> Figures:
+        """From how far each figure moves without each person; the last column is that of everyone."""
+        parts = (jackknife.errors(moves[:, part], twice[part]) for part in (slice(0, -1), slice(-1, None)))
+        errors, freedom = (np.concatenate(both) for both in zip(*parts, strict=True))
+        return cls(values, np.where(sizes > 1, errors, np.nan), sizes, freedom)
 
     @property
     def groups(self) -> jackknife.Dependent:
-        return jackknife.Dependent(self.values[:-1], self.errors[:-1], self.sizes[:-1])
+        return jackknife.Dependent(self.values[:-1], self.errors[:-1], self.sizes[:-1], self.freedom[:-1])
 
     @property
     def everyone(self) -> jackknife.Dependent:
-        return jackknife.Dependent(self.values[-1:], self.errors[-1:], self.sizes[-1:])
+        return jackknife.Dependent(self.values[-1:], self.errors[-1:], self.sizes[-1:], self.freedom[-1:])
 
 
 @dataclass(frozen=True)
@@ -117,10 +125,9 @@ def _figures(apart: Floats, codes: Ints, sizes: Floats, means: Floats, moves: Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         by_group = (moves - own * (leaving - np.nan_to_num(means))) / (sizes - own)
         overall = (moves.sum(axis=1) - there * (leaving[:, 0] - np.nan_to_num(mean))) / (total - there)
-        found = jackknife.errors(_finite(by_group), np.nan_to_num(twice / sizes**2))
-        whole = jackknife.errors(_finite(overall)[:, None], np.nan_to_num(twice.sum(keepdims=True) / total**2))
-    sizes, found = np.append(sizes, total), np.append(found, whole)
-    return Figures(1 - np.append(means, mean), np.where(sizes > 1, found, np.nan), sizes)
+        squares = np.nan_to_num(np.append(twice / sizes**2, twice.sum() / total**2))
+    every = _finite(np.column_stack([by_group, overall]))
+    return Figures.of(1 - np.append(means, mean), np.append(sizes, total), every, squares)
 
 
 def _finite(moves: Floats) -> Floats:
@@ -210,10 +217,9 @@ def _shares(chosen: Ints, pairs: Ints, codes: Ints) -> Figures:
         # Of a pair inside the group both ends are lost with either person, of one across its edge one end is.
         squares = 4 * _squares(inner_top, inner, values) + _squares(outer_top, outer, values)
         twice = np.nan_to_num(squares / bottom**2)
-    found = np.append(jackknife.errors(moves[:, :-1], twice[:-1]), jackknife.errors(moves[:, -1:], twice[-1:]))
     paired = pairs.any(axis=1)
     sizes = np.append(np.bincount(codes[paired], minlength=groups), paired.sum()).astype(np.float64)
-    return Figures(values, np.where(sizes > 1, found, np.nan), sizes)
+    return Figures.of(values, sizes, moves, twice)
 
 
 def _totals(table: Ints, inside: Ints) -> tuple[Floats, Floats, Floats, Floats]:

@@ -33,11 +33,15 @@ class Dependent(Normal):
     """Shares between 0 and 1 with jackknife errors; limits from the beta distribution, which stay inside.
 
     As many independent people stand for a group as would know its share as well; half of it where nothing varied.
+    `freedom` is how many people the error is known from: few, where a few move the share and the others do not.
     """
+
+    freedom: Floats
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Dependent:
         chosen, root = list(places), np.sqrt(multiplier)
-        return Dependent(self.values[chosen], self.errors[chosen] / root, self.sizes[chosen] * multiplier)
+        values, errors = self.values[chosen], self.errors[chosen] / root
+        return Dependent(values, errors, self.sizes[chosen] * multiplier, self.freedom[chosen] * multiplier)
 
     @property
     def effective(self) -> Floats:
@@ -47,15 +51,18 @@ class Dependent(Normal):
         return np.where(np.isfinite(found) & (found > 0), found, _UNSEEN * self.sizes)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        from scipy.special import ndtr, stdtrit
+
         known = ~(np.isnan(self.values) | np.isnan(self.errors))
-        n = np.where(known, self.effective, 1.0)
+        wider = stdtrit(np.maximum(self.freedom, 1.0), ndtr(deviate)) / deviate
+        n = np.where(known, self.effective / wider**2, 1.0)
         values = np.where(known, np.clip(self.values, 0, 1), 0.5)
         low, high = Proportions(values * n, n, _PLAIN).limits(deviate, offset)
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def errors(moves: Floats, twice: Floats) -> Floats:
-    """Standard errors from how far each figure moves without each person, [people, figures].
+def errors(moves: Floats, twice: Floats) -> tuple[Floats, Floats]:
+    """Standard errors from how far each figure moves without each person, [people, figures]; and their freedom.
 
     `twice` is the sum of squares of what two people bring about together, which the moves of both contain. Figures are
     compared as if they were independent; where two of them vary in opposite directions their difference varies more
@@ -63,8 +70,12 @@ def errors(moves: Floats, twice: Floats) -> Floats:
     """
     people = len(moves)
     centred = moves - moves.mean(axis=0)
+    squares = centred**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
     covariance = (people - 1) / people * (centred.T @ centred)
     variance = np.maximum(np.diag(covariance) - twice, _LEAST * np.diag(covariance))
     opposed = np.maximum(-covariance, 0.0)
     np.fill_diagonal(opposed, 0.0)
-    return np.asarray(np.sqrt(variance + opposed.max(axis=1, initial=0.0)))
+    freedom = np.where(np.isfinite(freedom), freedom, float(people))
+    return np.sqrt(variance + opposed.max(axis=1, initial=0.0)), freedom

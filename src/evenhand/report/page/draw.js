@@ -221,7 +221,7 @@ function table(titles, rows, text = [0]) {
   const head = h(
     "tr",
     {},
-    titles.map((title) => h("th", { scope: "col" }, shown(title))),
+    titles.map((title, i) => h("th", { scope: "col", class: text.includes(i) ? "text" : null }, shown(title))),
   );
   const cell = (value, i) => {
     const words =

@@ -54,19 +54,19 @@ function curvePanel(panel, width) {
         free: points.length < 2,
       })),
       x: axis(
-        columns[x],
-        rows.map((row) => row[x]),
+        step ? "" : columns[x],
+        rows.flatMap((row) => [row[x], step ? row[to] : null]),
       ),
       y: axis(
         words < 0 ? "" : name,
         series.flatMap(([, points]) => points.flatMap((each) => each.slice(1))),
       ),
-      width,
+      width: plots.length > 1 ? Math.min(width, 310) : width,
       height: Math.min(340, width * 0.75),
       summary: `${panel.title}: ${name}`,
     }),
   );
-  return h("div", {}, legend(names.map((name, kind) => ({ name, kind }))), pictures);
+  return h("div", {}, legend(names.map((name, kind) => ({ name, kind }))), h("div", { class: "grid" }, pictures));
 }
 
 const closing = (rows, to, y) => [rows[rows.length - 1][to], rows[rows.length - 1][y]];
