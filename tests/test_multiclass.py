@@ -153,3 +153,19 @@ def test_what_does_not_fit_is_refused():
     many = {"g": ["x", "y"] * 200, "label": list(range(400)), "prediction": list(range(400))}
     with pytest.raises(eh.DataError, match="400 classes, more than 100"):
         eh.Cube.count(many, **call())
+
+
+@pytest.mark.parametrize("errors", ["none", "one sided", "one class alone"])
+def test_classes_without_errors_of_one_kind_make_no_warning(errors):
+    """Odds of errors are infinite then, for a class or for all of them; warnings are errors here."""
+    label = np.repeat([0, 1, 2], 60)
+    prediction = label.copy()
+    if errors == "one sided":
+        prediction[:20] = 1
+    elif errors == "one class alone":
+        prediction[:] = 0
+    audit = eh.audit(label=label, prediction=prediction, sensitive=list("ab") * 90, task="multiclass")
+    for finding in audit.findings:
+        for row in finding.rows:
+            if row.estimate is not None and row.estimate.low is not None and not np.isnan(row.estimate.low):
+                assert row.estimate.low - 1e-9 <= row.estimate.value <= row.estimate.high + 1e-9

@@ -22,6 +22,7 @@ _MARGIN = 0.8416212335729143  # the normal deviate of 80 %
 def expected_gap(spread: Spread, usable: Bools) -> float:
     """How far apart the highest and the lowest group are expected to lie by chance alone."""
     deviations = spread.deviations[usable & np.isfinite(spread.values)]
+    deviations = deviations[np.isfinite(deviations)]
     return critical.expected_range(deviations) if len(deviations) > 1 else math.nan
 
 

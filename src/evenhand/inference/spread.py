@@ -102,7 +102,8 @@ class Proportions:
     def deviations(self) -> Floats:
         total = self.n.sum()
         pooled = np.array(self.k.sum() / total if total else 0.5)
-        return np.asarray(self.form.slope(pooled) * np.sqrt(pooled * (1 - pooled) * _divide(1.0, self.n)))
+        with np.errstate(invalid="ignore"):  # as below
+            return np.asarray(self.form.slope(pooled) * np.sqrt(pooled * (1 - pooled) * _divide(1.0, self.n)))
 
     @cached_property
     def variances(self) -> Floats:
@@ -170,12 +171,16 @@ class Average:
         return Average([part.scaled(multiplier, places) for part in self.parts])
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
-        ends = [part.limits(deviate, offset) for part in self.parts]
-        down = [(part.values - low) ** 2 for part, (low, _) in zip(self.parts, ends, strict=True)]
-        up = [(high - part.values) ** 2 for part, (_, high) in zip(self.parts, ends, strict=True)]
-        count = len(self.parts)
-        values = self.values
-        return values - np.sqrt(np.sum(down, axis=0)) / count, values + np.sqrt(np.sum(up, axis=0)) / count
+        lows, highs = (
+            np.array(ends) for ends in zip(*(part.limits(deviate, offset) for part in self.parts), strict=True)
+        )
+        each, count, values = np.array([part.values for part in self.parts]), len(self.parts), self.values
+        # Odds without a denominator are infinite: then nothing can be squared and added, and the plain mean is wider.
+        with np.errstate(invalid="ignore"):
+            down, up = (np.sqrt((reach**2).sum(axis=0)) / count for reach in (each - lows, highs - each))
+            low, high = values - down, values + up
+        endless = np.isinf(each).any(axis=0)
+        return np.where(endless, lows.mean(axis=0), low), np.where(endless, highs.mean(axis=0), high)
 
 
 @dataclass(frozen=True)
