@@ -29,6 +29,15 @@ def spell(group: Group | None) -> str:
     return ", ".join(MISSING if value is None else value for value in group)
 
 
+def figure(value: float) -> str:
+    """Three figures, and whole numbers from a thousand on.
+
+    >>> figure(0.12345), figure(51234.5), figure(-1234.5)
+    ('0.123', '51,234', '-1,234')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A value with its interval; NaN is undefined, None is an end that was not computed.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.findings import figure
 from evenhand.inference.spread import Normal, Spread
 from evenhand.scoremeasures import ScoreMeasure
 from evenhand.sources.scoretable import ScoreTable
@@ -159,10 +160,10 @@ def outcome_bands(reading: Reading) -> tuple[ScoreMeasure, ...]:
     return tuple(
         ScoreMeasure(
             "mean_prediction",
-            f"mean prediction at outcomes from {low:.4g} to {high:.4g}",
+            f"mean prediction at outcomes from {figure(low)} to {figure(high)}",
             mean(band),
             _BOTH,
-            f"outcomes from {low:.4g} to {high:.4g}",
+            f"outcomes from {figure(low)} to {figure(high)}",
             bin=(low, high),
             in_score_units=True,
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from evenhand.catalogue.entry import AnyMeasure
-from evenhand.findings import Group, JudgedOn, spell
+from evenhand.findings import Group, JudgedOn, figure, spell
 from evenhand.sources.bins import Bins
 
 
@@ -25,22 +25,13 @@ def amount(value: float, unit: str = "rate") -> str:
     return f"{value:,.0f}" if unit == "number" else figure(value)
 
 
-def figure(value: float) -> str:
-    """Three figures, and whole numbers from a thousand on.
-
-    >>> figure(0.12345), figure(51234.5), figure(-1234.5)
-    ('0.123', '51,234', '-1,234')
-    """
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
-
-
 def limit_figure(threshold: float) -> str:
     """A threshold in its own units.
 
-    >>> limit_figure(0.8), limit_figure(5.34169), limit_figure(12500.0)
-    ('0.8', '5.342', '12,500')
+    >>> limit_figure(0.8), limit_figure(5.34169), limit_figure(3017.4), limit_figure(12500.0)
+    ('0.8', '5.342', '3,017', '12,500')
     """
-    return f"{threshold:,.0f}" if threshold >= 1e4 else f"{threshold:.4g}"
+    return f"{threshold:,.0f}" if threshold >= 1e4 else f"{threshold:,.4g}"
 
 
 def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
@@ -68,8 +59,9 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     if any(math.isnan(end) for end in ends):
         return ""
     scale = 100 if judged_on == "difference" and unit == "rate" else 1
-    small = scale == 1 and judged_on == "difference" and max(map(abs, ends)) < 0.1
-    form = "{:.1f}" if scale == 100 else "{:.4f}" if small else "{:.2f}"
+    largest = max(map(abs, ends))
+    small = judged_on == "difference" and largest < 0.1
+    form = "{:.1f}" if scale == 100 else "{:.4f}" if small else "{:,.0f}" if 1e3 <= largest < math.inf else "{:.2f}"
     low, high = (form.format(scale * end) if math.isfinite(end) else "infinite" for end in ends)
     return f" ({100 * confidence:g} % interval {low} to {high})"
 

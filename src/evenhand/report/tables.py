@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand import wording
-from evenhand.findings import Finding, Verdict, spell
+from evenhand.findings import Finding, Verdict, figure, spell
 from evenhand.report.names import clip
 from evenhand.table import Told, every_measure
 
@@ -171,7 +171,7 @@ def _figure(value: float, scale: int, digits: int | None = None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if scale == 1 and abs(value) >= 1e3:
-        return wording.figure(value)
+        return figure(value)
     digits = digits or (1 if scale == 100 else 2)
     return f"{round(scale * value, digits) + 0.0:.{digits}f}"  # no minus before a zero
 

@@ -138,10 +138,12 @@ function forestSection() {
   return (why) => {
     if (why === "groups") return;
     const results = here();
-    const able = results.findings.filter((each) => each.measures.some((name) => rowsOf(results, name).length));
+    // Distances are between groups, so that no group has one of its own.
+    const drawable = ([, row]) => row.value.some(there);
+    const able = results.findings.filter((each) => each.measures.some((name) => rowsOf(results, name).some(drawable)));
     section.hidden = !able.length;
     if (section.hidden) return;
-    const each = able.find((one) => one.metric === chosen.metric) || able[0];
+    const each = able.find((one) => one.metric === chosen.metric) || able.find((one) => one.required) || able[0];
     if (why === "set" || why === "metric") {
       title(section, `of ${results.title}`);
       const pick = (metric) => {
