@@ -266,6 +266,19 @@ def test_the_command_line_writes_pages(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("asked", "people"), [([], 5), (["--smallest-cell=1"], 1), (["--smallest-cell=12"], 12)])
+def test_the_smallest_cell_that_leaves_can_be_chosen(tmp_path, asked, people):
+    data, page, saved = (tmp_path / name for name in ("rows.csv", "x.html", "x.json"))
+    data.write_text("race,hired,n\na,1,3\na,0,40\nb,1,11\nb,0,40\n")
+    roles = ["--prediction=hired", "--count=n", "--sensitive=race"]
+    run(["audit", str(data), *roles, "-q", *asked, "-o", str(page), "-o", str(saved)])
+    cells = eh.Audit.load(saved).cube.n
+    assert cells[cells > 0].min() >= people
+    assert (cells == 3).any() == (people == 1)
+    said = f"show no cell of fewer than {people} people"
+    assert (said in page.read_text()) == (said in saved.read_text()) == (people > 1)
+
+
 def test_json_without_the_cube_is_for_programs(tmp_path, capsys):
     path = tmp_path / "x.json"
     pages.two_groups().save(path, embed_cube=False)

@@ -38,7 +38,7 @@ def small() -> eh.Audit:
 
 def as_it_leaves(audit: eh.Audit) -> eh.Audit:
     """The audit with the cube that a file holds, in which no cell shows only a few people, and which says so."""
-    cube = report_json.shared(audit.cube)
+    cube = privacy.shared(audit.cube)
     return replace(audit, cube=cube, notes=(*audit.notes, *privacy.notes(cube)))
 
 

@@ -152,7 +152,7 @@ def case(
     cube = Cube.count(**roles)
     chosen = names() if whole else FEW
     audit = cube.audit(metrics=_possible(cube, chosen), **arguments)
-    built = pagedata.build(audit, least=least)
+    built = pagedata.build(audit, smallest_cell=least)
     inside = pagedata.embedded(cube, least)
     told = {
         "tables": {name: part for name, part in built["tables"].items() if name != "measures"},

@@ -105,15 +105,15 @@ class Audit:
 
         return json.as_dict(self)
 
-    def save(self, path: str | Path, *, embed_cube: bool = True) -> None:
+    def save(self, path: str | Path, *, embed_cube: bool = True, smallest_cell: int = 5) -> None:
         """Write the audit to a file; the suffix decides the form: .html, .json, .md (Markdown) or .xml (JUnit).
 
-        A page carries counts, none of fewer than five people, to compute other cutoffs from; without the cube it holds
-        results only.
+        A page carries counts, none of fewer than `smallest_cell` people, to compute other cutoffs from; without the
+        cube it holds results only.
         """
         from evenhand.report import save
 
-        save(self, Path(path), embed_cube=embed_cube)
+        save(self, Path(path), embed_cube=embed_cube, smallest_cell=smallest_cell)
 
     @staticmethod
     def load(path: str | Path) -> Audit:

@@ -11,7 +11,7 @@ import click
 from evenhand.auditing import audit
 from evenhand.catalogue import find
 from evenhand.cli.given import bands, paths, reference, thresholds
-from evenhand.cli.output import check, made_here, no_cube_option, output_option, show
+from evenhand.cli.output import check, counts_options, made_here, output_option, show
 from evenhand.errors import CallError
 from evenhand.guide import recommend
 from evenhand.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy
@@ -94,12 +94,10 @@ from evenhand.policyfile import resolve
 @click.option("--on", type=click.Choice(ON), help="Which attribute sets decide (default single).")
 @click.option("--inconclusive", type=click.Choice(INCONCLUSIVE), help="What an inconclusive finding counts as.")
 @output_option
-@no_cube_option
+@counts_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
-def command(
-    files: tuple[str, ...], output: tuple[Path, ...], no_cube: bool, as_json: bool, quiet: bool, **given: Any
-) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
     """Audit the decisions in FILES (CSV, TSV, Parquet, JSON lines, Arrow; - is CSV from standard input).
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
@@ -136,7 +134,13 @@ def command(
             random_state=given["random_state"],
             intersections=given["intersections"],
         )
-    return show(made_here(found, files), as_json=as_json, output=output, quiet=quiet, no_cube=no_cube)
+    return show(
+        made_here(found, files),
+        as_json=as_json,
+        output=output,
+        quiet=quiet,
+        **{name: given[name] for name in ("no_cube", "smallest_cell")},
+    )
 
 
 def _policy(given: dict[str, Any]) -> Policy:

@@ -28,9 +28,20 @@ output_option = click.option(
     type=click.Path(path_type=Path),
     help="Save the audit: .html, .json, .md (Markdown) or .xml (JUnit); may be repeated.",
 )
-no_cube_option = click.option(
-    "--no-cube", is_flag=True, help="Save results only, without the counts that other cutoffs are computed from."
-)
+
+
+def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How the counts leave with the audit."""
+    command = click.option(
+        "--smallest-cell",
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help="The fewest people that a count which is saved with the audit may show.",
+    )(command)
+    return click.option(
+        "--no-cube", is_flag=True, help="Save results only, without the counts that other cutoffs are computed from."
+    )(command)
 
 
 def check(outputs: Sequence[Path]) -> None:
@@ -53,14 +64,16 @@ def made_here(audit: Audit, data: Sequence[str]) -> Audit:
     return replace(audit, origin={**audit.origin, "command": shlex.join(["evenhand", *arguments]), "source": named})
 
 
-def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, no_cube: bool = False) -> int:
+def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> int:
     """Write the audit where it is wanted and answer with the exit code of its verdict."""
     from evenhand.report import json, text
 
+    saved = {"embed_cube": not counts.pop("no_cube", False), **counts}
+
     for path in output:
-        audit.save(path, embed_cube=not no_cube)
+        audit.save(path, **saved)
     if as_json:
-        put(lambda: json.dumps(audit, embed_cube=not no_cube))
+        put(lambda: json.dumps(audit, **saved))
     elif not quiet:
         put(lambda: text.plain(audit) + "\n", lambda console: text.write(audit, console))
     return EXIT_CODES[audit.verdict]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import CallError, nearest, shorten
 from evenhand.wholefile import write_text as replace_text
@@ -23,11 +23,13 @@ WRITERS = {".html": "html", ".json": "json", ".md": "markdown", ".xml": "junit"}
 WITH_CUBE = (".html", ".json")
 
 
-def save(audit: Audit, path: Path, *, embed_cube: bool = True) -> None:
-    """Write an audit; whole or not at all. Without the cube it holds results only, from which nothing is computed."""
+def save(audit: Audit, path: Path, **counts: Any) -> None:
+    """Write an audit; whole or not at all.
+
+    `counts` says how its counts leave with it, in the forms that carry them: `embed_cube` and `smallest_cell`.
+    """
     if path.suffix not in WRITERS:
         named = path.suffix or path.name
         raise CallError(f"an audit cannot be saved as {shorten(named)!r}; {nearest(named, WRITERS)}")
     writer = import_module(f"evenhand.report.{WRITERS[path.suffix]}")
-    options = {} if embed_cube or path.suffix not in WITH_CUBE else {"embed_cube": False}
-    replace_text(path, writer.dumps(audit, **options))
+    replace_text(path, writer.dumps(audit, **(counts if path.suffix in WITH_CUBE else {})))

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -29,20 +30,20 @@ VIEW = ("draw.js", "plots.js", "groups.js", "scores.js", "panels.js", "view.js")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\\u007f"}
 
 
-def dumps(audit: Audit, *, embed_cube: bool = True) -> str:
+def dumps(audit: Audit, **counts: Any) -> str:
     """The text of the file."""
-    return render(audit, embed_cube=embed_cube)
+    return render(audit, **counts)
 
 
-def render(audit: Audit, *, embed_cube: bool = True) -> str:
-    """The audit as a page; without the cube it holds results only, and its cutoff cannot be moved."""
+def render(audit: Audit, **counts: Any) -> str:
+    """The audit as a page; without its counts (see pagedata.build) its cutoff cannot be moved."""
     origin = {
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
     }
     results = pageresults.results(audit)
     forced = pagestatic.forced(audit)
-    data = _data(audit, results, forced, embed_cube=embed_cube)
+    data = _data(audit, results, forced, counts)
     script, style = assets()
     return _template().render(
         policy=content_policy(script, style),
@@ -121,9 +122,9 @@ def _titles(audit: Audit) -> list[str]:
     return [named.get(name, name) for name in audit.required]
 
 
-def _data(audit: Audit, results: Any, forced: Any, *, embed_cube: bool) -> dict[str, Any]:
+def _data(audit: Audit, results: Any, forced: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
-    built = pagedata.build(audit, embed_cube=embed_cube)
+    built = pagedata.build(audit, **counts)
     findings, panels = pageresults.told_findings(audit, curves=built["cube"] is None)
     meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
     return {

@@ -19,7 +19,6 @@ from evenhand.versions import __version__
 
 if TYPE_CHECKING:
     from evenhand.auditing import Audit
-    from evenhand.cube import Cube
     from evenhand.policy import Policy
 
 FORMAT = "evenhand-audit"
@@ -31,9 +30,9 @@ def schema() -> str:
     return files("evenhand.report").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def dumps(audit: Audit, *, embed_cube: bool = True) -> str:
+def dumps(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> str:
     """The audit as JSON text in plain ASCII, so that no name can reach a terminal as more than a name."""
-    told = as_dict(audit, embed_cube=embed_cube)
+    told = as_dict(audit, embed_cube=embed_cube, smallest_cell=smallest_cell)
     parts = [f'\n "{key}": {_encode(value, key)}' for key, value in told.items()]
     return f"{{{','.join(parts)}\n}}\n"
 
@@ -44,9 +43,9 @@ def _encode(value: Any, key: str) -> str:
     return text.replace("\x7f", "\\u007f").replace("\n", "\n ")
 
 
-def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
+def as_dict(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> dict[str, Any]:
     """Everything an audit says, without the rows that it never kept; without the cube it cannot be loaded again."""
-    cube = shared(audit.cube) if embed_cube else None
+    cube = privacy.shared(audit.cube, smallest_cell) if embed_cube else None
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -58,7 +57,7 @@ def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
         "policy": policy(audit.policy),
         "data": {"rows": audit.cube.size, **plain.write(audit.cube.meaning)},
         "findings": [finding(found, required=audit.decides(found)) for found in audit.findings],
-        "notes": list(dict.fromkeys([*audit.notes, *(privacy.notes(cube) if cube is not None else [])])),
+        "notes": list(dict.fromkeys([*audit.notes, *(privacy.notes(cube, smallest_cell) if cube is not None else [])])),
         "cube": None if cube is None else cubetables.write(cube),
     }
 
@@ -72,11 +71,6 @@ def _named(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(item.name if isinstance(item, Metric) else item for item in value)
     return value
-
-
-def shared(cube: Cube) -> Cube:
-    """The cube as it leaves in a file: small cells are made coarser first."""
-    return privacy.shared(cube)
 
 
 def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:

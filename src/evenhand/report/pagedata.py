@@ -42,7 +42,7 @@ MOST_BYTES = 250_000
 _FEWEST_BINS = 32
 
 
-def build(audit: Audit, *, embed_cube: bool = True, least: int = privacy.LEAST) -> dict[str, Any]:
+def build(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> dict[str, Any]:
     """What the page computes with, as plain data ready for JSON.
 
     `cube` is base64 of raw deflate of JSON, or None where nothing can be recomputed; `notes` say what was made coarser.
@@ -54,8 +54,9 @@ def build(audit: Audit, *, embed_cube: bool = True, least: int = privacy.LEAST) 
     """
     if not embed_cube or audit.cube.meaning.task != "binary":
         return {"tables": _tables(audit, []), "cube": None, "notes": []}
-    inside, packed = _fitted(audit.cube, least)
-    return {"tables": _tables(audit, _plans(audit)), "cube": packed, "notes": privacy.notes(inside, least)}
+    inside, packed = _fitted(audit.cube, smallest_cell)
+    notes = privacy.notes(inside, smallest_cell)
+    return {"tables": _tables(audit, _plans(audit)), "cube": packed, "notes": notes}
 
 
 def pack(value: Any) -> str:

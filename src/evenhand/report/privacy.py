@@ -53,7 +53,7 @@ def shared(cube: Cube, least: int = LEAST) -> Cube:
     ([20, 5, 0], True)
     """
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-        raise CallError(f"least={least!r} must be a whole number of people of at least 1, which hides nothing.")
+        raise CallError(f"smallest_cell={least!r} must be a whole number of people of at least 1, which hides nothing.")
     cube = cube.coarsen()
     told: Counter[str] = Counter()
     arrays = {kind: getattr(cube, kind).copy() for kind in ("n", "w", "w2") if getattr(cube, kind) is not None}
