@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser lint format types docs bench stubs dist clean
+.PHONY: help demo test browser engines lint format types docs bench stubs dist clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)$$/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s  %s\n", $$1, $$2 }'
@@ -29,10 +29,13 @@ demo: $(STAMPS)/package ## audit the COMPAS counts that ship with the package
 	@$(VENV)/bin/evenhand demo
 
 test: $(STAMPS)/test ## run the tests and the doctests
-	$(PY) -m pytest -n $(WORKERS) --ignore=tests/browser $(ARGS)
+	$(PY) -m pytest -n $(WORKERS) --ignore=tests/browser --ignore=tests/engines $(ARGS)
 
 browser: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/axe ## test the page in chromium, which must be there
 	$(PY) -m pytest tests/browser $(ARGS)
+
+engines: $(STAMPS)/test $(STAMPS)/engines ## test PostgreSQL, Spark, Dask and others, on servers that are started here
+	$(PY) -m pytest tests/engines $(ARGS)
 
 lint: $(STAMPS)/lint ## check style and layout with ruff
 	$(PY) -m ruff check .
@@ -49,8 +52,8 @@ types: $(STAMPS)/lint $(STAMPS)/test ## check the types with mypy
 docs: $(STAMPS)/docs ## build the documentation into site/, running its examples
 	$(PY) -m mkdocs build --strict
 
-bench: $(STAMPS)/test $(STAMPS)/browser ## run every benchmark (slow; not part of CI)
-	@for name in group_metrics coverage coverage_scores bootstrap scores audit individual stability report; do \
+bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark (slow; not part of CI)
+	@for name in group_metrics coverage coverage_scores bootstrap scores audit individual stability mitigate report watch engines; do \
 	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 
@@ -96,7 +99,7 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/pip
 	@$(INSTALL) -e .
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/dist $(STAMPS)/browser: $(STAMPS)/package
+$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/dist $(STAMPS)/browser $(STAMPS)/engines: $(STAMPS)/package
 	@echo "Installing what $(@F) needs ..."
 	@$(INSTALL) --group $(@F)
 	@touch $@

@@ -224,4 +224,18 @@ if hasattr(pl, "Int128"):
 if hasattr(pa, "string_view"):
     IN_MEMORY["arrow-view"] = partial(_arrow, text=pa.string_view())
 
-BACKENDS: dict[str, Maker] = IN_MEMORY | FILES
+
+def _relation(columns: Columns, folder: Path) -> Any:
+    import duckdb
+
+    return duckdb.connect().from_arrow(_arrow(columns, folder))
+
+
+# Frames that an engine holds. Those that need a server or a cluster are in tests/engines.
+LAZY: dict[str, Maker] = {
+    "polars-lazy": lambda columns, folder: _polars(columns, folder).lazy(),
+    "polars-lazy-categorical": lambda columns, folder: _polars(columns, folder, text=pl.Categorical).lazy(),
+    "relation-duckdb": _relation,
+}
+
+BACKENDS: dict[str, Maker] = IN_MEMORY | FILES | LAZY

@@ -48,7 +48,7 @@ def test_quantile_bands_agree_between_engines(backend, attribute, count, tmp_pat
 def test_quantile_bands_agree_where_the_engine_cuts(backend, count, tmp_path, monkeypatch):
     """With very many values the bands are cut by the engine, before anything is fetched."""
     columns = incomes(3000, digits=9)
-    monkeypatch.setattr(files, "_MOST_LINES", 500)
+    monkeypatch.setattr(files, "MOST_LINES", 500)
     roles = {"prediction": "p", "sensitive": ["g", "income"], "count": count}
     assert Cube.count(FILES[backend](columns, tmp_path), **roles) == Cube.count(columns, **roles)
 
@@ -56,7 +56,7 @@ def test_quantile_bands_agree_where_the_engine_cuts(backend, count, tmp_path, mo
 @pytest.mark.parametrize("backend", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("role", ["sensitive", "prediction"])
 def test_very_many_values_that_are_no_numbers_name_the_column(backend, role, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_MOST_LINES", 500)
+    monkeypatch.setattr(files, "MOST_LINES", 500)
     ids = [f"id-{i}" for i in range(3000)]
     columns = {"who": ids, "g": ["a", "b"] * 1500, "p": [0, 1] * 1500}
     roles = {"prediction": "p", "sensitive": "g", role: "who"}

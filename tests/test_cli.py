@@ -73,7 +73,7 @@ def test_an_internal_error_never_looks_like_a_verdict(even, monkeypatch, capsys)
     def crash(*_given, **_roles):
         raise ZeroDivisionError("a bug\x1b[31m")
 
-    monkeypatch.setattr("evenhand.cli.audit.audit", crash)
+    monkeypatch.setattr("evenhand.cli.audit.audit_cube", crash)
     assert run(["audit", str(even), *ROLES]) == 70
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -90,7 +90,7 @@ def test_an_interrupt_is_130(even, monkeypatch, capsys):
     def interrupt(*_given, **_roles):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evenhand.cli.audit.audit", interrupt)
+    monkeypatch.setattr("evenhand.cli.audit.audit_cube", interrupt)
     assert run(["audit", str(even), *ROLES]) == 130
     assert capsys.readouterr() == ("", "\nevenhand: interrupted\n")
 

@@ -41,6 +41,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from evenhand import datasets as datasets
+from evenhand import mitigate as mitigate
 from evenhand.abstaining import Abstention as Abstention
 from evenhand.auditing import Audit as Audit
 from evenhand.auditing import audit as audit
@@ -71,11 +72,14 @@ from evenhand.individual import consistency as consistency
 from evenhand.individual import lipschitz as lipschitz
 from evenhand.individual import worst_pairs as worst_pairs
 from evenhand.measures import measure as measure
+from evenhand.monitoring import Trend as Trend
+from evenhand.monitoring import trend as trend
 from evenhand.policy import Policy as Policy
 from evenhand.replicas import Stability as Stability
 from evenhand.replicas import stability as stability
 from evenhand.replicating import Replicas as Replicas
 from evenhand.replicating import replicate as replicate
+from evenhand.scoring import scorer as scorer
 from evenhand.sweeps import Sweep as Sweep
 from evenhand.sweeps import sweep as sweep
 from evenhand.theorems import Impossibility as Impossibility

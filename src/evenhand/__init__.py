@@ -44,6 +44,7 @@ _HOMES = {
     "Sample": "findings",
     "Stability": "replicas",
     "Sweep": "sweeps",
+    "Trend": "monitoring",
     "audit": "auditing",
     "consistency": "individual",
     "counterfactual_fairness": "counterfactual",
@@ -56,9 +57,11 @@ _HOMES = {
     "metric": "functions",
     "recommend": "guide",
     "replicate": "replicating",
+    "scorer": "scoring",
     "show_versions": "versions",
     "stability": "replicas",
     "sweep": "sweeps",
+    "trend": "monitoring",
     "worst_pairs": "individual",
 }
 _DIMENSIONS = (

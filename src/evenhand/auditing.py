@@ -393,7 +393,7 @@ def _usable(cube: Cube, notes: list[str]) -> list[str]:
 
 
 def _data_notes(cube: Cube) -> list[str]:
-    notes = []
+    notes = list(cube.notes)
     if cube.facts.get("regression_chosen"):
         notes.append(
             "Label and prediction both hold fractions, so they are taken as numbers: task='regression'. "

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from evenhand import chunked, sources
 from evenhand import measures as measuring
 from evenhand import roles as reading
-from evenhand import sources
 from evenhand.errors import CallError, nearest
 from evenhand.findings import Group, spell
 from evenhand.inference import simultaneous
@@ -76,6 +76,8 @@ class Cube:
     facts: Mapping[str, int] = field(default_factory=dict)
     scores: ScoreTable | None = None
     classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader must know of how it was counted, such as files that were left out."""
 
     @classmethod
     def count(
@@ -104,10 +106,17 @@ class Cube:
     ) -> Cube:
         """Read the data once. With `like`, an attribute is cut into the same bands as in that cube.
 
+        `data` may also be an iterator of tables, or a list of them: they are counted one after the other, and no more
+        than one is in memory. What is cut by looking at all of the data must then be known from the start: see
+        `evenhand.chunked`.
+
         >>> cube = Cube.count(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"])
         >>> cube
         <Cube: 4 people, 2 groups of sensitive>
         """
+        if chunked.is_chunks(data):
+            given = {name: value for name, value in locals().items() if name not in ("cls", "data")}
+            return chunked.count(cls.count, data, given)
         if like is not None:
             bands = {**like.meaning.bands, **(bands or {})}
             task = task or like.meaning.task  # type: ignore[assignment]
@@ -283,7 +292,7 @@ class Cube:
         )
 
     def _regroup(self, rename: Callable[[Pair], Pair], meaning: Meaning) -> Cube:
-        return _collect([(self, [rename(pair) for pair in self.pairs])], meaning)
+        return collect([(self, [rename(pair) for pair in self.pairs])], meaning)
 
     def __add__(self, other: Cube) -> Cube:
         if not isinstance(other, Cube):
@@ -291,18 +300,15 @@ class Cube:
         return Cube.merge([self, other])
 
     @classmethod
-    def merge(cls, cubes: Iterable[Cube]) -> Cube:
-        """The sum of cubes that mean the same: chunks, days, partitions, sites."""
-        cubes = list(cubes)
-        if not cubes:
-            raise CallError("there are no cubes to merge.")
-        first = cubes[0]
-        for other in cubes[1:]:
-            differences = first.meaning.differences(other.meaning)
-            if differences:
-                hint = " Count the second with like=, so that bands agree." if "bands" in " ".join(differences) else ""
-                raise CallError(f"these cubes do not mean the same: {'; '.join(differences)}.{hint}")
-        return _collect([(cube, cube.pairs) for cube in cubes], first.meaning)
+    def merge(cls, cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path]) -> Cube:
+        """The sum of cubes that mean the same: chunks, days, partitions, sites.
+
+        They are cubes, paths of saved ones, or a glob such as "2026-*.cube"; with a mapping they have names, by which
+        one that does not fit is told. Files are added while they are read.
+        """
+        from evenhand import merging
+
+        return merging.merge(cubes)
 
     def save(self, path: str | Path) -> None:
         """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""
@@ -328,7 +334,7 @@ class Cube:
             return NotImplemented
         if self.meaning != other.meaning or self.pairs != other.pairs or dict(self.facts) != dict(other.facts):
             return False
-        if self.classes != other.classes:
+        if self.classes != other.classes or self.notes != other.notes:
             return False
         sums = all(
             (mine is None and theirs is None)
@@ -356,7 +362,7 @@ class Cube:
         return None
 
 
-def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
+def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
     """Sum cubes cell by cell under the pairs given for each; the order of pairs is made canonical."""
     names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
     place = {pair: i for i, pair in enumerate(names)}
@@ -379,9 +385,12 @@ def _collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
                 np.add.at(total, cells, part)
         for fact, count in cube.facts.items():
             facts[fact] = facts.get(fact, 0) + count
-    cut = tuple(dict.fromkeys(name for cube, _ in parts for name in cube.cut_by_us))
+    cut, notes = (
+        tuple(dict.fromkeys(each for cube, _ in parts for each in getattr(cube, name)))
+        for name in ("cut_by_us", "notes")
+    )
     scores = None if not tables else tables[0] if len(tables) == 1 else scoretable.merge(tables)
-    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes)
 
 
 def _fractional(roles: reading.Roles) -> bool:

@@ -109,7 +109,7 @@ def _check_pairs(pairs: Sequence[Pair], meaning: Meaning) -> None:
 
 def _table(name: str, given: Any, whole: Sequence[str], sums: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     """Columns of one length as arrays: keys and counts are whole numbers, sums are finite; no other is known."""
-    columns = plain.read(dict[str, tuple[Any, ...]], given, name)
+    columns = given if _of_arrays(given) else plain.read(dict[str, tuple[Any, ...]], given, name)
     for key in (*whole, *sums):
         if key not in columns:
             raise MisfitError(f"{name} lacks the column {key!r}")
@@ -120,9 +120,17 @@ def _table(name: str, given: Any, whole: Sequence[str], sums: Sequence[str]) -> 
     return {key: _column(f"{name}.{key}", column, key in whole) for key, column in columns.items()}
 
 
-def _column(name: str, values: Sequence[Any], whole: bool) -> npt.NDArray[Any]:
+def _of_arrays(given: Any) -> bool:
+    """Are these columns of numpy, as a file gives them? JSON gives lists."""
+    return isinstance(given, dict) and all(isinstance(column, np.ndarray) for column in given.values())
+
+
+def _column(name: str, values: Sequence[Any] | npt.NDArray[Any], whole: bool) -> npt.NDArray[Any]:
     known = (int,) if whole else (int, float)
-    if any(type(value) not in known for value in values):
+    kinds = "iu" if whole else "iuf"
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in kinds) and any(
+        type(value) not in known for value in values
+    ):
         strange = next(value for value in values if type(value) not in known)
         raise MisfitError(f"{name} holds {plain.shown(strange)}, not a {'whole ' if whole else ''}number")
     try:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from evenhand import judge, policy, valued, wording
 from evenhand.errors import CallError, Problems, shorten
-from evenhand.findings import Estimate, Finding, Panel, Row, spell
+from evenhand.findings import Estimate, Finding, Panel, Row, figure, spell
 from evenhand.inference import simultaneous
 from evenhand.policy import Policy, Request
 from evenhand.similar import figures, jackknife
@@ -319,7 +319,7 @@ def _treatment_notes(people: Gathered, found: Treatment, L: float, epsilon: floa
             "score."
         )
     else:
-        notes.append(f"The smallest L that holds for all of them is {wording.figure(smallest)}.")
+        notes.append(f"The smallest L that holds for all of them is {figure(smallest)}.")
     return notes
 
 

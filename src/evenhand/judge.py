@@ -36,7 +36,7 @@ def finding(asked: Request, cube: Cube) -> Finding:
     asked = _to_scale(asked, cube)
     if asked.metric.index is not None:
         return indexed.finding(asked, cube)
-    plan, convention = _plan(asked, cube)
+    plan, convention = plan_of(asked, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
     rows = _measures(asked, cube)
@@ -78,7 +78,7 @@ def row_finding(
     `rest` holds the same of everyone else, for each group: without it groups cannot be compared with the rest. Where a
     convention pools all groups but the reference, `cube` and `spreads` come pooled.
     """
-    plan, convention = _plan(asked, cube)
+    plan, convention = plan_of(asked, cube)
     if not convention.pool:
         _check_groups(cube)
     pooled = len(cube.named().groups) <= 2
@@ -108,7 +108,8 @@ def overall(verdicts: Sequence[Verdict]) -> Verdict:
     return next((verdict for verdict in order if verdict in verdicts), "not judged")
 
 
-def _plan(asked: Request, cube: Cube) -> tuple[Plan, Convention]:
+def plan_of(asked: Request, cube: Cube) -> tuple[Plan, Convention]:
+    """What the groups of a cube are compared with, and by whose convention."""
     convention = comparison.find_convention(asked.convention)
     sizes = dict.fromkeys(cube.groups, 0)
     for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):

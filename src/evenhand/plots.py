@@ -233,6 +233,43 @@ class SweepDisplay(_Display):
         return self
 
 
+@dataclass
+class TradeoffDisplay(_Display):
+    """Accuracy against the gap of several ways to decide, with intervals; those on the frontier are joined."""
+
+    metric: str
+    names: list[str]
+    gaps: Floats
+    accuracies: Floats
+    """[contenders, (value, low, high)], as `gaps`."""
+    frontier: list[bool]
+
+    @classmethod
+    def from_comparison(cls, found: Any) -> TradeoffDisplay:
+        """From what `evenhand.mitigate.compare` gives."""
+        gaps, accuracies = (
+            np.array([[part.value, part.low, part.high] for part in (getattr(each, name) for each in found.contenders)])
+            for name in ("gap", "accuracy")
+        )
+        names = [each.name for each in found.contenders]
+        return cls(found.metric, names, gaps.astype(float), accuracies, [each.frontier for each in found.contenders])
+
+    def plot(self, ax: Any = None) -> TradeoffDisplay:
+        """Draw a mark for each."""
+        ax = self._axes(ax)
+        best = np.flatnonzero(self.frontier)
+        best = best[np.argsort(self.gaps[best, 0])]
+        ax.plot(self.gaps[best, 0], self.accuracies[best, 0], color="0.6", linewidth=1, zorder=0)
+        for i, name in enumerate(self.names):
+            across, up = (
+                np.abs(values[i, 1:, None] - values[i, 0]) if np.isfinite(values[i]).all() else None
+                for values in (self.gaps, self.accuracies)
+            )
+            ax.errorbar(self.gaps[i, 0], self.accuracies[i, 0], up, across, label=clip(name), **_style(i))
+        _finish(ax, f"gap: {self.metric.replace('_', ' ')}", "accuracy")
+        return self
+
+
 def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ...]:
     return audit.cube.meaning.sensitive[:1] if attributes is None else tuple(attributes)
 

@@ -23,17 +23,20 @@ WRONG, CRASHED, INTERRUPTED = 2, 70, 130
 _COMMANDS = {
     "audit": "evenhand.cli.audit",
     "counterfactual": "evenhand.cli.counterfactual",
+    "cube": "evenhand.cli.cube",
     "demo": "evenhand.cli.demo",
     "diff": "evenhand.cli.diff",
     "guide": "evenhand.cli.guide",
     "individual": "evenhand.cli.individual",
     "metrics": "evenhand.cli.metrics",
+    "mitigate": "evenhand.cli.mitigate",
     "policy": "evenhand.cli.policy",
     "replicate": "evenhand.cli.replicate",
     "report": "evenhand.cli.report",
     "schema": "evenhand.cli.schema",
     "serve": "evenhand.cli.serve",
     "stability": "evenhand.cli.stability",
+    "watch": "evenhand.cli.watch",
 }
 
 

@@ -58,7 +58,12 @@ def reference(given: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:
 
 def thresholds(given: tuple[str, ...]) -> dict[str, float]:
     """METRIC=NUMBER, each."""
-    return {name: _float("--threshold", value) for name, value in (pair("--threshold", text) for text in given)}
+    return numbers("--threshold", given)
+
+
+def numbers(option: str, given: tuple[str, ...]) -> dict[str, float]:
+    """NAME=NUMBER, each."""
+    return {name: _float(option, value) for name, value in (pair(option, text) for text in given)}
 
 
 def bands(given: tuple[str, ...]) -> dict[str, list[float]]:

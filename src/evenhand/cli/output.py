@@ -15,6 +15,7 @@ import click
 from evenhand.cli import EXIT_CODES, hush
 from evenhand.errors import CallError, short_path
 from evenhand.report import WRITERS
+from evenhand.sources.database import without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,8 +61,9 @@ def check(outputs: Sequence[Path]) -> None:
 def made_here(audit: Audit, data: Sequence[str]) -> Audit:
     """The audit with the command that made it, and the names of what it was made from."""
     arguments = click.get_current_context().obj or []
+    told = map(without_secrets, ["evenhand", *arguments])
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
-    return replace(audit, origin={**audit.origin, "command": shlex.join(["evenhand", *arguments]), "source": named})
+    return replace(audit, origin={**audit.origin, "command": shlex.join(told), "source": named})
 
 
 def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> int:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from evenhand.errors import CallError
 from evenhand.roles import Roles
 from evenhand.sources.counting import Lines, Tally, tally
 
 __all__ = ["Lines", "Source", "Tally", "open_source", "tally"]
-
-_LAZY = ("pyspark", "dask", "ibis", "duckdb", "sqlframe")
 
 
 class Source(Protocol):
@@ -25,16 +22,11 @@ class Source(Protocol):
 
 
 def open_source(data: Any) -> Source:
-    """The source for a caller's data: a path or paths, a table in memory, or None for arrays alone."""
+    """The source for a caller's data: a path or paths, a frame of an engine, a table in memory, or None for arrays."""
     from evenhand.sources.files import FileSource, is_path
+    from evenhand.sources.lazy import LazySource, is_lazy
     from evenhand.sources.memory import MemorySource
 
     if is_path(data):
         return FileSource(data)
-    kind = type(data).__module__.partition(".")[0]
-    if kind in _LAZY or type(data).__name__ == "LazyFrame":
-        raise CallError(
-            f"a {kind} {type(data).__name__} is not read yet: collect it first, or write it to Parquet "
-            "and pass the path."
-        )
-    return MemorySource(data)
+    return LazySource(data) if is_lazy(data) else MemorySource(data)

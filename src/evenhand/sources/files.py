@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import itertools
-import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -17,26 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.roles import Roles
-from evenhand.sources import progress, scoring
+from evenhand.sources import progress
 from evenhand.sources.bins import GRID
-from evenhand.sources.counting import (
-    LARGEST_COUNT,
-    LARGEST_WEIGHT,
-    Lines,
-    complain_count,
-    complain_twice,
-    complain_weight,
-)
+from evenhand.sources.counting import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_twice
 from evenhand.sources.encode import as_floats
 from evenhand.sources.formats import FORMATS, Column, Table, double, explain, is_gzipped, open_table
+from evenhand.sources.grouped import MOST_LEVELS, MOST_LINES, lines_of, outside, say_outside, settle
 from evenhand.sources.scoretable import MOMENTS, names_of_sums
 from evenhand.sources.scoring import Reading
 
-_MOST_LEVELS = 2000  # of a numeric attribute; above this its quantiles are found first
-_MOST_LINES = 2_000_000
 _PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"  # as in levels: a code 007 is no number
 
 
@@ -73,67 +65,22 @@ class FileSource:
         complain_twice(self.table.twice, roles, problems)
         problems.raise_if_any(DataError)
         edges = self._edges(roles, numeric=True)
-        read = self._reading(roles) if roles.axis is not None else None
-        if read is not None and roles.task == "regression":
-            read = replace(read, outcome=self._outcome(roles))
+        looks = _Looks(self, roles)
+        read = settle(roles, looks)
         statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
         rows = self._run(statement.sql)
-        if len(rows) > _MOST_LINES:
+        if len(rows) > MOST_LINES:
             edges |= self._edges(roles, numeric=False)
             statement = _Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
             rows = self._run(statement.sql)
-        if len(rows) > _MOST_LINES:
+        if len(rows) > MOST_LINES:
             raise DataError(
                 f"{self._widest(roles)}: an id? A group needs more than one person; choose a coarser column."
             )
         found = statement.read(rows)
-        if read is not None and found.length and (found.columns["bin"] >= read.bins.count).any():
-            self._reading(roles, look=True)  # says which score lies outside
+        if outside(found):
+            say_outside(roles, looks)
         return replace(found, edges=edges)
-
-    def _reading(self, roles: Roles, *, look: bool = False) -> Reading:
-        """How the score is cut. Its extremes and how many values it has are the one thing that is asked first, unless
-        the range was given or another cube's cuts are used."""
-        like = roles.like_scores if roles.like_scores is not None and not roles.like_scores.bins.exact else None
-        known = (like.bins.low, like.bins.high) if like is not None else roles.score_range
-        value = _present(self.table.columns[str(getattr(roles, roles.axis or "score"))], roles)
-        many = f"approx_count_distinct({value})" if roles.score_range is None else str(2 * GRID)
-        select = f"SELECT min({value}), max({value}), {many} FROM {self.table.relation}"  # noqa: S608 - quoted
-        low, high, distinct = (
-            self._run(select)[0]
-            if look or known is None or (like is None and roles.strategy == "quantile")
-            else (*known, 2 * GRID)
-        )
-        if low is None:
-            raise DataError(f"{roles.axis_title} has no number at all.")
-        if not (math.isfinite(low) and math.isfinite(high)):
-            raise DataError(f"{roles.axis_title} holds an infinite value; cut it to a range first.")
-        if like is not None:
-            return scoring.settled(roles, like, low, high)
-        if roles.resolution == "exact":
-            raise DataError("resolution='exact' keeps every distinct score and is for data in memory.")
-        values = None
-        if distinct < 2 * GRID and roles.score_range is None:
-            found = self._run(f"SELECT DISTINCT {value} FROM {self.table.relation} LIMIT {GRID + 2}")  # noqa: S608
-            levels = [row[0] for row in found if row[0] is not None]
-            values = np.array(levels) if len(levels) <= GRID else None
-        quantiles = None
-        if roles.strategy == "quantile":
-            shares = ", ".join(repr(k / roles.bins) for k in range(1, roles.bins))
-            row = self._run(f"SELECT quantile_disc({value}, [{shares}]) FROM {self.table.relation}")  # noqa: S608
-            quantiles = np.array(row[0][0])
-        return scoring.prepare(roles, float(low), float(high), values, quantiles)
-
-    def _outcome(self, roles: Roles) -> tuple[float, ...]:
-        """The bands of what happened, for a regressor."""
-        if roles.label is None:
-            return ()
-        value = _present(self.table.columns[roles.label], roles)
-        shares = ", ".join(repr(k / scoring.OUTCOME_BANDS) for k in range(1, scoring.OUTCOME_BANDS))
-        ask = f"SELECT min({value}), max({value}), quantile_disc({value}, [{shares}]) FROM {self.table.relation}"  # noqa: S608
-        low, high, inner = self._run(ask)[0]
-        seen = np.array([] if low is None else [low, high], dtype=np.float64)
-        return scoring.settled_outcome(roles, *scoring.extent(seen, f"label column {shorten(roles.label)!r}"), inner)
 
     def fractional(self, roles: Roles) -> bool:
         """Do the first labels and predictions both hold fractions?"""
@@ -158,7 +105,7 @@ class FileSource:
             )
             select = f"SELECT approx_count_distinct({column.key}), {plain} FROM {self.table.relation}"  # noqa: S608
             (levels, numbers) = self._run(select)[0]
-            if numbers and levels >= _MOST_LEVELS and (cut := self._quantile_edges(column, roles)):
+            if numbers and levels >= MOST_LEVELS and (cut := self._quantile_edges(column, roles)):
                 found[name] = cut
         return found
 
@@ -188,6 +135,34 @@ class FileSource:
             raise DataError(explain(self.paths, self.format, error)) from None
 
 
+class _Looks:
+    """What files are asked before the group-by; see `grouped.Looks`."""
+
+    def __init__(self, source: FileSource, roles: Roles) -> None:
+        self.source, self.roles = source, roles
+
+    def extremes(self, role: str, *, count: bool) -> tuple[float | None, float | None, bool]:
+        value = self._value(role)
+        many = f"approx_count_distinct({value})" if count else str(2 * GRID)
+        low, high, distinct = self._ask(f"min({value}), max({value}), {many}")[0]
+        return low, high, distinct < 2 * GRID
+
+    def values(self, role: str) -> list[float]:
+        value = self._value(role)
+        return [row[0] for row in self._ask(f"DISTINCT {value}", f" LIMIT {GRID + 2}") if row[0] is not None]
+
+    def quantiles(self, role: str, parts: int) -> npt.NDArray[np.float64]:
+        shares = ", ".join(repr(k / parts) for k in range(parts + 1))
+        found = self._ask(f"quantile_disc({self._value(role)}, [{shares}])")[0][0]
+        return np.array([] if found is None else found, dtype=np.float64)
+
+    def _value(self, role: str) -> str:
+        return _present(self.source.table.columns[self.roles.keys[role]], self.roles)
+
+    def _ask(self, fields: str, rest: str = "") -> list[tuple[Any, ...]]:
+        return self.source._run(f"SELECT {fields} FROM {self.source.table.relation}{rest}")  # noqa: S608 - quoted
+
+
 class _Statement:
     """The one group-by: keys as raw values, people and weights as sums, and what is wrong with each line."""
 
@@ -206,19 +181,13 @@ class _Statement:
         for i, key in enumerate(self.numbers):
             column = self.columns[key]
             inner.append(f"CASE WHEN {column.strange(roles.na)} THEN {column.text} END AS strange_{i}")
-        groups = [f"k{i}" for i in range(len(self.keys))]
-        if read is not None and read.cutoff is not None:
-            groups.append(
-                f"CASE WHEN {self._score} IS NULL THEN -1 WHEN {self._score} >= {double(read.cutoff)} THEN 1 ELSE 0 END"
-            )
-        if read is not None and read.outcome:
-            groups.append(_band("v_label", read.outcome))
-        if read is not None:
-            groups.append(self._bin(read))
-        fields = [*groups, *self._sums(), *(f"min(strange_{i})" for i in range(len(self.numbers)))]
+        groups = {f"k{i}": f"k{i}" for i in range(len(self.keys))} | self._cuts()
+        strange = {f"strange_{i}": f"min(strange_{i})" for i in range(len(self.numbers))}
+        fields = groups | self._sums() | strange
+        self.names = list(fields)
         self.sql = (
-            f"SELECT {', '.join(fields)} FROM (SELECT {', '.join(inner)} FROM {table.relation}) "  # noqa: S608
-            f"GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))} LIMIT {_MOST_LINES + 1}"
+            f"SELECT {', '.join(fields.values())} FROM (SELECT {', '.join(inner)} FROM {table.relation}) "  # noqa: S608
+            f"GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))} LIMIT {MOST_LINES + 1}"
         )
 
     def _key(self, key: str) -> str:
@@ -232,6 +201,19 @@ class _Statement:
         """The score (or the prediction of a regressor), turned so that higher means positive."""
         mirror = self.reading.mirror if self.reading is not None else None
         return f"v_{self.roles.axis}" if mirror is None else f"({double(mirror)} - v_{self.roles.axis})"
+
+    def _cuts(self) -> dict[str, str]:
+        """What is grouped by beside the raw values, named as in `grouped.lines_of`."""
+        read = self.reading
+        if read is None:
+            return {}
+        found = {}
+        if read.cutoff is not None:
+            above = f"{self._score} >= {double(read.cutoff)}"
+            found["decided"] = f"CASE WHEN {self._score} IS NULL THEN -1 WHEN {above} THEN 1 ELSE 0 END"
+        if read.outcome:
+            found["band"] = _band("v_label", read.outcome)
+        return found | {"bin": self._bin(read)}
 
     def _bin(self, read: Reading) -> str:
         """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up.
@@ -273,52 +255,38 @@ class _Statement:
         products = ([*factors, *(letters[letter] for letter in moment)] for factors in by for moment in MOMENTS)
         return [f"kahan_sum({' * '.join(f'({factor})' for factor in product)})" for product in products]
 
-    def _sums(self) -> list[str]:
-        """How many rows have a wrong count and a wrong weight, then n, Σw and Σw², then the sums of the score."""
-        wrong_count = wrong_weight = "false"
+    def _sums(self) -> dict[str, str]:
+        """People, how many rows have a wrong count or weight, Σw and Σw², and the sums of the score."""
         n, people, weight = "count(*)", "1", "0"
+        found = {}
         if self.roles.count is not None:
             most = double(LARGEST_COUNT)
-            wrong_count = f"v_count IS NULL OR v_count < 0 OR v_count > {most} OR v_count <> floor(v_count)"
-            people = f"CASE WHEN {wrong_count} THEN 0 ELSE v_count END"
+            wrong = f"v_count IS NULL OR v_count < 0 OR v_count > {most} OR v_count <> floor(v_count)"
+            people = f"CASE WHEN {wrong} THEN 0 ELSE v_count END"
             n = f"CAST(sum(CAST({people} AS BIGINT)) AS BIGINT)"
+            found["wrong_count"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
         if self.roles.weight is not None:
-            wrong_weight = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
-            weight = f"CASE WHEN {wrong_weight} THEN 0 ELSE v_weight END"
-        wrong = [
-            "0" if bad == "false" else f"sum(CASE WHEN {bad} THEN 1 ELSE 0 END)" for bad in (wrong_count, wrong_weight)
-        ]
-        sums = ["0", "0"]  # a sum of nothing but 0 takes as long as any other
-        if self.roles.weight is not None:
-            sums = [f"kahan_sum(({people}) * ({weight}))", f"kahan_sum(({people}) * ({weight}) * ({weight}))"]
-        return [*wrong, n, *sums, *self._score_sums(people, weight)]
+            wrong = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
+            weight = f"CASE WHEN {wrong} THEN 0 ELSE v_weight END"
+            found["wrong_weight"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
+            found["w"] = f"kahan_sum(({people}) * ({weight}))"
+            found["w2"] = f"kahan_sum(({people}) * ({weight}) * ({weight}))"
+        names = [] if self.reading is None else names_of_sums(self.reading, self.roles.weight is not None)
+        own = [name for name in names if name not in found]
+        return {"n": n} | found | dict(zip(own, self._score_sums(people, weight), strict=True))
 
     def read(self, rows: list[tuple[Any, ...]]) -> Lines:
         if not rows:
             return Lines({}, 0)
-        columns = list(zip(*rows, strict=True))
-        lines: dict[str, Any] = {}
-        for key, values in zip(self.keys, columns, strict=False):
-            lines[key] = list(values) if key in self.edges else [self.columns[key].decode(value) for value in values]
-        rest = columns[len(self.keys) :]
-        read = self.reading
-        if read is not None and read.cutoff is not None:
-            lines["decided"] = np.asarray(rest.pop(0), dtype=np.int8)
-        if read is not None and read.outcome:
-            lines["band"] = np.asarray(rest.pop(0), dtype=np.int32)
-        if read is not None:
-            places = np.array([np.nan if value is None else value for value in rest.pop(0)], dtype=np.float64)
-            lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places)
-        wrong_count, wrong_weight, n, w, w2, *others = rest
-        weighted = self.roles.weight is not None
-        names = [] if read is None else [name for name in names_of_sums(read, weighted) if name not in ("w", "w2")]
-        self._complain(int(sum(wrong_count)), int(sum(wrong_weight)), others[len(names) :])
-        scores = {name: np.asarray(part, dtype=np.float64) for name, part in zip(names, others, strict=False)}
-        people = np.asarray(n, dtype=np.int64)
-        sums = [np.asarray(part, dtype=np.float64) if weighted else None for part in (w, w2)]
-        return Lines(lines, len(rows), people, sums[0], sums[1], reading=read, scores=scores if read else None)
+        found = dict(zip(self.names, zip(*rows, strict=True), strict=True))
+        self._complain([found[f"strange_{i}"] for i in range(len(self.numbers))])
+        keys = {}
+        for i, key in enumerate(self.keys):
+            values = found[f"k{i}"]
+            keys[key] = list(values) if key in self.edges else [self.columns[key].decode(value) for value in values]
+        return lines_of(found, keys, self.roles, self.reading)
 
-    def _complain(self, count: int, weight: int, strange: Sequence[tuple[Any, ...]]) -> None:
+    def _complain(self, strange: Sequence[tuple[Any, ...]]) -> None:
         problems = Problems()
         for key, found in zip(self.numbers, strange, strict=True):
             shown = sorted({text for text in found if text is not None})
@@ -327,9 +295,6 @@ class _Statement:
                 problems.add(f"bands for {name!r}: the column is not numeric; it holds {listing(shown, 3)}.")
             elif shown:
                 problems.add(f"{key} column {name!r} holds {listing(shown, 3)}, which is not a number.")
-        problems.raise_if_any(DataError)
-        complain_count(count, str(self.roles.count), problems)
-        complain_weight(weight, str(self.roles.weight), problems)
         problems.raise_if_any(DataError)
 
 

@@ -25,7 +25,7 @@ MOST_CLASSES = 100
 _MOST_VALUES = 1000
 _MOST_WHOLE = 20
 _MOST_FRACTIONS = 5
-_QUANTILE_BANDS = 5
+QUANTILE_BANDS = 5
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 
 Lookup = npt.NDArray[np.intp]
@@ -72,7 +72,7 @@ def quantile_edges(values: npt.NDArray[np.float64], people: npt.NDArray[np.float
     order = np.argsort(values)
     values, reached = values[order], np.cumsum(people[order])
     # In whole numbers, so that every engine cuts at the same value.
-    inner = values[np.searchsorted(_QUANTILE_BANDS * reached, np.arange(1, _QUANTILE_BANDS) * reached[-1])]
+    inner = values[np.searchsorted(QUANTILE_BANDS * reached, np.arange(1, QUANTILE_BANDS) * reached[-1])]
     return tuple(dict.fromkeys([float(values[0]), *(float(cut) for cut in inner), float(values[-1])]))
 
 

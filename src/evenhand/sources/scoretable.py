@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import CallError
-from evenhand.sources.bins import Bins
+from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.scoring import Reading
 
 Ints = npt.NDArray[np.int64]
@@ -91,6 +91,19 @@ class ScoreTable:
         place = read.bins.places_in(bins)[self.bin]
         return collect(replace(read, bins=bins), self.pair, self.label, place, self.n, self.sums)
 
+    def on(self, reading: Reading) -> ScoreTable:
+        """The table on other bins that hold each of these whole."""
+        place = reading.bins.codes(self.bins.starts)[self.bin]
+        return collect(reading, self.pair, self.label, place, self.n, self.sums)
+
+    def on_grid(self) -> ScoreTable:
+        """The table on the grid, where its single values have become too many to be bins."""
+        read = self.reading
+        if read.bins.values is None or len(read.bins.values) <= GRID:
+            return self
+        cuts = [edge for edge in (*read.edges[1:-1], read.cutoff) if edge is not None]
+        return self.on(replace(read, bins=grid(read.bins.low, read.bins.high, cuts)))
+
     def dense(self, pairs: int) -> dict[str, npt.NDArray[Any]]:
         """n and every sum as arrays [pairs, 3, bins]."""
         found: dict[str, npt.NDArray[Any]] = {}
@@ -127,31 +140,61 @@ def collect(reading: Reading, pair: Any, label: Any, bin_: Any, n: Any, sums: Ma
 
 
 def merge(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Add tables whose pairs are numbered alike. Bins of single values are united; others must be the same."""
-    reading = tables[0].reading
-    if any(table.reading != reading for table in tables[1:]):
-        reading = _united([table.reading for table in tables])
-    bins = reading.bins
-    parts = [(table, table.bin if table.bins == bins else bins.codes(table.bins.starts)[table.bin]) for table in tables]
+    """Add tables whose pairs are numbered alike; each is put on the bins that all can be put on."""
+    reading = united([table.reading for table in tables])
+    parts = [table if table.reading == reading else table.on(reading) for table in tables]
     return collect(
         reading,
-        np.concatenate([table.pair for table, _ in parts]),
-        np.concatenate([table.label for table, _ in parts]),
-        np.concatenate([place for _, place in parts]),
-        np.concatenate([table.n for table, _ in parts]),
-        {name: np.concatenate([table.sums[name] for table, _ in parts]) for name in tables[0].sums},
+        np.concatenate([table.pair for table in parts]),
+        np.concatenate([table.label for table in parts]),
+        np.concatenate([table.bin for table in parts]),
+        np.concatenate([table.n for table in parts]),
+        {name: np.concatenate([table.sums[name] for table in parts]) for name in parts[0].sums},
     )
 
 
-def _united(readings: Sequence[Reading]) -> Reading:
-    first = readings[0]
-    if not all(read.bins.exact for read in readings):
+def united(readings: Sequence[Reading]) -> Reading:
+    """The reading that several can be put on without loss: single values are united, or fall on the grid of another.
+
+    Where nobody gave a range and it differs from one to the other, it is that of all values, as if read at once.
+    """
+    first = next((read for read in readings if not read.bins.exact), readings[0])
+    others = [read for read in readings if read != first]
+    if not others:
+        return first
+    if any(not read.bins.exact for read in others):
         raise CallError(
             "these cubes cut the score at different places: count them with the same score_range=, or the second with "
             "like=."
         )
-    rest = [(read.edges, read.mirror, read.cutoff, read.outcome) for read in readings]
-    if any(part != rest[0] for part in rest):
-        raise CallError("these cubes read the score differently: count the second with like=.")
-    values = sorted({value for read in readings for value in read.bins.values or ()})
-    return replace(first, bins=replace(first.bins, values=tuple(values)))
+    alike = [(read.mirror, read.cutoff, read.outcome, _kind_of_edges(read)) for read in (first, *others)]
+    if any(part != alike[0] for part in alike) or not _same_middle([first, *others]):
+        raise CallError(
+            "these cubes read the score differently: count them with the same score_range=, cutoff= and bins=."
+        )
+    values = np.unique(np.concatenate([read.bins.values for read in (first, *others) if read.bins.values is not None]))
+    if not first.bins.exact:
+        if values[0] < first.bins.low or values[-1] > first.bins.high:
+            outside = float(values[0] if values[0] < first.bins.low else values[-1])
+            raise CallError(
+                f"one cube cuts the score from {first.bins.low:g} to {first.bins.high:g}, and another holds "
+                f"{outside:g}: count them with the same score_range=."
+            )
+        return first
+    low, high = first.bins.low, first.bins.high
+    edges = first.edges
+    if any((read.bins.low, read.bins.high) != (low, high) for read in others):
+        low, high = natural_range(float(values[0]), float(values[-1]))
+        edges = uniform_edges(low, high, len(edges) - 1)
+    return replace(first, bins=Bins(low, high, values=tuple(values.tolist())), edges=edges)
+
+
+def _kind_of_edges(read: Reading) -> object:
+    """Edges of one width say how many they are, whatever the range; others are what they are."""
+    uniform = uniform_edges(read.bins.low, read.bins.high, len(read.edges) - 1)
+    return len(read.edges) if read.edges == uniform else read.edges
+
+
+def _same_middle(readings: Sequence[Reading]) -> bool:
+    """Sums that are taken from the middle of the range add only if the range is one."""
+    return readings[0].outcome is None or len({read.middle for read in readings}) == 1

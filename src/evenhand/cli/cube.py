@@ -1,0 +1,54 @@
+"""evenhand cube: count files, or add cubes, and keep the counts in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.cli.counting import SUFFIX, cube_of, role_options, skip_bad_option
+from evenhand.cli.database import database_options
+from evenhand.cli.output import put
+from evenhand.errors import CallError, short_path
+from evenhand.report.names import clean
+
+
+@click.command("cube", short_help="Count files once, and keep the counts.")
+@click.argument("files", nargs=-1)
+@database_options
+@role_options
+@skip_bad_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Where the cube is saved, such as day.cube; written whole or not at all.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+def command(files: tuple[str, ...], output: Path, quiet: bool, **given: Any) -> int:
+    """Count the decisions in FILES into one cube; or add cubes that mean the same.
+
+    A cube keeps counts and no rows. It is audited by evenhand audit, and cubes of many days by evenhand watch.
+
+    Exit codes: 0 saved, 2 the call or the data is wrong.
+    """
+    _check(output)
+    cube = cube_of(files, given)
+    cube.save(output)
+    if not quiet:
+        notes = "".join(f"- {clean(line)}\n" for note in cube.notes for line in note.splitlines())
+        put(lambda: f"{clean(str(cube))}, saved as {clean(short_path(output))}\n{notes}")
+    return 0
+
+
+def _check(output: Path) -> None:
+    """Can it be saved there? Asked before anything is read."""
+    shown = repr(short_path(output))
+    if output.suffix != SUFFIX:
+        raise CallError(f"--output {shown}: a cube is saved as {SUFFIX}, by which it is known.")
+    if output.is_dir():
+        raise CallError(f"--output {shown} is a folder: name a file in it.")
+    if not output.parent.is_dir():
+        raise CallError(f"--output {shown}: there is no folder {short_path(output.parent)!r}.")

@@ -1,0 +1,133 @@
+"""evenhand mitigate: weights for the rows of a file, or cutoffs by group from its scores."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.cli.counting import arguments, cube_of, role_options, skip_bad_option
+from evenhand.cli.database import database_options
+from evenhand.cli.given import numbers, paths
+from evenhand.cli.output import put
+from evenhand.errors import CallError, short_path
+from evenhand.sources import whole
+from evenhand.wholefile import write_text
+
+if TYPE_CHECKING:
+    from evenhand.mitigate import Reweigher
+
+_SUFFIXES = {"reweigh": ".csv", "thresholds": ".json"}
+
+
+@click.command("mitigate", short_help="Weights for rows, or cutoffs by group.")
+@click.argument("files", nargs=-1)
+@database_options
+@click.option(
+    "--method",
+    type=click.Choice(list(_SUFFIXES)),
+    required=True,
+    help="reweigh: a weight for each row; thresholds: cutoffs of the score by group.",
+)
+@role_options
+@skip_bad_option
+@click.option(
+    "--constraint", default="equal_opportunity", show_default=True, help="Metric to keep; none for floors alone."
+)
+@click.option("--within", type=float, help="Largest difference, or smallest ratio; by default the metric's threshold.")
+@click.option("--floor", "floors", multiple=True, metavar="MEASURE=NUMBER", help="Least value in every group.")
+@click.option(
+    "--objective",
+    type=click.Choice(["accuracy", "balanced_accuracy"]),
+    default="accuracy",
+    show_default=True,
+    help="What is made as high as possible.",
+)
+@click.option("--gain", multiple=True, metavar="CELL=NUMBER", help="What a TP, FP, TN or FN is worth, instead.")
+@click.option("--randomised", is_flag=True, help="Draw lots between cutoffs where that keeps the constraint.")
+@click.option("--confidence", type=float, help="Leave room, so that the constraint holds beyond these people.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="weights.csv or thresholds.json.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **given: Any) -> int:
+    """Mend what an audit of FILES found: a weight for each row, in their order, or cutoffs of the score by group.
+
+    Weights make --label independent of --sensitive (Kamiran and Calders 2012); pass them as sample_weight. Cutoffs are
+    the best that keep --constraint; they are found from the counts alone, so that cubes and databases will do.
+    """
+    _check(output, method)
+    told = _weights(files, output, given) if method == "reweigh" else _thresholds(files, output, given)
+    if not quiet:
+        put(lambda: told + "\n")
+    return 0
+
+
+def _check(output: Path | None, method: str) -> None:
+    """Can it be written there? Asked before anything is read."""
+    if output is None:
+        return
+    shown = repr(short_path(output))
+    if output.suffix != _SUFFIXES[method]:
+        raise CallError(f"--output {shown}: {method} writes a file that ends in {_SUFFIXES[method]}.")
+    if not output.parent.is_dir():
+        raise CallError(f"--output {shown}: there is no folder {short_path(output.parent)!r}.")
+
+
+def _weights(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:
+    from evenhand.mitigate import Reweigher
+
+    for option in ("control", "count", "prediction", "score"):
+        if given[option]:
+            raise CallError(f"--method reweigh goes by --label, --sensitive and --weight; leave --{option} out.")
+    roles = arguments(given)
+    if roles["label"] is None or not files:
+        raise CallError("--method reweigh needs files and --label: the weights are by group and label.")
+    weight = [roles["weight"]] if roles["weight"] else []
+    with paths(files) as named:
+        table = whole.load(named, [roles["label"], *roles["sensitive"], *weight])
+    label = table[roles["label"]]
+    who = {name: table[name] for name in roles["sensitive"]}
+    own = table[weight[0]] if weight else None
+    weigher = Reweigher().fit([[0]] * len(label), label, sensitive=who, sample_weight=own)
+    if output is not None:
+        page = io.StringIO()
+        page.write("weight\n")
+        page.writelines(f"{value!r}\n" for value in weigher.sample_weights().tolist())
+        write_text(output, page.getvalue())
+    return _shown(weigher, roles)
+
+
+def _shown(weigher: Reweigher, roles: dict[str, Any]) -> str:
+    from rich.text import Text
+
+    from evenhand.findings import spell
+    from evenhand.report import text
+    from evenhand.report.names import clip
+
+    page = io.StringIO()
+    table = text.new_table(" × ".join(map(clip, roles["sensitive"])), clip(roles["label"]), "rows", "weight")
+    for group, counts, weights in zip(weigher.groups_, weigher.counts_, weigher.table_, strict=True):
+        for value, count, weight in zip(weigher.classes_, counts, weights, strict=True):
+            cells = (clip(spell(group)), clip(str(value)), f"{count:,}", f"{weight:.4f}" if count else "undefined")
+            table.add_row(*map(Text, cells))
+    text.paper(page, 120).print(table)
+    return text.tidy(page.getvalue()).strip("\n")
+
+
+def _thresholds(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:
+    from evenhand.mitigate import find_thresholds
+
+    gain, floors = numbers("--gain", given["gain"]), numbers("--floor", given["floors"])
+    found = find_thresholds(
+        cube_of(files, given),
+        constraint=None if given["constraint"] == "none" else given["constraint"],
+        within=given["within"],
+        floors=floors,
+        objective=gain or given["objective"],
+        randomised=given["randomised"],
+        confidence=given["confidence"],
+    )
+    if output is not None:
+        found.save(output)
+    return found.explain().strip("\n")

@@ -1,0 +1,69 @@
+"""evenhand watch: metrics over periods, a cube for each, and an exit code that says whether there is an alarm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.cli.given import reference, thresholds
+from evenhand.cli.output import check, made_here, output_option, put, show
+from evenhand.errors import CallError
+from evenhand.merging import expand, natural
+from evenhand.monitoring import save, trend
+from evenhand.policyfile import resolve
+
+
+@click.command("watch", short_help="Has evidence of a gap accumulated over time?")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--metric", "metrics", multiple=True, help="Watch this one (default: what the policy requires).")
+@click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold.")
+@click.option("--policy", metavar="POLICY", help="What decides: a TOML file, four-fifths or nyc-ll144.")
+@click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help="Group the others are compared with.")
+@click.option(
+    "--confidence", type=float, help="That there is no false alarm, ever; and of the intervals (default 0.95)."
+)
+@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
+@click.option("--intersections/--no-intersections", default=None, help="Also combine the attributes (default).")
+@output_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+    """Watch metrics over time: each of FILES is the cube of one period, as evenhand cube writes it.
+
+    Files are taken in the order of their names, 2 before 10. Nobody may be counted in two of them. However often this
+    is run as periods are added, a false alarm is as rare as --confidence says.
+
+    Exit codes: 0 no alarm, 1 an alarm, 2 the call or the data is wrong.
+    """
+    check(output)
+    found_paths = sorted((path for file in files for path in expand(file)), key=natural)
+    found = trend(
+        found_paths,
+        metrics=given["metrics"] or None,
+        policy=resolve(given["policy"]),
+        threshold=thresholds(given["threshold"]) or None,
+        reference=reference(given["reference"], _attributes(found_paths) if given["reference"] else ()),
+        confidence=given["confidence"],
+        min_group_size=given["min_group_size"],
+        intersections=given["intersections"],
+    )
+    if not found.watchful:
+        # An exit code of 0 would say that somebody is watching.
+        reasons = "; ".join(dict.fromkeys(f"{each.metric}: {each.reason}" for each in found.series))
+        raise CallError(f"no alarm can be raised on {reasons}. Name another with --metric.")
+    audit = made_here(found.audit(), files)
+    for path in output:
+        save(audit, path)
+    if not quiet and not as_json:
+        from evenhand.report import trends
+
+        put(lambda: trends.plain(found) + "\n", lambda console: trends.write(found, console))
+    return show(audit, as_json=as_json, output=(), quiet=not as_json)
+
+
+def _attributes(found: list[Path]) -> tuple[str, ...]:
+    from evenhand.cube import Cube
+
+    return Cube.load(found[0]).meaning.sensitive

@@ -1,0 +1,198 @@
+"""Groups by classes: how many rows are in each cell, and which cell each row is in. Arrays only from here on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.errors import DataError, listing, shorten
+from evenhand.findings import Group, spell
+from evenhand.mitigate import groups
+from evenhand.mitigate.groups import Groups, Shown
+from evenhand.sources.encode import Codes
+from evenhand.sources.encode import encode as encode_column
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+MOST_CLASSES = 1000
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of some rows: groups that occur by classes that occur.
+
+    Each row has a raw key, and `place` says which cell a key stands for; the rows themselves are looked at only when
+    something is counted or gathered.
+    """
+
+    attributes: tuple[str, ...]
+    bands: Mapping[str, tuple[float, ...]]
+    groups: tuple[Group, ...]
+    classes: npt.NDArray[Any]
+    keys: Codes
+    place: Ints
+    rows: npt.NDArray[np.int64]
+    """[groups, classes]: how many rows."""
+    weight: Floats
+    """[groups, classes]: the sum of their weights; without weights, how many rows."""
+
+    @cached_property
+    def codes(self) -> Ints:
+        """For each row its cell, counted along the classes of the first group, then of the second, and so on."""
+        return self.place[self.keys]
+
+    @property
+    def expected(self) -> Floats:
+        """What each cell would hold if class and group were independent: |a| · |y| / n."""
+        total = self.weight.sum()
+        return np.outer(self.weight.sum(axis=1), self.weight.sum(axis=0)) / (total if total > 0 else np.nan)
+
+    @property
+    def lacking(self) -> npt.NDArray[np.bool_]:
+        """[groups, classes]: where nobody is, though independence would have someone there."""
+        return (self.weight <= 0) & (self.expected > 0)
+
+    @property
+    def empty(self) -> tuple[tuple[Shown, Any], ...]:
+        """The combinations that lack people."""
+        which = zip(*np.nonzero(self.lacking), strict=True)
+        return tuple((groups.plain(self.groups[g]), self.classes[c].item()) for g, c in which)
+
+    def gather(self, table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """For each row the value of its cell."""
+        looked = table.reshape(-1)[self.place]
+        found = np.empty(len(self.keys), dtype=table.dtype)
+        for part in _blocks(len(found)):
+            np.take(looked, self.keys[part].astype(np.intp), out=found[part], mode="clip")
+        return found
+
+    def as_groups(self) -> Groups:
+        """The groups alone, to find those of other rows."""
+        return Groups(self.attributes, self.groups, np.zeros(0, dtype=np.intp), self.bands)
+
+    def told_empty(self) -> str:
+        """The combinations that lack people, in a sentence."""
+        names = [
+            f"{shorten(repr(spell(self.groups[g])))} with class {shorten(repr(self.classes[c].item()))}"
+            for g, c in zip(*np.nonzero(self.lacking), strict=True)
+        ]
+        more = f" and {len(names) - 5} more combinations" if len(names) > 5 else ""
+        return f"nobody is in {', '.join(names[:5])}{more}"
+
+
+def cross(sensitive: Any, X: Any, y: Any, sample_weight: Floats | None = None) -> Cells:
+    """Count rows by group and class.
+
+    >>> cells = cross(["F", "F", "M", "M", "M"], None, ["+", "-", "+", "+", "-"])
+    >>> cells.groups, cells.classes.tolist(), cells.rows.tolist()
+    ((('F',), ('M',)), ['+', '-'], [[1, 1], [2, 1]])
+    """
+    axes = groups.read(sensitive, X, len(y))
+    found, outcomes = _outcomes(y)
+    width = len(found)
+    keys = _joined(axes.keys, int(np.prod(axes.values)), outcomes, width)
+    possible, places = axes.candidates
+    counted = _by_group(_sums(keys, len(places) * width), places, len(possible), width)
+    there, known = counted.sum(axis=1) > 0, np.flatnonzero(counted.sum(axis=0) > 0)
+    classes, order = _sorted([found[i] for i in known])
+    chosen = known[order]
+    rows = counted[there][:, chosen].astype(np.int64)
+    weight = rows.astype(np.float64)
+    if sample_weight is not None:
+        sums = _sums(keys, len(places) * width, sample_weight)
+        weight = _by_group(sums, places, len(possible), width)[there][:, chosen]
+    return Cells(
+        axes.attributes,
+        groups.bands_of(axes),
+        tuple(name for name, occurs in zip(possible, there, strict=True) if occurs),
+        classes,
+        keys,
+        _places(places, there, chosen, width),
+        rows,
+        weight,
+    )
+
+
+def _outcomes(y: Any) -> tuple[list[Any], npt.NDArray[Any]]:
+    """The classes that y may hold and the place of each row's among them; what cannot be a class is refused."""
+    found, codes = encode_column(y, "y")
+    if codes.size and codes.min() < 0:
+        missing = int(np.sum(codes < 0))
+        raise DataError(f"Input y contains NaN or a missing value in {missing:,} rows: leave those rows out.")
+    fractions = [value for value in found if isinstance(value, float) and not value.is_integer()]
+    if any(np.isinf(fractions)):
+        raise DataError("Input y contains infinity: a class is a name or a whole number.")
+    if fractions:
+        raise DataError(f"Unknown label type: y holds fractions ({listing(fractions, 3)}), and a class is a name.")
+    if len(found) > MOST_CLASSES and (several := len(np.unique(codes))) > MOST_CLASSES:
+        raise DataError(f"y has {several:,} different values: a number, or an id? Pass the class of each row.")
+    return found, codes
+
+
+def class_places(classes: npt.NDArray[Any], y: Any) -> Ints:
+    """The place of each row's class among those known; another one is an error that names it."""
+    found, codes = _outcomes(y)
+    known = {value: i for i, value in enumerate(classes.tolist())}
+    places: Ints = np.array([*(known.get(value, -1) for value in found), -1], dtype=np.intp)[codes]
+    if places.size and places.min() < 0:
+        strange = sorted({shorten(repr(found[i])) for i in np.unique(codes[places < 0])})
+        raise DataError(f"y holds {', '.join(strange[:8])}, which was not there when fitted: {listing(known)}.")
+    return places
+
+
+def _joined(first: Codes, size: int, second: Codes, width: int) -> Codes:
+    """first · width + second, in the smallest type that holds it: a million rows of bytes stay near the processor."""
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    kind: Any = next(kind for kind in kinds if size * width <= np.iinfo(kind).max)
+    key: Codes = np.multiply(first, kind(width), dtype=kind)
+    key += second.astype(kind, copy=False)
+    return key
+
+
+def _blocks(length: int) -> Iterator[slice]:
+    """Rows some at a time: numpy widens small keys before it uses them, and memory that it has just used is warm."""
+    return (slice(start, start + _BLOCK) for start in range(0, length, _BLOCK))
+
+
+def _sums(keys: Codes, size: int, values: Floats | None = None) -> npt.NDArray[Any]:
+    """How many rows have each key, or what their values add up to."""
+    totals = np.zeros(size, dtype=np.int64 if values is None else np.float64)
+    for part in _blocks(len(keys)):
+        totals += np.bincount(keys[part], None if values is None else values[part], minlength=size)
+    return totals
+
+
+def _by_group(flat: npt.NDArray[Any], places: Ints, count: int, width: int) -> npt.NDArray[Any]:
+    """Sums by raw key as sums by [group, value of y]; several keys may spell one group."""
+    table = np.zeros((count, width), dtype=flat.dtype)
+    np.add.at(table, places, flat.reshape(-1, width))
+    return table
+
+
+def _places(places: Ints, there: npt.NDArray[np.bool_], chosen: Ints, width: int) -> Ints:
+    """The cell of each raw key; 0 stands in for keys that no row has."""
+    group = np.where(there, np.cumsum(there) - 1, 0)[places]
+    outcome = np.zeros(width, dtype=np.intp)
+    outcome[chosen] = np.arange(len(chosen))
+    return np.asarray((group[:, None] * len(chosen) + outcome).reshape(-1), dtype=np.intp)
+
+
+def _sorted(values: list[Any]) -> tuple[npt.NDArray[Any], Ints]:
+    """The classes as scikit-learn orders them, and their places before."""
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:  # text beside numbers
+        order = sorted(range(len(values)), key=lambda i: str(values[i]))
+    ordered = [values[i] for i in order]
+    plain = len({type(value) for value in ordered}) == 1
+    classes = np.array(ordered) if plain else np.empty(len(ordered), dtype=object)
+    if not plain:
+        classes[:] = ordered
+    return classes, np.array(order, dtype=np.intp)

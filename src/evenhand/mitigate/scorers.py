@@ -1,0 +1,138 @@
+"""A metric as a scorer of scikit-learn: greater is better, whatever the metric is judged on."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.metadata_routing import UNUSED
+
+from evenhand.errors import CallError, DataError, listing, nearest, shorten
+from evenhand.findings import Finding
+from evenhand.functions import FUNCTIONS, MetricFunction, parameters
+from evenhand.mitigate import groups
+from evenhand.roles import canonical
+
+METHODS = ("predict", "predict_proba", "decision_function")
+_OURS = ("label", "prediction", "score", "weight", "count", "sensitive")
+
+
+class MetricScorer(BaseEstimator):  # type: ignore[misc]
+    """What `eh.scorer` makes: called with an estimator, X and y, it gives one number, and greater is better."""
+
+    # scikit-learn reads what can be routed from the signature of `score`; the estimator is no metadata.
+    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012 - a declaration that scikit-learn reads
+
+    def __init__(
+        self,
+        metric: str | MetricFunction,
+        sensitive: Any = None,
+        response_method: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.metric = metric
+        self.sensitive = sensitive
+        self.response_method = response_method
+        self.arguments = arguments
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
+    ) -> float:
+        """The score of an estimator on some rows; NaN, with a warning, where the metric is undefined."""
+        return self.score(estimator, X, y, sensitive=sensitive, sample_weight=sample_weight)
+
+    def score(
+        self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
+    ) -> float:
+        """The same, under the name by which scikit-learn routes metadata."""
+        found = self.finding(estimator, X, y, sensitive=sensitive, sample_weight=sample_weight)
+        value = float(found.value)
+        if math.isnan(value):
+            name = found.metric
+            warnings.warn(
+                f"{name} is undefined here, and so is its score: {found.interpretation}",
+                UndefinedMetricWarning,
+                stacklevel=3,
+            )
+        return greater_is_better(value, found.judged_on)
+
+    def finding(
+        self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
+    ) -> Finding:
+        """The finding behind the score: with its groups, interval and sentence."""
+        function = function_of(self.metric)
+        roles = {} if y is None else {"label": y}
+        roles |= {} if sample_weight is None else {"weight": sample_weight}
+        arguments = dict(self.arguments or {})
+        method = self.response_method or usual_method(function)
+        if method == "predict":
+            roles["prediction"] = estimator.predict(X)
+        else:
+            roles["score"] = _scores(estimator, X, method, arguments.get("positive", 1))
+        who = self.sensitive if sensitive is None else sensitive
+        if who is None:
+            raise CallError(
+                "the scorer was given no sensitive=: name columns of X, as in scorer(..., sensitive='sex'), or enable "
+                "metadata routing, call set_score_request(sensitive=True) on it, and pass sensitive= beside X and y."
+            )
+        named = groups.named_columns(who, X)
+        return function(**roles, sensitive=groups.columns_of(X, named) if named else who, **arguments)
+
+
+def function_of(metric: str | MetricFunction) -> MetricFunction:
+    """The function of a metric: by its name or alias, or itself."""
+    if not isinstance(metric, str):
+        if not hasattr(metric, "metric"):
+            raise CallError(f"metric={shorten(repr(metric))} is none: pass a name, or what eh.metric(...) returns.")
+        return metric
+    if metric not in FUNCTIONS:
+        raise CallError(f"{shorten(metric)!r} is not a metric of predictions or scores; {nearest(metric, FUNCTIONS)}")
+    return FUNCTIONS[metric]
+
+
+def usual_method(function: MetricFunction) -> str:
+    """What a metric looks at: probabilities where it needs a score, else decisions."""
+    return "predict_proba" if "score" in function.metric.needs else "predict"  # type: ignore[attr-defined]
+
+
+def greater_is_better(value: float, judged_on: str) -> float:
+    """A gap, an index or a distance is turned round; a ratio is near 1 where groups are even, above or below.
+
+    >>> greater_is_better(0.2, "difference"), greater_is_better(0.8, "ratio"), greater_is_better(1.25, "ratio")
+    (-0.2, 0.8, 0.8)
+    """
+    if judged_on == "ratio":
+        return min(value, 1 / value) if value > 0 else value
+    return 0.0 - abs(value)
+
+
+def check(metric: str | MetricFunction, response_method: str | None, arguments: Mapping[str, Any]) -> None:
+    """Refuse at once what would fail in every fold."""
+    known = parameters(function_of(metric).metric)  # type: ignore[attr-defined]
+    for name in arguments:
+        if name in _OURS:
+            raise CallError(f"a scorer finds {name}= by itself, from the estimator, X and y: leave it out.")
+        if name not in known:
+            raise CallError(f"{shorten(str(metric))} takes no argument {name!r}; {nearest(name, known)}")
+    if response_method is not None and response_method not in METHODS:
+        raise CallError(f"response_method={response_method!r} must be one of {listing(METHODS)}.")
+
+
+def _scores(estimator: Any, X: Any, method: str, positive: Any) -> npt.NDArray[np.float64]:
+    """The score of the positive class."""
+    found = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    if found.ndim == 1:
+        return found
+    several = isinstance(positive, (list, tuple, set, frozenset))
+    wanted = {canonical(value) for value in (positive if several else [positive])}
+    columns = [i for i, known in enumerate(estimator.classes_) if canonical(known) in wanted]
+    if not columns:
+        classes = list(estimator.classes_)
+        raise DataError(f"positive={positive!r} is not a class of the estimator ({listing(classes)}): say which is.")
+    return np.asarray(found[:, columns].sum(axis=1))
