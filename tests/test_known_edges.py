@@ -221,3 +221,11 @@ def test_a_group_without_any_label_has_a_selection_rate_and_nothing_else():
     found = eh.overall_accuracy_equality(**table)
     assert math.isnan(found.value)
     assert "no labelled decisions among a" in found.interpretation
+
+
+def test_an_alias_judged_otherwise_has_the_threshold_of_that():
+    rows = {"prediction": [1, 0, 1, 1] * 20, "sensitive": list("aabb") * 20}
+    turned = eh.demographic_parity_ratio(**rows, judged_on="difference")
+    assert (turned.judged_on, turned.threshold, turned.passes) == ("difference", 0.1, False)
+    assert eh.demographic_parity_ratio(**rows).threshold == 0.8
+    assert eh.demographic_parity_ratio(**rows, judged_on="difference", threshold=0.6).threshold == 0.6

@@ -12,7 +12,7 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.linear_model import Perceptron
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -305,3 +305,17 @@ def test_a_resampled_classifier_in_a_search_with_groups_beside_x():
 def test_a_resampler_is_needed():
     with pytest.raises(eh.CallError, match="has no fit_resample"):
         Resampled(KNeighborsClassifier(), KNeighborsClassifier(), sensitive="x0").fit(P, Y)
+
+
+@pytest.mark.parametrize("resampler", [UniformResampler, PreferentialResampler, Massager])
+def test_a_pipeline_of_imbalanced_learn_samples_the_training_rows_alone(resampler):
+    from imblearn.pipeline import make_pipeline
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"g": rng.integers(0, 2, 600), "x": rng.normal(size=600)})
+    y = (X["x"] + 0.8 * X["g"] + rng.normal(size=600) > 0.5).astype(int)
+    plain = LogisticRegression().fit(X, y).predict(X)
+    chosen = make_pipeline(resampler(sensitive="g"), LogisticRegression()).fit(X, y).predict(X)
+    gaps = [decided[X["g"] == 1].mean() - decided[X["g"] == 0].mean() for decided in (plain, chosen)]
+    assert len(chosen) == 600
+    assert abs(gaps[1]) < gaps[0] / 2

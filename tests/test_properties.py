@@ -28,7 +28,7 @@ COMPLEMENTS = (
     ("accuracy", "error_rate"),
 )
 FEW = settings(max_examples=50)
-FEW_AUDITS = settings(max_examples=20)  # each is some hundred findings
+FEW_AUDITS = settings(max_examples=10)  # each is some hundred findings
 
 
 def same(one: float, other: float) -> bool:

@@ -56,8 +56,8 @@ def test_the_same_seed_gives_the_same_result_from_every_source(tmp_path):
 
 
 def test_percentile_is_the_row_bootstrap_of_fairlearn():
-    data = table(10_000, seed=3)
-    levels, draws = [0.025, 0.975], 200
+    data = table(4_000, seed=3)
+    levels, draws = [0.025, 0.975], 100
     peer = MetricFrame(metrics=selection_rate, y_true=data.y, y_pred=data.p, sensitive_features=data.g, n_boot=draws,
                        ci_quantiles=levels, random_state=0)  # fmt: skip
     low, high = peer.by_group_ci

@@ -77,13 +77,17 @@ def parameters(entry: Metric) -> dict[str, Any]:
 def make(entry: Metric, name: str | None = None) -> MetricFunction:
     """The function of a metric, or of one of its aliases."""
     presets = dict(entry.aliases.get(name or "", {}))
+    usual = presets.get("judged_on", entry.judged_on)
     known = parameters(entry)
 
     def function(data: Any = None, **arguments: Any) -> Finding:
         for given in arguments:
             if given not in known:
                 raise CallError(f"{function.__name__}() takes no argument {given!r}; {nearest(given, known)}")
-        return _evaluate(entry, data, {**presets, **arguments})
+        judged = arguments.get("judged_on") or usual
+        # A threshold is one of a difference or of a ratio: that of the alias holds only for what the alias judges.
+        fitting = {key: value for key, value in presets.items() if key != "threshold" or judged == usual}
+        return _evaluate(entry, data, {**fitting, **arguments})
 
     function.__name__ = function.__qualname__ = name or entry.name
     function.__module__ = "evenhand"

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from evenhand.roles import Roles
 from evenhand.sources.counting import Lines, Tally, tally
+from evenhand.sources.encode import is_lazy
 
 __all__ = ["Lines", "Source", "Tally", "open_source", "tally"]
 
@@ -24,7 +25,7 @@ class Source(Protocol):
 def open_source(data: Any) -> Source:
     """The source for a caller's data: a path or paths, a frame of an engine, a table in memory, or None for arrays."""
     from evenhand.sources.files import FileSource, is_path
-    from evenhand.sources.lazy import LazySource, is_lazy
+    from evenhand.sources.lazy import LazySource
     from evenhand.sources.memory import MemorySource
 
     if is_path(data):

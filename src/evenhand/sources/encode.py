@@ -18,6 +18,7 @@ from evenhand.roles import spelling
 Codes = npt.NDArray[np.integer[Any]]
 Levels = list[Any]
 
+_ENGINES = ("pyspark", "dask", "ibis", "duckdb", "sqlframe")
 _HEAD = 1000  # rows that tell whether a column holds fractions
 _DENSE = 4096  # a range of whole numbers up to this width is its own encoding
 _EXACT = 2**53  # whole numbers above it do not survive a float
@@ -65,6 +66,11 @@ def fractional(column: Any) -> bool:
 def library(value: Any) -> str:
     """The library that a value comes from."""
     return type(value).__module__.partition(".")[0]
+
+
+def is_lazy(data: Any) -> bool:
+    """Is it a frame that some engine holds, whose rows are not in memory?"""
+    return library(data).lstrip("_") in _ENGINES or type(data).__name__ == "LazyFrame"
 
 
 def as_floats(texts: Collection[str]) -> list[float]:

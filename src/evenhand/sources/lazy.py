@@ -7,6 +7,7 @@ that tell whether a score has few values.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,23 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.errors import DataError, listing, shorten
+from evenhand.errors import DataError, Problems, listing, shorten
 from evenhand.roles import Roles
 from evenhand.sources.bins import GRID
-from evenhand.sources.counting import Lines
+from evenhand.sources.counting import Lines, complain_twice
 from evenhand.sources.encode import library
 from evenhand.sources.grouped import MOST_LEVELS, MOST_LINES, floats, lines_of, outside, say_outside, settle
 
 Floats = npt.NDArray[np.float64]
 
-_LIBRARIES = ("pyspark", "dask", "ibis", "duckdb", "sqlframe")
 _HEAD = 1000  # rows that tell whether a column holds fractions
 _SAMPLE = 4 * GRID  # rows that tell whether a score has few values, as for data in memory
-
-
-def is_lazy(data: Any) -> bool:
-    """Is `data` a frame that some engine holds?"""
-    return library(data).lstrip("_") in _LIBRARIES or type(data).__name__ == "LazyFrame"
 
 
 class LazySource:
@@ -43,22 +38,25 @@ class LazySource:
 
         native = nw.to_native(data, pass_through=True)
         try:
-            self.frame: Any = nw.from_native(native)
+            self.frame: Any = nw.from_native(_numbered(native))
         except TypeError:
             raise DataError(
                 f"a {library(data)} {type(data).__name__} is no table: pass the frame, table or relation itself."
             ) from None
         self.title = title(self.frame)
+        reached = list(self.frame.collect_schema())
+        self._names = list(native.columns) if _is_spark(native) else reached
+        self.reached = dict(zip(self._names, reached, strict=True))
 
     @property
     def names(self) -> list[str]:
-        return list(self.frame.collect_schema())
+        return list(self.reached)
 
     def fractional(self, roles: Roles) -> bool:
         """Do the first labels and predictions both hold fractions?"""
         from evenhand.sources.plan import Columns
 
-        columns = Columns(self.frame, roles)
+        columns = Columns(self.frame, roles, self.reached)
         if roles.arrays or not all(columns.fractional(role) for role in ("label", "prediction")):
             return False
         engine = _Engine(columns)
@@ -71,7 +69,10 @@ class LazySource:
             raise DataError(
                 f"{listing(roles.arrays)} is an array, but {self.title} holds the data: name a column of it."
             )
-        engine = _Engine(Columns(self.frame, roles))
+        problems = Problems()
+        complain_twice({name for name, times in Counter(self._names).items() if times > 1}, roles, problems)
+        problems.raise_if_any(DataError)
+        engine = _Engine(Columns(self.frame, roles, self.reached))
         edges = engine.wide_edges()
         read = settle(roles, engine)
         found = engine.group(read, edges)
@@ -182,6 +183,17 @@ class _Engine:
             counted = self.roles.count is not None
             wanted.append((self.columns.number("count") if counted else nw.lit(1)).cast(nw.Int64).alias("c"))
         return self.columns.frame.select(*wanted).filter(~nw.col("v").is_null())
+
+
+def _is_spark(native: Any) -> bool:
+    return library(native) in ("pyspark", "sqlframe")
+
+
+def _numbered(native: Any) -> Any:
+    """A frame of Spark with its columns numbered: in a name it reads points and backticks, and no capitals."""
+    if not _is_spark(native) or not hasattr(native, "toDF"):
+        return native
+    return native.toDF(*(f"c{i}" for i in range(len(native.columns))))
 
 
 def _has_fractions(numbers: Floats) -> bool:

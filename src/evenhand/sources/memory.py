@@ -15,7 +15,7 @@ from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.roles import Roles, one_column
 from evenhand.sources import scoring
 from evenhand.sources.counting import Lines, complain_twice
-from evenhand.sources.encode import fractional, library, numbers
+from evenhand.sources.encode import fractional, is_lazy, library, numbers
 
 
 class MemorySource:
@@ -88,6 +88,11 @@ def decide(scores: npt.NDArray[np.float64], cutoff: float) -> npt.NDArray[np.int
 def _as_table(data: Any) -> Any:
     if data is None or isinstance(data, Mapping):
         return data
+    if is_lazy(data) and not hasattr(data, "__arrow_c_stream__"):
+        raise CallError(
+            f"this needs the rows in memory, and a {library(data)} {type(data).__name__} leaves them with its engine: "
+            "collect it first."
+        )
     if library(data) in ("pandas", "polars", "pyarrow") and hasattr(data, "columns"):
         return data
     if isinstance(data, np.ndarray) and data.dtype.names:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from operator import mul, or_
 from typing import Any
 
@@ -32,13 +32,18 @@ class Columns:
 
     frame: nw.LazyFrame[Any]
     roles: Roles
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    reached: Mapping[str, str]
+    """What each column of the caller is called in the frame."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.frame.collect_schema())
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        return self.frame.collect_schema()
 
     def kind(self, key: str) -> Any:
-        return self.schema[self.roles.keys[key]]
+        return self.schema[self._reach(key)]
+
+    def _reach(self, key: str) -> str:
+        return self.reached[self.roles.keys[key]]
 
     def numeric(self, key: str) -> bool:
         """Does the column hold numbers (a truth value is none)?"""
@@ -51,7 +56,7 @@ class Columns:
 
     def raw(self, key: str) -> nw.Expr:
         """The value to group by; what it means is decided where all lines are read."""
-        value = nw.col(self.roles.keys[key])
+        value = nw.col(self._reach(key))
         return value.cast(nw.String) if self.kind(key) in (nw.Categorical, nw.Enum) else value
 
     def number(self, key: str) -> nw.Expr:
