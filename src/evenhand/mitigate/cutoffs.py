@@ -58,8 +58,8 @@ def find_thresholds(
     >>> from evenhand.datasets import compas
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")
     >>> found = find_thresholds(cube, constraint="demographic_parity", within=0.05)
-    >>> [(spell(rule.group), rule.cutoffs) for rule in found.rules]
-    [('Female', (5.0,)), ('Male', (5.0,))]
+    >>> {spell(rule.group): rule.cutoffs[0] for rule in found.rules}
+    {'Female': 5.0, 'Male': 5.0}
     """
     asked = None if constraint is None else policy.request(constraint, threshold=within)
     options = choosing.of_cube(cube)
