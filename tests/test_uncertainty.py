@@ -168,3 +168,23 @@ def test_policy_refuses_what_it_cannot_be():
                   {"familywise": "all"}, {"interval": "bca", "draws": 10}, {"min_group_size": 0}):  # fmt: skip
         with pytest.raises(CallError):
             eh.Policy(**wrong)
+
+
+def test_rows_to_settle_a_pass_are_those_of_the_measure_that_needs_most():
+    """The false positive rates lie further apart, but the true positive rates rest on fewer people."""
+    cells = {"a": (4643, 107, 261, 296), "b": (6760, 700, 1284, 1930)}  # tn, fp, fn, tp
+
+    def audited(times):
+        rows = [(g, y, d, n * times) for g, c in cells.items() for (y, d), n in zip(CORNERS, c, strict=True)]
+        group, label, decision, count = zip(*rows, strict=True)
+        return eh.equalized_odds(label=label, prediction=decision, count=count, sensitive=group)
+
+    found = audited(1)
+    assert (found.verdict, found.groups[0].measure) == ("inconclusive", "true_positive_rate")
+    people = sum(map(sum, cells.values()))
+    times = math.ceil(found.sample.rows_to_settle / people)
+    assert 3 <= times <= 8
+    assert audited(times).verdict == "pass"
+
+
+CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))

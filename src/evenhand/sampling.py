@@ -27,7 +27,7 @@ def describe(part: Part, people: int) -> Sample | None:
     detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, part.asked.confidence)
     settling = None
     if part.verdict == "inconclusive" and pair is not None and part.gap.measure is not None:
-        settling = _settle(part, spread, pair, groups, people)
+        settling = _settle(part, people)
     return Sample(
         power.expected_gap(spread, usable),
         detectable,
@@ -69,13 +69,14 @@ def _unsettled(part: Part) -> list[str]:
     return ["No sample below a billion rows is expected to settle it: the estimate is at the threshold."]
 
 
-def _pair(part: Part, spread: Spread) -> tuple[int, int] | None:
+def _pair(part: Part, spread: Spread, measure: int | None = None) -> tuple[int, int] | None:
     """The two groups whose gap is hardest to bring within the threshold: the extremes, or the widest apart."""
     gap, groups = part.gap, part.table.groups
     if gap.high is None:
         return None
     if gap.low is not None:
-        return (gap.high, gap.low) if part.passes is False else _widest(part, spread)
+        own = gap.measure or 0 if measure is None else measure
+        return (gap.high, gap.low) if part.passes is False else _widest(part, spread, own)
     place = next((i for i, group in enumerate(groups) if group == part.plan.reference), None)
     if place is None:
         return None
@@ -83,8 +84,8 @@ def _pair(part: Part, spread: Spread) -> tuple[int, int] | None:
     return (gap.high, place) if values[gap.high] >= values[place] else (place, gap.high)
 
 
-def _widest(part: Part, spread: Spread) -> tuple[int, int] | None:
-    chosen = np.flatnonzero(part.judged.everyone[part.gap.measure or 0] & np.isfinite(spread.values))
+def _widest(part: Part, spread: Spread, measure: int) -> tuple[int, int] | None:
+    chosen = np.flatnonzero(part.judged.everyone[measure] & np.isfinite(spread.values))
     if len(chosen) < 2:
         return None
     reach = 2 * np.sqrt(np.nan_to_num(spread.variances[chosen]))
@@ -95,13 +96,18 @@ def _widest(part: Part, spread: Spread) -> tuple[int, int] | None:
     return int(chosen[high]), int(chosen[low])
 
 
-def _settle(part: Part, spread: Spread, pair: tuple[int, int], groups: int, people: int) -> tuple[int, Group] | None:
+def _settle(part: Part, people: int) -> tuple[int, Group] | None:
+    """How many rows, and the group that limits it. One measure beyond is a fail; to pass, all must be within."""
     asked = part.asked
-    share = asked.confidence ** (1 / len(part.table.measures))
-    found = power.rows_to_settle(spread, pair, asked.judged_on, asked.threshold or 0.0, share, groups, people)
-    if found is None:
+    measures = [part.gap.measure or 0]
+    if part.passes and part.gap.low is not None and asked.aggregate == "worst":
+        measures = list(range(len(part.table.measures)))
+    every = [_settled(part, measure, people) for measure in measures]
+    found = [each for each in every if each is not None]
+    if not found or len(found) < len(every):
         return None
-    multiplier, limiting = found.multiplier, found.limiting
+    most = max(found, key=lambda each: each.multiplier)
+    multiplier, limiting = most.multiplier, most.limiting
     support = part.table.support
     named = part.judged.everyone
     smallest = float(support[named].min()) if part.passes and named.any() else math.inf
@@ -109,6 +115,16 @@ def _settle(part: Part, spread: Spread, pair: tuple[int, int], groups: int, peop
         multiplier = asked.policy.min_group_size / smallest
         limiting = int(np.argmin(np.where(named, support, np.inf).min(axis=0)))
     return math.ceil(multiplier * people), part.table.groups[limiting]
+
+
+def _settled(part: Part, measure: int, people: int) -> power.Settling | None:
+    """The same for one measure; None where no number of rows would do."""
+    asked, spread = part.asked, part.table.spreads[measure]
+    if spread is None or (pair := _pair(part, spread, measure)) is None:
+        return None
+    share = asked.confidence ** (1 / len(part.table.measures))
+    groups = int((part.judged.everyone[measure] & np.isfinite(spread.values)).sum())
+    return power.rows_to_settle(spread, pair, asked.judged_on, asked.threshold or 0.0, share, groups, people)
 
 
 def _rounded(rows: int) -> int:
