@@ -293,7 +293,7 @@ def test_a_score_that_is_higher_for_the_negative_class_is_cut_from_below():
     down = find_thresholds(counted(**turned, higher_is="negative"), constraint="demographic_parity", within=0.05)
     assert down.gain == pytest.approx(up.gain)
     places = np.array([{"a": 0, "b": 1}[g] for g in data["sensitive"]])
-    assert down.chances(turned["score"], places).tolist() == up.chances(data["score"], places).tolist()
+    assert down.chances_at(turned["score"], places).tolist() == up.chances_at(data["score"], places).tolist()
 
 
 def test_a_grid_says_so_and_loses_little():
@@ -409,11 +409,21 @@ def test_saved_thresholds_decide_the_same(tmp_path):
     assert again.rules == found.rules
     assert again.to_dict() == found.to_dict() == json.loads((tmp_path / "x.json").read_text())
     places = np.array([{"a": 0, "b": 1}[g] for g in data["sensitive"]])
-    assert np.array_equal(again.chances(data["score"], places), found.chances(data["score"], places))
+    assert np.array_equal(again.chances_at(data["score"], places), found.chances_at(data["score"], places))
     for wrong in ("{", "{}", '{"format": "x", "format_version": 1}', "[1]"):
         (tmp_path / "y.json").write_text(wrong)
         with pytest.raises(DataError, match=r"y\.json' holds no thresholds"):
             Thresholds.load(tmp_path / "y.json")
+
+
+def test_a_group_without_a_cutoff_is_named():
+    found = find_thresholds(counted(**people(4, n=300, digits=1)))
+    assert found.chances([0.2, 1.0], ["a", ("b",)]).shape == (2,)
+    data = people(4, n=300, digits=1)
+    coded = find_thresholds(counted(**{**data, "sensitive": np.where(data["sensitive"] == "a", 7, 3)}))
+    assert coded.chances([0.9] * 3, np.array([7, 3, 7])).tolist() == found.chances([0.9] * 3, list("aba")).tolist()
+    with pytest.raises(DataError, match="there is no cutoff for 'c': it was not among 'a', 'b'"):
+        found.chances([0.5], ["c"])
 
 
 def test_the_explanation_names_cutoffs_and_costs():

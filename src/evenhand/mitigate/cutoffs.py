@@ -104,7 +104,7 @@ def decided(cube: Cube, found: Thresholds) -> Cube:
     assert table is not None  # noqa: S101 - the cutoffs were chosen from it
     starts = table.bins.starts[table.bin]
     scores = starts if table.reading.mirror is None else table.reading.mirror - starts
-    chance = found.chances(scores, table.pair.astype(np.intp))
+    chance = found.chances_at(scores, table.pair.astype(np.intp))
 
     def added(values: Floats) -> Floats:
         sums = np.bincount(table.pair * 3 + table.label, weights=values, minlength=len(whole.pairs) * 3)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand import frames
-from evenhand.errors import DataError, short_path, shorten
+from evenhand.errors import DataError, listing, short_path, shorten
 from evenhand.findings import Finding, Group, spell
+from evenhand.roles import spelling
 from evenhand.wholefile import write_text
 
 Floats = npt.NDArray[np.float64]
@@ -80,13 +82,16 @@ class Thresholds:
         """Does any group need lots?"""
         return any(len(rule.cutoffs) > 1 for rule in self.rules)
 
-    def chances(self, scores: Any, groups: Sequence[Group] | npt.NDArray[np.intp]) -> Floats:
-        """The probability that each person is selected; `groups` are groups, or places of their rules."""
+    def chances(self, scores: Any, groups: Iterable[Any]) -> Floats:
+        """The probability that each person is selected.
+
+        `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
+        """
+        return self.chances_at(scores, np.array([self._place(group) for group in groups], dtype=np.intp))
+
+    def chances_at(self, scores: Any, places: npt.NDArray[np.intp]) -> Floats:
+        """The same for people whose groups are given by the places of their rules."""
         scores = np.asarray(scores, dtype=np.float64)
-        places = np.asarray(groups)
-        if places.dtype.kind not in "iu":
-            known = {rule.group: i for i, rule in enumerate(self.rules)}
-            places = np.array([known[group] for group in groups], dtype=np.intp)
         found = np.zeros(len(scores))
         for i, rule in enumerate(self.rules):
             mine = places == i
@@ -94,6 +99,23 @@ class Thresholds:
                 beyond = scores[mine] >= cutoff if self.higher_is == "positive" else scores[mine] <= cutoff
                 found[mine] += weight * beyond
         return np.minimum(found, 1.0)
+
+    def _place(self, group: Any) -> int:
+        """Where a group's rule is; each value is spelled as it was when it was counted."""
+        if group not in self._places:
+            parts = group if isinstance(group, tuple) else (group,)
+            wanted = tuple(None if part is None or part != part else spelling(part) for part in parts)  # noqa: PLR0124
+            if wanted not in self._places:
+                raise DataError(
+                    f"there is no cutoff for {shorten(repr(spell(wanted)))}: it was not among "
+                    f"{listing(spell(rule.group) for rule in self.rules)} when the cutoffs were chosen."
+                )
+            self._places[group] = self._places[wanted]
+        return self._places[group]
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {rule.group: i for i, rule in enumerate(self.rules)}
 
     def to_frame(self) -> Any:
         """One line for each group and cutoff, with its measures before and after."""

@@ -131,7 +131,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         check_is_fitted(self)
         scores = _scores(self.estimator_, self._seen(X), self.classes_)
         named = self.sensitive if sensitive is None else sensitive
-        return self.thresholds_.chances(scores, self.groups_.match(named, X, len(scores)))
+        return self.thresholds_.chances_at(scores, self.groups_.match(named, X, len(scores)))
 
     def score(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> float:
         """The accuracy."""
