@@ -39,6 +39,7 @@ ORDER = (
     "versions",
     "datasets",
     "roles",
+    "sources.urls",
     "sources.bins",
     "sources.scoring",
     "sources.scoretable",

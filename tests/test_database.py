@@ -11,7 +11,8 @@ import pytest
 import evenhand as eh
 from evenhand.cli import run
 from evenhand.errors import CallError, DataError, MissingDependencyError
-from evenhand.sources.database import open_table, without_secrets
+from evenhand.sources.database import open_table
+from evenhand.sources.urls import without_secrets
 
 ROLES = ["--label=y", "--prediction=p", "--sensitive=g"]
 ROWS = "SELECT i % 2 AS y, CAST(i % 3 = 0 AS INTEGER) AS p, 'g' || i % 2 AS g FROM range(300) t(i)"
@@ -143,6 +144,13 @@ def test_no_secret_of_a_url_is_shown(url):
         assert "hunter2" not in shown
         assert "ann" not in shown
         assert f"{url.partition('://')[0]}://" in shown
+
+
+def test_a_url_in_the_place_of_a_file_is_not_shown_either(capsys):
+    assert run(["audit", "postgresql://ann:hunter2@db.example/loans", *ROLES]) == 2
+    said = capsys.readouterr().err
+    assert "'postgresql://db.example/loans' is not a path" in said
+    assert "hunter2" not in said
 
 
 def test_what_is_no_secret_stays():

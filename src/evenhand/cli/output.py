@@ -15,7 +15,7 @@ import click
 from evenhand.cli import EXIT_CODES, hush
 from evenhand.errors import CallError, short_path
 from evenhand.report import WRITERS
-from evenhand.sources.database import without_secrets
+from evenhand.sources.urls import without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from evenhand.errors import CallError, DataError, EvenhandError, MissingDependencyError, nearest, short_path, shorten
 from evenhand.sources.formats import identifier
+from evenhand.sources.urls import secrets_of, shown
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_PLACE = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?")
-_SECRETS = re.compile("pass|secret|token|key|credential", re.IGNORECASE)
 _READ_ONLY = {"postgres": "SET default_transaction_read_only = on"}
 
 
@@ -26,7 +24,7 @@ def open_table(url: str, *, table: str | None = None, query: str | None = None) 
     """The frame of one table, or of what a query says, while the database is open."""
     if (table is None) == (query is None):
         raise CallError("name what to read of the database: either a table or a query.")
-    address = _shown(url)
+    address = shown(url)
     try:
         connection = _connect(url)
     except EvenhandError:
@@ -38,24 +36,6 @@ def open_table(url: str, *, table: str | None = None, query: str | None = None) 
     finally:
         with suppress(Exception):
             (connection.disconnect if _by_ibis(connection) else connection.close)()
-
-
-def without_secrets(argument: str) -> str:
-    """An argument of the command line with the URL in it cut to what may be shown: no user, no password, no options.
-
-    >>> without_secrets("--database=postgresql://ann:secret@db.example/loans?sslpassword=x")
-    '--database=postgresql://db.example/loans'
-    """
-    found = _URL.search(argument)
-    return argument if found is None else argument[: found.start()] + _shown(argument[found.start() :])
-
-
-def _shown(url: str) -> str:
-    """Where the database is; where it cannot be told from a password, nothing but its kind."""
-    scheme, _, rest = url.partition("://")
-    place, _, options = rest.partition("?")
-    place = place.rpartition("@")[2].partition("#")[0]
-    return f"{scheme}://{place if _PLACE.fullmatch(place) and '@' not in options else '…'}"
 
 
 def _connect(url: str) -> Any:
@@ -86,7 +66,7 @@ def _file(url: str) -> str:
     relative = path.removeprefix("/")
     found = next((name for name in (relative, path) if name and Path(name).is_file()), None)
     if found is None:
-        raise CallError(f"there is no database file {short_path(relative or url)!r}.")
+        raise CallError(f"there is no database file {short_path(relative or shown(url))!r}.")
     return found
 
 
@@ -152,19 +132,7 @@ def _place(name: str, known: Sequence[str]) -> tuple[str, str | None]:
 def _told(error: Exception, url: str) -> str:
     """The first lines of a message, without anything that the URL keeps."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = (" ".join(lines[:3]) or type(error).__name__).replace(url, _shown(url))
-    for secret in sorted(_secrets(url), key=len, reverse=True):
+    text = (" ".join(lines[:3]) or type(error).__name__).replace(url, shown(url))
+    for secret in sorted(secrets_of(url), key=len, reverse=True):
         text = text.replace(secret, "***")
     return shorten(re.sub('user "[^"]*"', 'user "***"', text), 300)
-
-
-def _secrets(url: str) -> set[str]:
-    try:
-        parts = urlsplit(url)
-        options = parse_qsl(parts.query)
-    except ValueError:
-        return {url}
-    found = {value for name, value in options if _SECRETS.search(name)}
-    for text in (parts.password, parts.netloc.rpartition("@")[0].partition(":")[2]):
-        found |= {text, unquote(text)} if text else set()
-    return {text for text in found if text}

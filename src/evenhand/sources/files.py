@@ -28,6 +28,7 @@ from evenhand.sources.formats import FORMATS, Column, Table, double, explain, is
 from evenhand.sources.grouped import MOST_LEVELS, MOST_LINES, lines_of, outside, say_outside, settle
 from evenhand.sources.scoretable import MOMENTS, names_of_sums
 from evenhand.sources.scoring import Reading
+from evenhand.sources.urls import without_secrets
 
 _PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"  # as in levels: a code 007 is no number
 
@@ -325,7 +326,10 @@ def _expand(given: Sequence[Any]) -> list[Path]:
     for item in given:
         text = os.fspath(item)
         if "://" in str(text) or not text:
-            raise DataError(f"{shorten(str(text))!r} is not a path: only files are read; download it first.")
+            named = shorten(without_secrets(str(text)))
+            raise DataError(
+                f"{named!r} is not a path: only files are read; download it first. A database is named by --database."
+            )
         path = os.path.expanduser(os.fsdecode(text))
         if os.path.isdir(path):
             raise DataError(
