@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -205,7 +205,8 @@ class Normal:
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
         chosen = list(places)
-        return Normal(self.values[chosen], self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier)
+        errors, sizes = self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier
+        return replace(self, values=self.values[chosen], errors=errors, sizes=sizes)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - a normal has no offset
         """With Student's quantile in place of the deviate, because the errors are estimated from as many people."""
@@ -216,28 +217,12 @@ class Normal:
 
 
 @dataclass(frozen=True)
-class Logit:
+class Logit(Normal):
     """Values between 0 and 1 whose errors are symmetric on the logit scale, such as an AUC."""
-
-    values: Floats
-    errors: Floats
-    sizes: Floats
 
     @property
     def centre(self) -> Floats:
         return np.clip(self.values, 1e-9, 1 - 1e-9)
-
-    @property
-    def deviations(self) -> Floats:
-        return self.errors
-
-    @property
-    def variances(self) -> Floats:
-        return self.errors**2
-
-    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
-        chosen = list(places)
-        return Logit(self.values[chosen], self.errors[chosen] / np.sqrt(multiplier), self.sizes[chosen] * multiplier)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for a normal
         from scipy.special import expit, logit
