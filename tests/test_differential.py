@@ -30,6 +30,7 @@ except ImportError as error:
     require(str(error.name), False, "the other tools are compared with only where they are installed")
 
 examples = settings(max_examples=200)
+each_of_several = settings(max_examples=100)  # of a test that runs for several measures: at least 200 together
 METHODS = ("between_groups", "to_overall")
 AGGREGATES = {"worst_case": "worst", "mean": "mean"}
 OURS = {"between_groups": {}, "to_overall": {"reference": "overall"}}
@@ -172,7 +173,7 @@ def test_an_undefined_rate_is_nan_with_a_reason_and_never_0(table, measure):
 
 
 @pytest.mark.parametrize("measure", RATES)
-@examples
+@each_of_several
 @given(table=small)
 def test_difference_and_ratio_between_groups_and_to_overall(table, measure):
     metric = gap_of(measure)
@@ -219,7 +220,7 @@ def test_within_strata_of_a_control_feature(table, measure):
 
 
 @pytest.mark.parametrize("metric", ["demographic_parity", "equal_opportunity"])
-@examples
+@each_of_several
 @given(table=complete, method=st.sampled_from(METHODS), kind=kinds)
 def test_functions_of_one_measure(table, metric, method, kind):
     name = f"{metric}_{kind}"
@@ -240,7 +241,7 @@ def test_functions_of_one_measure(table, metric, method, kind):
         ),
     ],
 )
-@settings(examples, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(each_of_several, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(table=complete, kind=kinds)
 def test_equalized_odds(table, method, agg, kind):
     name = f"equalized_odds_{kind}"

@@ -27,7 +27,7 @@ COMPLEMENTS = (
     ("negative_predictive_value", "false_omission_rate"),
     ("accuracy", "error_rate"),
 )
-FEW = settings(max_examples=50)
+FEW = settings(max_examples=35)
 FEW_AUDITS = settings(max_examples=10)  # each is some hundred findings
 
 
