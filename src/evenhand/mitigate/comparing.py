@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,15 +11,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_consistent_length
 
 from evenhand import frames, judge, policy
 from evenhand.cube import Cube
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.findings import Estimate, Finding, Panel, spell
+from evenhand.inference import critical
 from evenhand.inference.intervals import wilson
+from evenhand.inference.spread import Normal
 from evenhand.mitigate import groups
+from evenhand.mitigate.base import take
 from evenhand.waiting import track
 
 Floats = npt.NDArray[np.float64]
@@ -182,10 +184,11 @@ def _compared(
 
 def _paired(right: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Estimate:
     """How much accuracy changes, of the same people: those for whom both are right or both wrong say nothing."""
-    change = right.astype(np.float64) - first
-    error = 1.959963984540054 * change.std(ddof=1) / math.sqrt(len(change)) if len(change) > 1 else math.nan
-    mean = float(change.mean())
-    return Estimate(mean, mean - float(error), mean + float(error))
+    change, people = right.astype(np.float64) - first, np.array([float(len(right))])
+    error = change.std(ddof=1, keepdims=True) / np.sqrt(people)
+    found = Normal(change.mean(keepdims=True), error, people)
+    low, high = found.limits(critical.sidak(1, 0.95), 0.0)
+    return Estimate(float(found.values[0]), float(low[0]), float(high[0]))
 
 
 def _beats(one: Contender, other: Contender, judged_on: str) -> bool:
@@ -224,8 +227,8 @@ def _by_row(who: groups.Groups) -> npt.NDArray[np.object_]:
 def _decide(model: Any, X: Any, y: Any, attribute: Any, train: Ints, test: Ints, classes: Any) -> Ints:
     """Fit to some rows and decide for others: 0 or 1 for each."""
     fitted = clone(model)
-    fitted.fit(_safe_indexing(X, train), _safe_indexing(y, train), **_told(fitted.fit, attribute[train]))
-    chosen = np.asarray(fitted.predict(_safe_indexing(X, test), **_told(fitted.predict, attribute[test])))
+    fitted.fit(take(X, train), take(y, train), **_told(fitted.fit, attribute[train]))
+    chosen = np.asarray(fitted.predict(take(X, test), **_told(fitted.predict, attribute[test])))
     found = np.searchsorted(classes, chosen)
     if (found > 1).any() or not np.array_equal(classes[np.minimum(found, 1)], chosen):
         raise DataError(f"{type(model).__name__} predicts classes that y does not have.")

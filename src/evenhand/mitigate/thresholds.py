@@ -12,13 +12,14 @@ import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, assert_all_finite, check_random_state, get_tags, indexable
+from sklearn.utils import assert_all_finite, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.mitigate import groups
+from evenhand.mitigate.base import take
 from evenhand.mitigate.cutoffs import find_thresholds
 from evenhand.mitigate.reweighed import fit_weighted, weight_argument
 from evenhand.mitigate.wrapping import Dropper
@@ -151,7 +152,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
 
     def _fitted_scores(self, X: Any, y: Any, codes: npt.NDArray[np.intp], weights: Floats | None) -> Floats:
         """Fit the estimator, and give each row the score of a model that has not seen it."""
-        (seen,) = indexable(self._seen(X))
+        seen = self._seen(X)
         if self.prefit:
             self.estimator_ = self.estimator
             return _scores(self.estimator_, seen, self.classes_)
@@ -161,9 +162,9 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
             return _scores(self.estimator_, seen, self.classes_)
         found = np.full(len(codes), np.nan)
         for train, test in folds.split(np.zeros((len(codes), 1)), codes):
-            rows, labels = _safe_indexing(seen, train), _safe_indexing(y, train)
+            rows, labels = take(seen, train), take(y, train)
             part = _fit(self.estimator, rows, labels, None if weights is None else weights[train])
-            found[test] = _scores(part, _safe_indexing(seen, test), self.classes_)
+            found[test] = _scores(part, take(seen, test), self.classes_)
         if np.isnan(found).any():
             raise DataError("cv= leaves some rows without a score: it must test every row once, as KFold does.")
         return found
