@@ -40,7 +40,7 @@ VALUES = {
     "sex": ("Female", "Male"),
     "age": ("below 25", "25 to 44", "45 to 64", "65 and above"),
 }
-ROUNDS = 5
+ROUNDS = 9
 LIMIT = 500  # MB
 SIZES = (100_000, 1_000_000, 10_000_000, 100_000_000)
 BARS = {"ratio": 1.3, "memory": LIMIT + 200.0, "linear": 1.3, "merge": 2.0}

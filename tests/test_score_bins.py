@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,13 +141,17 @@ def test_coarsen_refuses_what_it_cannot_do():
 # ------------------------------------------------------------------------------------------------ strange scores
 
 
-@pytest.fixture(params=["memory", "csv", "parquet"])
+@pytest.fixture(params=["memory", "csv", "parquet", "lazy", "relation"])
 def source(request, tmp_path):
-    """The same table in memory and in files."""
+    """The same table in memory, in files and in engines."""
 
     def given(data: pd.DataFrame):
         if request.param == "memory":
             return data
+        if request.param == "lazy":
+            return pl.from_pandas(data, nan_to_null=False).lazy()
+        if request.param == "relation":
+            return duckdb.connect().from_df(data)
         path = tmp_path / f"data.{request.param}"
         data.to_csv(path, index=False) if request.param == "csv" else data.to_parquet(path)
         return path
@@ -153,7 +159,7 @@ def source(request, tmp_path):
     return given
 
 
-@pytest.mark.parametrize("wrong", [1.2, -0.1, np.nextafter(1.0, 2.0), np.nextafter(0.0, -1.0)])
+@pytest.mark.parametrize("wrong", [1.2, -0.1, -1.5, np.nextafter(1.0, 2.0), np.nextafter(0.0, -1.0)])
 @pytest.mark.parametrize("extra", [{}, {"higher_is": "negative"}, {"strategy": "quantile"}])
 def test_a_score_outside_its_range_is_an_error_everywhere(source, wrong, extra):
     data = frame()
@@ -171,6 +177,14 @@ def test_an_infinite_score_is_an_error_everywhere(source, extra, wrong):
         eh.Cube.count(source(data), **ROLES, **extra)
 
 
+@pytest.mark.parametrize("extra", [{}, {"score_range": (-1e308, 1e308)}])
+def test_a_score_too_large_to_be_squared_is_an_error_everywhere(source, extra):
+    data = frame()
+    data["s"] = (data["s"] * 2 - 1) * 1e200
+    with pytest.raises(DataError, match=r"'s' reaches -?\d.*, whose square is no number any more: rescale it"):
+        eh.Cube.count(source(data), **ROLES, **extra)
+
+
 @pytest.mark.parametrize("higher_is", ["positive", "negative"])
 @pytest.mark.parametrize("extent", [(0.0, 1.0), (0.1, 0.7), (-3.3, 10.1)])
 def test_the_ends_of_the_range_are_inside(source, extent, higher_is):
@@ -181,6 +195,19 @@ def test_the_ends_of_the_range_are_inside(source, extent, higher_is):
     cube = eh.Cube.count(source(data), **ROLES, score_range=extent, higher_is=higher_is)
     assert cube.scores.n.sum() == len(data)
     assert cube == eh.Cube.count(data, **ROLES, score_range=extent, higher_is=higher_is)
+
+
+@given(RANGES, COUNTS, st.sampled_from(["positive", "negative"]), st.none() | st.floats(0, 1))
+def test_an_engine_counts_edges_as_memory_does(extent, count, higher_is, share):
+    """By their width or one by one: a score on an edge, beside it, and at both ends."""
+    low, high = extent
+    many = np.random.default_rng(0).uniform(low, high, 1_100)  # too many to be bins themselves
+    scores = np.clip(np.append(around([*uniform_edges(low, high, count)], low, high), many), low, high)
+    data = pl.DataFrame({"s": scores, "g": np.arange(len(scores)) % 2})
+    roles = {"score": "s", "sensitive": "g", "score_range": extent, "bins": count, "higher_is": higher_is}
+    if share is not None:
+        roles["cutoff"] = min(low + share * (high - low), high)
+    assert eh.Cube.count(data.lazy(), **roles) == eh.Cube.count(data, **roles)
 
 
 def test_missing_scores_are_counted_and_left_out(source):

@@ -7,7 +7,7 @@ edges at or below the score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,14 +105,24 @@ class Bins:
         places *= self.scale
         return np.clip(places, 0, self.cells - 1, out=places).astype(np.int32)
 
-    def settle(self, places: Floats) -> npt.NDArray[np.int32]:
+    def settle(self, places: Floats, twice: Collection[float] = ()) -> npt.NDArray[np.int32]:
         """The bins that an engine has computed without a look at the ends; `count` is no bin but outside the range.
 
-        Rounding may put a score at an end one bin too low or too high, where it is in the first or the last.
+        Rounding may put a score at an end two bins too low or too high, where it is in the first or the last. Edges
+        that the engine has counted `twice`, by the grid and by their width, are taken off once.
         """
-        inside = (places >= -1) & (places <= self.count)
+        edges = sorted({*self.extra, *twice})
+        cells = self._cells(np.array(edges))
+        starts = [cell + i + 1 for i, (cell, edge) in enumerate(zip(cells, edges, strict=True)) if edge in twice]
+        places = places - np.searchsorted(starts, places, side="right")
+        inside = (places >= -2) & (places <= self.count + 1)
         codes = np.where(inside, np.clip(places, 0, self.count - 1), self.count)
         return np.where(np.isnan(places), -1, codes).astype(np.int32)
+
+    @property
+    def beyond(self) -> float:
+        """What an engine adds to the size of a score outside the range: `settle` takes none such for a bin."""
+        return 2.0 * self.count + 2
 
     def on_grid(self, edge: float) -> bool:
         """Does the grid itself already part scores below the edge from those at it, and is the edge one of `starts`?"""
@@ -158,10 +168,10 @@ def natural_range(low: float, high: float) -> tuple[float, float]:
 def uniform_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     """Inner and outer edges of so many bins of one width.
 
-    >>> uniform_edges(0.0, 1.0, 4)
-    (0.0, 0.25, 0.5, 0.75, 1.0)
+    >>> uniform_edges(0.0, 1.0, 5)  # a score of 0.6 is in the bin that starts there, not below 0.6000000000000001
+    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     """
-    return tuple(float(edge) for edge in np.linspace(low, high, bins + 1))
+    return (*(low + (high - low) * k / bins for k in range(bins)), high)
 
 
 def grid(low: float, high: float, edges: Iterable[float], cells: int = GRID) -> Bins:

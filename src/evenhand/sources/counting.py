@@ -137,11 +137,16 @@ class _Key:
         self.seen = present.astype(np.int64) if self.seen is None else self.seen[present]
         self.codes = codes.reshape(-1)
 
-    def sums(self, values: Floats | None = None) -> tuple[Ints, Ints | Floats]:
-        """The keys that occur with their sums (of people, or of the given values), in rising order."""
+    @property
+    def keys(self) -> Ints:
+        """What the places of `totals` stand for, in rising order."""
+        return np.arange(self.width) if self.seen is None else self.seen
+
+    def totals(self, values: Floats | None = None) -> Ints | Floats:
+        """The sums of people, or of the given values, for each key."""
         self.codes = self.codes.astype(np.intp, copy=False)  # as bincount needs them, once for all sums
-        totals = self._bincount(self.codes, self.width, values)
-        return (np.arange(self.width) if self.seen is None else self.seen), totals
+        totals: Ints | Floats = self._bincount(self.codes, self.width, values)
+        return totals
 
     def _bincount(self, codes: npt.NDArray[Any], width: int, values: Floats | None = None) -> Any:
         if values is not None:
@@ -213,13 +218,13 @@ def _assemble(
     given: list[Any],
     classes: tuple[str, ...],
 ) -> Tally:
-    keys, n = key.sums()
-    present = n > 0
-    keys = keys[present]
+    n = key.totals()
+    present = np.flatnonzero(n)
+    keys = key.keys[present]
     sums = {name: values for name, values in zip(("w", "w2"), given[1:], strict=True) if values is not None}
     sums |= _score_sums(lines, *given)
     fields: dict[str, Any] = {"n": n[present]}
-    fields |= {name: key.sums(values)[1][present] for name, values in sums.items()}
+    fields |= {name: key.totals(values)[present] for name, values in sums.items()}
     base = len(classes) + 1 if classes else 3
     decided = label = prediction = np.full(len(keys), base - 1, dtype=np.int64)
     if lines.reading is not None:

@@ -5,6 +5,8 @@ A code of −1 is a missing value, so that a look-up table whose last entry stan
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
@@ -258,17 +260,14 @@ def _masked(codes: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> Code
 
 
 def _objects(values: Sequence[Any], name: str) -> tuple[Levels, Codes]:
+    first: defaultdict[Any, int] = defaultdict(itertools.count().__next__)  # one look for each value, in C
     try:
-        distinct = dict.fromkeys(values)
+        places = np.fromiter(map(first.__getitem__, values), dtype=np.int32, count=len(values))
     except TypeError:
         raise DataError(f"{name} holds lists or other values that cannot name a group; make them text.") from None
-    lookup: dict[Any, int] = {}
-    levels: Levels = []
-    for value in distinct:
-        lookup[value] = -1 if _is_missing(value) else len(levels)
-        if lookup[value] >= 0:
-            levels.append(value)
-    return levels, np.fromiter(map(lookup.__getitem__, values), dtype=np.int32, count=len(values))
+    known = np.array([not _is_missing(value) for value in first], dtype=bool)
+    levels = list(itertools.compress(first, known))
+    return levels, places if known.all() else np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)[places]
 
 
 def _is_missing(value: Any) -> bool:

@@ -217,18 +217,19 @@ class _Statement:
         return found | {"bin": self._bin(read)}
 
     def _bin(self, read: Reading) -> str:
-        """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up.
-
-        All in floats, where casts are cheapest. The score at the upper end is one bin too high, and one outside the
-        range is far off: nobody looks for that when the range is given.
-        """
-        if read.bins.exact:
-            return self._score
-        low, high = double(read.bins.low), double(read.bins.high)
-        index = f"floor(({self._score} - {low}) * {double(read.bins.scale)})"
-        extra = "".join(f" + CAST({self._score} >= {double(edge)} AS DOUBLE)" for edge in read.bins.extra)
-        outside = f"v_{self.roles.axis} NOT BETWEEN {low} AND {high}"
-        return f"{index}{extra} + {2 * read.bins.count} * CAST({outside} AS DOUBLE)"
+        """The bin of a score as in `Plan._bin`."""
+        score, given, bins = self._score, f"v_{self.roles.axis}", read.bins
+        if bins.exact:
+            return score
+        above = f"({score} - {double(bins.low)})"
+        place = f"floor({above} * {double(bins.scale)})"
+        if read.pace is not None:
+            place += f" + floor({above} * {double(read.pace.scale)})"
+        place += "".join(f" + CAST({score} >= {double(edge)} AS DOUBLE)" for edge in read.compared)
+        odd = read.pace.odd if read.pace is not None else ()
+        cases = [f"WHEN {score} = {double(value)} THEN {double(read.place(value))}" for value in odd]
+        cases.append(f"WHEN {given} BETWEEN {double(bins.low)} AND {double(bins.high)} THEN {place}")
+        return f"CASE {' '.join(cases)} ELSE abs({given}) + {double(bins.beyond)} END"
 
     def _score_sums(self, people: str, weight: str) -> list[str]:
         if self.reading is None:

@@ -105,7 +105,7 @@ def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, re
         lines["band"] = floats(found["band"]).astype(np.int32)
     if read is not None:
         places = floats(found["bin"])
-        lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places)
+        lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places, read.twice)
     problems = Problems()
     complain_count(int(floats(found.get("wrong_count", ())).sum()), str(roles.count), problems)
     complain_weight(int(floats(found.get("wrong_weight", ())).sum()), str(roles.weight), problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,16 @@ from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 Floats = npt.NDArray[np.float64]
 
 OUTCOME_BANDS = 5
+_LARGEST = 1e100
+_FEW = 3  # edges or odd scores: up to so many, comparing is no work
+
+
+@dataclass(frozen=True)
+class Pace:
+    """⌊(score − low) × scale⌋ edges of one width are passed, but for odd scores that rounding puts beyond an edge."""
+
+    scale: float
+    odd: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,26 @@ class Reading:
     cutoff: float | None = None
     outcome: tuple[float, ...] | None = None
     """Of a regressor: the edges of the bands of what happened; () where there is no label."""
+
+    @cached_property
+    def pace(self) -> Pace | None:
+        """How an engine counts the calibration edges at or below a score with less work than a comparison for each."""
+        return _pace(self.bins, self.edges) if len(set(self.edges) & set(self.bins.extra)) > _FEW else None
+
+    @property
+    def compared(self) -> tuple[float, ...]:
+        """The edges that an engine compares with one by one."""
+        return self.bins.extra if self.pace is None else tuple(set(self.bins.extra) - set(self.edges))
+
+    @property
+    def twice(self) -> tuple[float, ...]:
+        """The edges that an engine counts once more, although they are on the grid."""
+        return () if self.pace is None else tuple(set(self.edges[1:-1]) - set(self.bins.extra))
+
+    def place(self, score: float) -> float:
+        """What an engine should find for a score, before `Bins.settle`: the cell and the edges that are passed."""
+        cell = math.floor((score - self.bins.low) * self.bins.scale)
+        return float(cell + sum(edge <= score for edge in (*self.bins.extra, *self.twice)))
 
     @property
     def labels(self) -> int:
@@ -58,6 +89,8 @@ def prepare(roles: Roles, low: float, high: float, values: Floats | None, quanti
         low, high = roles.score_range
     else:
         low, high = natural_range(low, high)
+    if abs(largest := max(low, high, key=abs)) > _LARGEST:
+        raise DataError(f"{roles.axis_title} reaches {largest:g}, whose square is no number any more: rescale it.")
     mirror = low + high if roles.higher_is == "negative" else None
     cutoff = roles.cutoff if roles.cutoff is None or mirror is None else mirror - roles.cutoff
     edges = uniform_edges(low, high, roles.bins)
@@ -139,6 +172,20 @@ def settled(roles: Roles, like: Reading, low: float, high: float) -> Reading:
             f"the cube given as like= is not cut at cutoff={roles.cutoff:g}: count that one with the same cutoff."
         )
     return like
+
+
+def _pace(bins: Bins, edges: tuple[float, ...]) -> Pace | None:
+    """Rising scores never pass fewer edges, so it is enough to look at the scores on both sides of every edge."""
+    scale, odd = (len(edges) - 1) / (bins.high - bins.low), []
+    for k, edge in enumerate(edges[1:-1], 1):
+        for score, way in ((edge, math.inf), (math.nextafter(edge, -math.inf), -math.inf)):
+            seen = score
+            while (math.floor((seen - bins.low) * scale) >= k) != (seen >= edge):
+                odd.append(seen)
+                seen = math.nextafter(seen, way)
+                if len(odd) > _FEW:
+                    return None
+    return Pace(scale, tuple(odd))
 
 
 def _few_values(seen: Floats, resolution: str) -> Floats | None:
