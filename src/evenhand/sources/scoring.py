@@ -16,7 +16,7 @@ from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 Floats = npt.NDArray[np.float64]
 
 OUTCOME_BANDS = 5
-_LARGEST = 1e100
+_LARGEST = 1e100  # above it, squares and their sums would no longer be numbers
 _FEW = 3  # edges or odd scores: up to so many, comparing is no work
 
 
