@@ -16,12 +16,7 @@ and judges every metric. What is compared alternates, and medians are compared. 
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import platform
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -29,7 +24,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from group_metrics import VALUES, alternate, show
+from group_metrics import VALUES
+from running import alternate, at_least, at_most, call, conclude, machine, show, start
 
 SEED = 20240229
 FEW, MANY = 100_000, 10_000_000
@@ -144,22 +140,6 @@ def run_fairlearn(path: str) -> dict[str, Any]:
 # --- in the process that gives orders
 
 
-def call(worker: str, *arguments: str, program: Path | str = sys.executable) -> Any:
-    """The answer of one of the functions above, from a process of its own."""
-    command = [str(program), __file__, "--worker", worker, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{worker} {' '.join(arguments)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def report(bar: str, name: str, value: float, at_least: bool) -> bool:
-    met = value >= BARS[bar] if at_least else value <= BARS[bar]
-    side = "at least" if at_least else "at most"
-    print(f"{'PASS' if met else 'MISS'}  ({bar}) {name}: {value:,.3g} x, {side} {BARS[bar]:,g} x\n", flush=True)
-    return met
-
-
 def spelled(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
@@ -170,7 +150,7 @@ def bar_a() -> bool:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(answer["verdicts"][name].items()))
         print(f"      {rows:>10,} rows: {verdicts}")
     ratio = 1 / show(f"{FEW:,} rows", answer["seconds"]["few"]) * show(f"{MANY:,} rows", answer["seconds"]["many"])
-    return report("a", "everything after counting, ten million rows against 100,000", ratio, at_least=False)
+    return at_most(BARS["a"], "(a) everything after counting, ten million rows against 100,000", ratio)
 
 
 def bars_b_and_c(chosen: list[str]) -> list[bool]:
@@ -199,7 +179,8 @@ def bars_b_and_c(chosen: list[str]) -> list[bool]:
     for bar, name, how in (("b", "default", "the default intervals"), ("c", "percentile", "1,000 percentile draws")):
         ours = show(name, [*before["seconds"][name], *after["seconds"][name]])
         if bar in chosen:
-            met.append(report(bar, f"100,000 rows with {how}, against n_boot={DRAWS}", scaled / ours, at_least=True))
+            said = f"({bar}) 100,000 rows with {how}, against n_boot={DRAWS}"
+            met.append(at_least(BARS[bar], said, scaled / ours))
     return met
 
 
@@ -208,18 +189,13 @@ def run_write(path: str) -> None:
 
 
 def main(chosen: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "", flush=True)
+    machine()
     chosen = chosen or list(BARS)
     met = [bar_a()] if "a" in chosen else []
     if {"b", "c"} & set(chosen):
         met += bars_b_and_c(chosen)
-    print("every bar is met" if all(met) else "a bar is missed")
-    return 0 if all(met) else 1
+    return conclude(met)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

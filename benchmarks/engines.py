@@ -20,10 +20,7 @@ missed.
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from group_metrics import check, show
+from running import at_most, call, check, conclude, machine, show, start
 
 ROWS, LARGE = 10_000_000, 130_000_000
 VALUES = {
@@ -223,23 +220,6 @@ def run_merge() -> list[float]:
 # --- in the process that gives orders
 
 
-def call(worker: str, *arguments: str) -> Any:
-    """The answer of one of the functions above, from a process of its own."""
-    command = [sys.executable, __file__, "--worker", worker, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{worker} {' '.join(arguments)} failed:\n{done.stderr[-3000:]}")
-    return json.loads(
-        next(line for line in done.stdout.splitlines() if line.startswith("answer ")).removeprefix("answer ")
-    )
-
-
-def report(name: str, bar: str, value: float, unit: str = "x") -> bool:
-    passed = value <= BARS[bar]
-    print(f"{'PASS' if passed else 'MISS'}  {name}: {value:.3g} {unit}, at most {BARS[bar]:g} {unit}\n", flush=True)
-    return passed
-
-
 def bar_engine(engine: str, folder: Path) -> list[bool]:
     path = folder / "decisions.parquet"
     if not path.exists():
@@ -251,7 +231,8 @@ def bar_engine(engine: str, folder: Path) -> list[bool]:
             print(f"      {middle['ours, processor'] / middle['by hand, processor']:.3g} x in processor time")
         title = {"odds": "equalized odds", "cube": "the cube with score bins"}[name]
         ratio = middle["ours"] / middle["by hand"]
-        passed.append(report(f"({engine}) {title} of ten million rows, against the group-by by hand", "ratio", ratio))
+        said = f"({engine}) {title} of ten million rows, against the group-by by hand"
+        passed.append(at_most(BARS["ratio"], said, ratio))
     return passed
 
 
@@ -263,7 +244,7 @@ def bar_memory(folder: Path) -> list[bool]:
     print(f"      {found['people']:,} rows in {size:.0f} MB, audited in {found['seconds']:.1f} s: {found['verdict']}")
     return [
         check(f"(memory) the file is {size / LIMIT:.1f} x the memory limit, at least 4 x", size >= 4 * LIMIT),
-        report("(memory) largest resident memory of the whole process", "memory", found["peak"], "MB"),
+        at_most(BARS["memory"], "(memory) largest resident memory of the whole process", found["peak"], " MB"),
     ]
 
 
@@ -275,29 +256,22 @@ def bar_linear(_folder: Path) -> list[bool]:
     tenth, largest = (found[str(rows)] for rows in SIZES[-2:])
     ratios = {"wall clock": largest[0] / tenth[0] / 10, "processor": largest[1] / tenth[1] / 10}
     print(f"      a row costs {ratios['wall clock']:.3g} x by the wall clock")
-    return [report("(linear) a row of 10^8 against a row of 10^7, processor time", "linear", ratios["processor"])]
+    return [at_most(BARS["linear"], "(linear) a row of 10^8 against one of 10^7, processor time", ratios["processor"])]
 
 
 def bar_merge(_folder: Path) -> list[bool]:
-    return [report("(merge) 365 daily cubes of 200 groups", "merge", show("merged", call("run_merge")), "s")]
+    return [at_most(BARS["merge"], "(merge) 365 daily cubes of 200 groups", show("merged", call("run_merge")), " s")]
 
 
 def main(chosen: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "")
-    shown = "import evenhand, duckdb, polars; print(evenhand.show_versions())"
-    print(subprocess.check_output([sys.executable, "-c", shown], text=True))
+    machine("duckdb", "polars")
     bars = {"memory": bar_memory, "linear": bar_linear, "merge": bar_merge}
     passed: list[bool] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen or (*ENGINES, *bars):
             passed += bar_engine(name, Path(folder)) if name in ENGINES else bars[name](Path(folder))
-    print("every bar is met" if all(passed) else "a bar is missed")
-    return 0 if all(passed) else 1
+    return conclude(passed)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print("answer", json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from running import Timed, alternate, at_least, at_most, call, check, conclude, machine, show, start
 
 SEED = 20240229
 ROWS = {"a": 1_000_000, "b": 100_000, "c": 10_000_000}
@@ -38,8 +37,6 @@ VALUES = {
 ROUNDS = {"a": 11, "b": 3, "c": 9, "d": 3, "e": 21}
 BARS = {"a": 2.0, "b": 250.0, "c": 1.5, "c memory": 500.0, "d": 1.5, "e": 0.100}
 KINDS = ("object", "str")
-
-Timed = dict[str, list[float]]
 
 IMPORT = """
 import time
@@ -97,18 +94,6 @@ def floor(frame: Any) -> Any:
         key *= 2
         key += frame[name].to_numpy()
     return np.bincount(key, minlength=4 * width)
-
-
-def alternate(rounds: int, **functions: Callable[[], Any]) -> Timed:
-    """Seconds of each function, one after the other in every round; the first round warms up and is not counted."""
-    seconds: Timed = {name: [] for name in functions}
-    for i in range(rounds + 1):
-        for name, function in functions.items():
-            start = time.perf_counter()
-            function()
-            if i:
-                seconds[name].append(time.perf_counter() - start)
-    return seconds
 
 
 def run_floor_and_ours(kind: str) -> Timed:
@@ -251,40 +236,12 @@ def run_resident(path: str, who: str) -> float:
 # --- in the process that gives orders
 
 
-def call(worker: str, *arguments: str, program: Path | str = sys.executable) -> Any:
-    """The answer of one of the functions above, from a process of its own."""
-    command = [str(program), __file__, "--worker", worker, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{worker} {' '.join(arguments)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def report(name: str, bar: str, value: float, *, at_least: bool = False, unit: str = "x") -> bool:
-    limit = BARS[bar]
-    passed = value >= limit if at_least else value <= limit
-    side = "at least" if at_least else "at most"
-    print(f"{'PASS' if passed else 'MISS'}  {name}: {value:.3g} {unit}, {side} {limit:g} {unit}\n", flush=True)
-    return passed
-
-
-def check(name: str, passed: bool) -> bool:
-    print(f"{'PASS' if passed else 'MISS'}  {name}\n", flush=True)
-    return passed
-
-
-def show(name: str, values: list[float], unit: str = "s") -> float:
-    middle = statistics.median(values)
-    print(f"      {name:<22} median {middle:.4g} {unit}   [{' '.join(f'{value:.4g}' for value in values)}]", flush=True)
-    return middle
-
-
 def bar_a(_folder: Path) -> list[bool]:
     passed = []
     for kind in KINDS:
         seconds = call("run_floor_and_ours", kind)
         ratio = show("ours", seconds["ours"]) / show("floor", seconds["floor"])
-        passed.append(report(f"(a) a million rows in pandas, {kind} columns, against the floor", "a", ratio))
+        passed.append(at_most(BARS["a"], f"(a) a million rows in pandas, {kind} columns, against the floor", ratio))
     return passed
 
 
@@ -308,7 +265,7 @@ def bar_b(folder: Path) -> list[bool]:
     )
     groups = len(theirs["values"]["count"])
     ratio = show("fairlearn", theirs["seconds"]) / show("ours", mine["seconds"])
-    passed = report("(b) 100,000 rows, Arrow strings, against MetricFrame", "b", ratio, at_least=True)
+    passed = at_least(BARS["b"], "(b) 100,000 rows, Arrow strings, against MetricFrame", ratio)
     agree = f"(b) {len(theirs['values'])} measures of {groups} groups are the same, to {apart:.0e}"
     return [passed, check(agree, apart < 1e-12)]
 
@@ -319,12 +276,12 @@ def bar_c(folder: Path) -> list[bool]:
     print(f"      {ROWS['c']:,} rows in {Path(path).stat().st_size / 2**20:.0f} MB")
     seconds = call("run_file", path)
     ratio = show("ours", seconds["ours"]) / show("bare group-by", seconds["bare"])
-    passed = [report("(c) ten million rows in Parquet, against the bare group-by", "c", ratio)]
+    passed = [at_most(BARS["c"], "(c) ten million rows in Parquet, against the bare group-by", ratio)]
     peaks = {who: [call("run_resident", path, who) for _ in range(3)] for who in ("bare", "ours")}
     show("bare group-by", peaks["bare"], "MB")
     largest = max(peaks["ours"])
     show("ours", peaks["ours"], "MB")
-    return [*passed, report("(c) peak memory of the whole process", "c memory", largest, unit="MB")]
+    return [*passed, at_most(BARS["c memory"], "(c) peak memory of the whole process", largest, " MB")]
 
 
 def bar_d(_folder: Path) -> list[bool]:
@@ -342,7 +299,7 @@ def bar_d(_folder: Path) -> list[bool]:
             for how in found["ours"][0]
         }
         worse = max(ratios, key=lambda how: ratios[how])
-        passed.append(report(f"(d) memory beyond the data, {kind} columns, {worse}", "d", ratios[worse]))
+        passed.append(at_most(BARS["d"], f"(d) memory beyond the data, {kind} columns, {worse}", ratios[worse]))
     return passed
 
 
@@ -366,28 +323,20 @@ def bar_e(folder: Path) -> list[bool]:
         show(f"{name}, processor", taken)
     extra = loaded["evenhand"] - loaded["numpy"]
     return [
-        report("(e) import evenhand above import numpy", "e", above, unit="s"),
+        at_most(BARS["e"], "(e) import evenhand above import numpy", above, " s"),
         check(f"(e) loaded besides numpy and the standard library: {', '.join(sorted(extra))}", extra == {"evenhand"}),
     ]
 
 
 def main(chosen: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "")
-    print(
-        subprocess.check_output([sys.executable, "-c", "import evenhand; print(evenhand.show_versions())"], text=True)
-    )
+    machine()
     bars = {"a": bar_a, "b": bar_b, "c": bar_c, "d": bar_d, "e": bar_e}
     passed: list[bool] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen or bars:
             passed += bars[name](Path(folder))
-    print("every bar is met" if all(passed) else "a bar is missed")
-    return 0 if all(passed) else 1
+    return conclude(passed)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

@@ -21,16 +21,13 @@ over all samples of a setting. Exits 1 when a bar is missed.
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import platform
 import resource
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
+
+from running import at_least, at_most, call, conclude, machine, start
 
 SEED = 20240229
 PEOPLE, WIDTH, K = 100_000, 20, 5
@@ -144,22 +141,6 @@ def draw(random: Any, kind: str, people: int, width: int, k: int, mode: str) -> 
 # --- in the process that gives orders
 
 
-def call(worker: str, *arguments: object, program: Path | str = sys.executable) -> Any:
-    """The answer of one of the functions above, from a process of its own."""
-    command = [str(program), __file__, "--worker", worker, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{worker} {' '.join(map(str, arguments))} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def report(bar: str, name: str, value: float, unit: str, at_least: bool = True) -> bool:
-    met = value >= BARS[bar] if at_least else value <= BARS[bar]
-    side = "at least" if at_least else "at most"
-    print(f"{'PASS' if met else 'MISS'}  ({bar}) {name}: {value:,.4g}{unit}, {side} {BARS[bar]:,g}{unit}\n", flush=True)
-    return met
-
-
 def told(name: str, answer: dict[str, Any]) -> None:
     seconds = f"{answer['clock']:.1f} s by the clock, {answer['processor']:.1f} s of processors"
     print(f"      {name:<42} {seconds}, {answer['memory']:.0f} MB", flush=True)
@@ -172,12 +153,12 @@ def bars_a_to_c(chosen: list[str]) -> list[bool]:
         met += bar_a(ours)
     if "b" in chosen:
         told(f"evenhand, exact, {PEOPLE:,} people", ours)
-        met.append(report("b", f"memory at {PEOPLE:,} people", ours["memory"], " MB", at_least=False))
+        met.append(at_most(BARS["b"], f"(b) memory at {PEOPLE:,} people", ours["memory"], " MB"))
     if "c" in chosen:
         near = call("run_ours", PEOPLE, "approximate")
         told(f"evenhand, by the index, {PEOPLE:,} people", near)
         print(f"      consistency {near['value']:.4f}, exactly {ours['value']:.4f}")
-        met.append(report("c", "true neighbours found by the index", near["recall"], ""))
+        met.append(at_least(BARS["c"], "(c) true neighbours found by the index", near["recall"], ""))
     return met
 
 
@@ -205,7 +186,7 @@ def bar_a(ours: dict[str, Any]) -> list[bool]:
     print(f"      by the clock {ratios['clock']:.3g} x, in processor seconds {ratios['processor']:.3g} x")
     return [
         abs(same["value"] - theirs[many]["value"]) < 1e-12,
-        report("a", f"{PEOPLE:,} people, {WIDTH} features, against AIF360", min(ratios.values()), " x"),
+        at_least(BARS["a"], f"(a) {PEOPLE:,} people, {WIDTH} features, against AIF360", min(ratios.values())),
     ]
 
 
@@ -227,28 +208,24 @@ def bar_d() -> bool:
                 f"   errors {held['errors']} x the true ones",
                 flush=True,
             )
-    return report("d", f"intervals that hold, least of {len(settings)} settings of {SAMPLES} samples", least, "")
+    name = f"(d) intervals that hold, least of {len(settings)} settings of {SAMPLES} samples"
+    return at_least(BARS["d"], name, least, "")
 
 
 def bar_e() -> bool:
     answer = call("run_ours", LARGE, "approximate")
     told(f"evenhand, by the index, {LARGE:,} people", answer)
-    return report("e", f"true neighbours found among {LARGE:,} people", answer["recall"], "")
+    return at_least(BARS["e"], f"(e) true neighbours found among {LARGE:,} people", answer["recall"], "")
 
 
 def main(arguments: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "", flush=True)
+    machine()
     chosen = [name for name in arguments if name in BARS] or ([] if "--large" in arguments else list("abcd"))
     met = bars_a_to_c(chosen) if {"a", "b", "c"} & set(chosen) else []
     met += [bar_d()] if "d" in chosen else []
     met += [bar_e()] if "e" in chosen or "--large" in arguments else []
-    print("every bar is met" if all(met) else "a bar is missed")
-    return 0 if all(met) else 1
+    return conclude(met)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

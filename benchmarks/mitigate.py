@@ -18,11 +18,6 @@ Exits 1 when a bar is missed.
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -30,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import peers
-from group_metrics import alternate, check, show
+from running import alternate, at_least, at_most, call, check, conclude, machine, show, start
 
 SEED = 20240229
 ROWS = 1_000_000
@@ -164,14 +159,6 @@ def run_error_parity(path: str) -> list[float]:
 # --- the bars
 
 
-def call(worker: str, *arguments: str, program: Any = sys.executable) -> Any:
-    """What a worker of this file answers, in a process of its own."""
-    done = subprocess.run(
-        [str(program), __file__, "--worker", worker, *arguments], check=True, stdout=subprocess.PIPE, text=True
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def bar_reweigh() -> list[bool]:
     answer = call("run_reweighing")
     bare = show("bare bincount, gather", answer["bare"])
@@ -179,10 +166,10 @@ def bar_reweigh() -> list[bool]:
     show("ours, categories", answer["categories"])
     text = show("ours, text", answer["text"]) / (show("pd.factorize of text", answer["factorize"]) + bare)
     return [
-        check(
-            f"(reweigh) a million rows: {ratio:.2f} x a bare bincount-and-gather, at most {BARS['reweigh']:g} x "
-            f"(text: {text:.2f} x with its factorize)",
-            ratio <= BARS["reweigh"],
+        at_most(
+            BARS["reweigh"],
+            f"(reweigh) a million rows (text, with its factorize: {text:.2f} x), against a bare bincount-and-gather",
+            ratio,
         ),
         check(f"(reweigh) the weights are the same, to {answer['apart']:.0e}", answer["apart"] < 1e-12),
     ]
@@ -199,16 +186,10 @@ def bar_thresholds() -> list[bool]:
         # Seconds, not a ratio: on a busy machine the fastest of seven tells most of the work itself.
         slowest = max(min(mine[name]) for name in ("single", "lots", "exact"))
         ratio = show(f"{groups} groups: fairlearn", theirs["seconds"]) / float(np.median(mine["exact"]))
+        gains = f"accuracy {mine['gain']:.5f}, theirs {theirs['gain']:.5f}"
         passed += [
-            check(
-                f"(thresholds) {groups} groups: {slowest:.3f} s, at most {BARS['seconds']:g} s",
-                slowest <= BARS["seconds"],
-            ),
-            check(
-                f"(thresholds) {groups} groups: {ratio:.0f} x faster than fairlearn, at least {BARS['fairlearn']:g} x; "
-                f"accuracy {mine['gain']:.5f}, theirs {theirs['gain']:.5f}",
-                ratio >= BARS["fairlearn"],
-            ),
+            at_most(BARS["seconds"], f"(thresholds) {groups} groups", slowest, " s"),
+            at_least(BARS["fairlearn"], f"(thresholds) {groups} groups, against fairlearn ({gains})", ratio),
         ]
     return passed
 
@@ -233,18 +214,13 @@ def bar_optimum() -> list[bool]:
 
 
 def main(chosen: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "")
+    machine()
     bars = {"reweigh": bar_reweigh, "thresholds": bar_thresholds, "optimum": bar_optimum}
     passed: list[bool] = []
     for name in chosen or bars:
         passed += bars[name]()
-    print("every bar is met" if all(passed) else "a bar is missed")
-    return 0 if all(passed) else 1
+    return conclude(passed)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

@@ -15,10 +15,6 @@ compared alternates, and medians are compared. The numbers of both sides are com
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from group_metrics import alternate, check, show
+from running import alternate, at_least, at_most, call, check, conclude, machine, show, start
 
 SEED = 20240229
 ROWS = {"a": 1_000_000, "b": 10_000_000}
@@ -153,15 +149,6 @@ def run_file(path: str) -> dict[str, Any]:
 # --- in the process that gives orders
 
 
-def call(worker: str, *arguments: str, program: Path | str = sys.executable) -> Any:
-    """The answer of one of the functions above, from a process of its own."""
-    command = [str(program), __file__, "--worker", worker, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{worker} {' '.join(arguments)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def bar_a(folder: Path) -> list[bool]:
     import peers
 
@@ -185,7 +172,7 @@ def bar_a(folder: Path) -> list[bool]:
     ratio = show("scikit-learn", theirs["seconds"]) / show("ours", mine["seconds"])
     exact = max(gap for what, gap in apart.items() if what != "auc")
     return [
-        check(f"(a) AUC, calibration, balance: {ratio:.3g} x faster, at least {BARS['a']:g} x", ratio >= BARS["a"]),
+        at_least(BARS["a"], "(a) AUC, calibration, balance, against scikit-learn", ratio),
         check(f"(a) rates and means are the same, to {exact:.0e}", exact < 1e-9),
         check(f"(a) the AUCs are {apart['auc']:.0e} apart. {mine['note']}", apart["auc"] < 1e-4),
     ]
@@ -201,30 +188,23 @@ def bar_b(folder: Path) -> list[bool]:
     print(f"      {ROWS['b']:,} rows in {Path(path).stat().st_size / 2**20:.0f} MB")
     answer = call("run_file", path)
     ratio = show("ours", answer["seconds"]["ours"]) / show("bare group-by", answer["seconds"]["bare"])
-    name = f"(b) ten million rows in Parquet, {answer['bins']:,} bins: {ratio:.3g} x the bare group-by"
     return [
-        check(f"{name}, at most {BARS['b']:g} x", ratio <= BARS["b"]),
+        at_most(
+            BARS["b"], f"(b) ten million rows in Parquet, {answer['bins']:,} bins, against the bare group-by", ratio
+        ),
         check("(b) people and sums are the same", answer["same"]),
     ]
 
 
 def main(chosen: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "")
-    print(
-        subprocess.check_output([sys.executable, "-c", "import evenhand; print(evenhand.show_versions())"], text=True)
-    )
+    machine()
     bars = {"a": bar_a, "b": bar_b}
     passed: list[bool] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen or bars:
             passed += bars[name](Path(folder))
-    print("every bar is met" if all(passed) else "a bar is missed")
-    return 0 if all(passed) else 1
+    return conclude(passed)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

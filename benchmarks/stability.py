@@ -21,10 +21,7 @@ chance. Exits 1 when a bar is missed.
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -35,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from group_metrics import alternate, check, show
+from running import alternate, at_least, at_most, call, check, conclude, machine, show, start
 
 SEED = 20240229
 SIZES = {"a": (50, 10_000), "b": (200, 100_000)}
@@ -250,20 +247,10 @@ def coverage(ensembles: int) -> int:
             least = min(least, rates[worst])
             mean = sum(rates.values()) / len(rates)
             print(f"{setting!s:<58} least {rates[worst]:.1%} ({worst[0]}, {worst[1]}), mean {mean:.1%}", flush=True)
-    return 0 if check(f"coverage of the 95 % intervals: {least:.1%}, at least {COVERAGE:.0%}", least >= COVERAGE) else 1
+    return conclude([at_least(100 * COVERAGE, "coverage of the 95 % intervals", 100 * least, " %")])
 
 
 # --- in the process that gives orders
-
-
-def call(worker: str, *arguments: str, program: Path | str = sys.executable) -> Any:
-    """The answer of one of the functions above, from a process of its own."""
-    done = subprocess.run(
-        [str(program), __file__, "--worker", worker, *arguments], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.exit(f"{worker} {' '.join(arguments)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def bar_a(folder: Path) -> list[bool]:
@@ -279,10 +266,7 @@ def bar_a(folder: Path) -> list[bool]:
     flipped = {**theirs["values"], "Mean_Prediction": 1 - theirs["values"]["Mean_Prediction"]}
     apart = max(abs(flipped[name] - mine["numbers"][name]) for name in NAMES)
     return [
-        check(
-            f"(a) 50 x 10,000: {ratio:.0f} x faster than Virny ({whole:.0f} x with intervals), bar {BARS['a']:g} x",
-            ratio >= BARS["a"],
-        ),
+        at_least(BARS["a"], f"(a) 50 x 10,000, against Virny ({whole:.0f} x with intervals)", ratio),
         check(f"(a) {len(NAMES)} numbers are the same, to {apart:.0e}", apart < 1e-9),
     ]
 
@@ -293,8 +277,8 @@ def bar_b(_folder: Path) -> list[bool]:
     memory = [call("run_memory") for _ in range(3)]
     show("whole process", memory, "MB")
     return [
-        check(f"(b) 200 x 100,000: {ratio:.3g} x two plain passes, at most {BARS['b']:g} x", ratio <= BARS["b"]),
-        check(f"(b) {max(memory):.0f} MB, at most {BARS['b memory']:g} MB", max(memory) <= BARS["b memory"]),
+        at_most(BARS["b"], "(b) 200 x 100,000, against two plain passes", ratio),
+        at_most(BARS["b memory"], "(b) largest resident memory", max(memory), " MB"),
         check(f"(b) the deviations are the same, to {answer['apart']:.0e} of float32", answer["apart"] < 1e-6),
     ]
 
@@ -303,14 +287,13 @@ def bar_c(_folder: Path) -> list[bool]:
     answer = call("run_fitting")
     ratio = show("ours", answer["ours"]) / show("bare joblib loop", answer["loop"])
     return [
-        check(f"(c) {REPLICAS} fits: {ratio:.3g} x a bare joblib loop, at most {BARS['c']:g} x", ratio <= BARS["c"]),
+        at_most(BARS["c"], f"(c) {REPLICAS} fits, against a bare joblib loop", ratio),
         check("(c) the predictions are the same", answer["same"]),
     ]
 
 
 def main(chosen: list[str]) -> int:
-    print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores", end="")
-    print(f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "")
+    machine()
     if chosen[:1] == ["--coverage"]:
         return coverage(int(chosen[1]) if chosen[1:] else ENSEMBLES)
     bars = {"a": bar_a, "b": bar_b, "c": bar_c}
@@ -318,12 +301,8 @@ def main(chosen: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen or bars:
             passed += bars[name](Path(folder))
-    print("every bar is met" if all(passed) else "a bar is missed")
-    return 0 if all(passed) else 1
+    return conclude(passed)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--worker"]:
-        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:]), default=float))
-    else:
-        sys.exit(main(sys.argv[1:]))
+    start(main, globals())

@@ -184,12 +184,11 @@ class Average:
 
 
 @dataclass(frozen=True)
-class Normal:
-    """Values with standard errors: functions of rows, means of scores."""
+class _Measured:
+    """Values with standard errors."""
 
     values: Floats
     errors: Floats
-    sizes: Floats
 
     @property
     def centre(self) -> Floats:
@@ -202,6 +201,13 @@ class Normal:
     @property
     def variances(self) -> Floats:
         return self.errors**2
+
+
+@dataclass(frozen=True)
+class Normal(_Measured):
+    """Functions of rows, means of scores."""
+
+    sizes: Floats
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
         chosen = list(places)
@@ -234,29 +240,15 @@ class Logit(Normal):
 
 
 @dataclass(frozen=True)
-class Errors(Inflated):
+class Errors(_Measured, Inflated):
     """Sums of absolute deviations, such as a calibration error: noise alone makes them positive.
 
     The upper limit adds `errors`; the lower takes off what pure noise would make, `noise` on average with `noise_sd`.
     """
 
-    values: Floats
-    errors: Floats
     noise: Floats
     noise_sd: Floats
     sizes: Floats
-
-    @property
-    def centre(self) -> Floats:
-        return self.values
-
-    @property
-    def deviations(self) -> Floats:
-        return self.errors
-
-    @property
-    def variances(self) -> Floats:
-        return self.errors**2
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
         chosen, root = list(places), np.sqrt(multiplier)
