@@ -71,11 +71,15 @@ def check(name: str, passed: bool) -> bool:
 
 
 def at_most(limit: float, name: str, value: float, unit: str = " x") -> bool:
-    return check(f"{name}: {value:,.3g}{unit}, at most {limit:,g}{unit}", value <= limit)
+    return check(f"{name}: {_figure(value)}{unit}, at most {limit:,g}{unit}", value <= limit)
 
 
 def at_least(limit: float, name: str, value: float, unit: str = " x") -> bool:
-    return check(f"{name}: {value:,.3g}{unit}, at least {limit:,g}{unit}", value >= limit)
+    return check(f"{name}: {_figure(value)}{unit}, at least {limit:,g}{unit}", value >= limit)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def conclude(passed: Iterable[bool]) -> int:

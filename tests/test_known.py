@@ -47,6 +47,7 @@ def test_guide_names_the_groups():
         "The false positive rate differs most: it is highest for a (100.0 %) and lowest for b (0.0 %): "
         "a gap of 100.0 points (95 % interval 0.0 to 100.0), above the threshold of 10."
     )
+    assert str(found) == f"Inconclusive. {found.interpretation}"  # nobody should take the estimate for the verdict
 
 
 # --- COMPAS at a decile of 5 or more: 7,214 people ----------------------------------------------------------------

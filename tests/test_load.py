@@ -114,7 +114,7 @@ def test_the_findings_are_loaded_and_not_computed_anew(tmp_path):
     told["findings"][0]["value"]["value"] = 0.123
     (tmp_path / "old.json").write_text(json.dumps(told))
     loaded = eh.Audit.load(tmp_path / "old.json")
-    assert str(loaded.findings[0]) == "As it was judged then."
+    assert str(loaded.findings[0]) == "Fail. As it was judged then."
     assert float(loaded.findings[0]) == 0.123
 
 

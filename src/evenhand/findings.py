@@ -181,7 +181,7 @@ class Finding:
         return self.value.value
 
     def __str__(self) -> str:
-        return self.interpretation
+        return f"{self.verdict.capitalize()}. {self.interpretation}"
 
     def __repr__(self) -> str:
         on = " × ".join(self.attributes)

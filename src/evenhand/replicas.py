@@ -167,7 +167,7 @@ class Stability:
         return Audit(self.cube, policy, self.findings, (*self.notes, *aside, judged), deciding, self.frame_kind)
 
     def __str__(self) -> str:
-        told = [f"- {' × '.join(found.attributes)}: {found}" for found in self.findings]
+        told = [f"- {' × '.join(found.attributes)}: {found.verdict}. {found.interpretation}" for found in self.findings]
         return "\n".join([f"{self.replicas} replicas, {self.cube.size:,} people.", *told, *self.notes])
 
     __repr__ = __str__
