@@ -152,6 +152,19 @@ def test_a_file_of_sqlite(table, tmp_path):
     assert eh.Audit.load(tmp_path / "audit.json").cube.size == table["y"].to_pylist().count(1)
 
 
+@pytest.mark.parametrize(
+    "query", ["DELETE FROM people", "SELECT * FROM people; DELETE FROM people", "DROP TABLE people"]
+)
+def test_a_file_of_sqlite_is_only_read(table, tmp_path, query):
+    needs("ibis")
+    KINDS["ibis sqlite"](table, tmp_path)
+    before = (tmp_path / "people.sqlite").read_bytes()
+    done = run(["--database=sqlite:///people.sqlite", f"--query={query}"], tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert "cannot answer for this query" in done.stderr
+    assert (tmp_path / "people.sqlite").read_bytes() == before
+
+
 def test_a_table_that_is_not_there(postgres, tmp_path):
     done = run([f"--database={postgres.url}", "--table=peeple"], tmp_path)
     assert done.returncode == 2
