@@ -9,6 +9,7 @@ every group keeps its size.
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ Ints = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]
 
 
-class Resampler(GroupEstimator):
+class Resampler(GroupEstimator, ABC):
     """What the resamplers share; each says which rows of a cell are dropped or repeated.
 
     Attributes:
@@ -59,9 +60,9 @@ class Resampler(GroupEstimator):
         self.fit(X, y, sensitive=sensitive)
         return take(X, self.sample_indices_), take(y, self.sample_indices_)
 
+    @abstractmethod
     def _resize(self, found: Cells, moved: Ints, copies: Counts, X: Any, y: Any) -> None:
         """Say in `copies` how often each row of the cells in `moved` is taken."""
-        raise NotImplementedError
 
 
 class UniformResampler(Resampler):

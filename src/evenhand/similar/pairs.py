@@ -5,6 +5,7 @@ Pairs come in chunks, so that their number may be far larger than what memory ho
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -103,13 +104,14 @@ class KNearest:
             yield Chunk(low[once], high[once], chunk.distance[once])
 
 
-class _Symmetric:
+class _Symmetric(ABC):
     """Pairs that are pairs from either side."""
 
     spare = None
 
+    @abstractmethod
     def pairs(self) -> Iterator[Chunk]:
-        raise NotImplementedError
+        """Every pair once."""
 
     def neighbours(self) -> Iterator[Chunk]:
         for chunk in self.pairs():
