@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Proportions
-from evenhand.measures import MEASURES
+from evenhand.measures.cells import MEASURES
 
 Floats = npt.NDArray[np.float64]
 Part = tuple[Floats, Floats]  # k and n of one measure, [samples, groups]

@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evenhand as eh
-from evenhand.scoremeasures import MIN_BIN
+from evenhand.measures.scores import MIN_BIN
 
 Floats = npt.NDArray[np.float64]
 

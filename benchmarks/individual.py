@@ -116,10 +116,11 @@ def draw(random: Any, kind: str, people: int, width: int, k: int, mode: str) -> 
     """Two groups that live in different regions, decided at random, by a rule, or in between."""
     import numpy as np
 
-    from evenhand.similar import figures, neighbours
-    from evenhand.similar.distances import Points
-    from evenhand.similar.gathering import SPARE
-    from evenhand.similar.pairs import KNearest, Within
+    from evenhand.individual import neighbours
+    from evenhand.individual import shares as figures
+    from evenhand.individual.cohort import SPARE
+    from evenhand.individual.distances import Points
+    from evenhand.individual.pairs import KNearest, Within
 
     X = random.normal(size=(people, width))
     group = (random.random(people) < 1 / (1 + np.exp(1 - X[:, 0]))).astype(np.int64)

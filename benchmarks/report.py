@@ -64,7 +64,7 @@ def counts(groups: int) -> dict[str, list[Any]]:
 
 def page(groups: int) -> str:
     import evenhand as eh
-    from evenhand.report import html
+    from evenhand.report import page as html
 
     roles = {"label": "label", "score": "score", "cutoff": 0.5, "count": "count", "sensitive": "district"}
     return html.render(eh.audit(counts(groups), score_range=(0, 1), **roles))
@@ -87,7 +87,7 @@ def redraws(browser: Any, path: Path) -> tuple[list[float], int]:
 def main(chosen: list[str]) -> int:
     from playwright.sync_api import sync_playwright
 
-    from evenhand.report import html
+    from evenhand.report import page as html
 
     program = os.environ.get("EVENHAND_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:

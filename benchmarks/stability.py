@@ -197,7 +197,7 @@ COVERAGE, DOUBTFUL, MOST_ROUNDS = 0.92, 0.94, 3
 
 def truth(setting: Setting) -> dict[str, Any]:
     """The mean of each dimension in each group, over many large ensembles."""
-    from evenhand import dimensions
+    from evenhand.replicas import dimensions
 
     random = np.random.default_rng(SEED + 1)
     found: dict[str, list[Any]] = {name: [] for name in dimensions.NAMES}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-import hostile
+from support import hostile
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib draws the displays")
 matplotlib.use("Agg")

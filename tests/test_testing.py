@@ -8,10 +8,10 @@ import sys
 import pytest
 
 import evenhand as eh
-import hostile
 from evenhand.errors import CallError, DataError
-from evenhand.policy import Policy
 from evenhand.testing import assert_fair
+from evenhand.verdicts.policy import Policy
+from support import hostile
 
 
 def decided(a: tuple[int, int], b: tuple[int, int]) -> dict[str, list]:

@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 
 import evenhand
 from evenhand.catalogue import ALIASES, METRICS
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

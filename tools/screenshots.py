@@ -21,7 +21,7 @@ VIEWS = {"light": ("light", 1280, 1180, 1.0), "dark": ("dark", 1280, 1180, 1.0),
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    import pages
+    from support import pages
 
     program = shutil.which("chromium")
     if program is None:

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 
 import evenhand as eh
-from evenhand import plain, scored
-from evenhand.auditing import Audit
+from evenhand.audits.audit import Audit
 from evenhand.catalogue import METRICS, find
-from evenhand.cube import Cube
-from evenhand.findings import Estimate, Finding, spell
-from evenhand.measures import MEASURES, evaluate, reason
-from evenhand.report import pagedata
-from evenhand.scoremeasures import SCORE_MEASURES, Binned
-from evenhand.table import every_measure, values_of
+from evenhand.core import records
+from evenhand.core.results import Estimate, Finding, spell
+from evenhand.cube.cube import Cube
+from evenhand.measures.cells import MEASURES, evaluate, reason
+from evenhand.measures.scores import SCORE_MEASURES, Binned
+from evenhand.report.page import data
+from evenhand.verdicts.notes import calibration
+from evenhand.verdicts.table import every_measure, values_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "vectors"
 
@@ -136,7 +137,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
 
 def names() -> list[str]:
     """The metrics that a page recomputes."""
-    return [metric.name for metric in METRICS.values() if pagedata.recomputable(metric)]
+    return [metric.name for metric in METRICS.values() if data.recomputable(metric)]
 
 
 def case(
@@ -152,11 +153,11 @@ def case(
     cube = Cube.count(**roles)
     chosen = names() if whole else FEW
     audit = cube.audit(metrics=_possible(cube, chosen), **arguments)
-    built = pagedata.build(audit, smallest_cell=least)
-    inside = pagedata.embedded(cube, least)
+    built = data.build(audit, smallest_cell=least)
+    inside = data.embedded(cube, least)
     told = {
         "tables": {name: part for name, part in built["tables"].items() if name != "measures"},
-        "cube": pagedata.unpack(built["cube"]),
+        "cube": data.unpack(built["cube"]),
         "curves": [_curves(inside, attributes) for attributes in built["tables"]["attribute_sets"]] if curves else [],
         "expected": [_expected(audit, inside, stop, chosen, MEASURES if whole else SHOWN) for stop in stops],
     }
@@ -172,7 +173,7 @@ def _expected(
     audit: Audit, inside: Cube, stop: int, chosen: Iterable[str], measures: Collection[str]
 ) -> dict[str, Any]:
     """Every group and every finding at a stop, from the embedded cube."""
-    there = pagedata.decided(inside, stop)
+    there = data.decided(inside, stop)
     again = there.audit(policy=audit.policy, metrics=_possible(there, chosen))
     sets = list(dict.fromkeys(found.attributes for found in again.findings))
     return {
@@ -245,7 +246,7 @@ def _curves(inside: Cube, attributes: Sequence[str]) -> dict[str, Any]:
     return {
         "attributes": list(attributes),
         "auc": values_of(SCORE_MEASURES["auc"], part).tolist(),
-        "calibration": [list(row[:-1]) for row in scored.curve(part).rows],
+        "calibration": [list(row[:-1]) for row in calibration.curve(part).rows],
         "first": shares[:, 0].tolist(),
         "last": shares[:, -1].tolist(),
     }
@@ -254,7 +255,7 @@ def _curves(inside: Cube, attributes: Sequence[str]) -> dict[str, Any]:
 def _short(value: Any) -> Any:
     """Numbers to 11 digits, so that no machine's last digit counts as a change."""
     if isinstance(value, float):
-        return plain.number(float(f"{value:.11g}"))
+        return records.number(float(f"{value:.11g}"))
     if isinstance(value, dict):
         return {key: _short(item) for key, item in value.items()}
     return [_short(item) for item in value] if isinstance(value, (list, tuple)) else value
@@ -262,7 +263,7 @@ def _short(value: Any) -> Any:
 
 def vectors() -> dict[str, Any]:
     """The content of each file: the measures that all cases share, and a file for each case."""
-    found: dict[str, Any] = {"measures": pagedata.measures()}
+    found: dict[str, Any] = {"measures": data.measures()}
     for name, (roles, arguments, stops) in CASES.items():
         found[name.replace(" ", "_")] = case(roles(), arguments, stops, whole=name in WHOLE, curves=name in CURVES)
     return found

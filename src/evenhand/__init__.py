@@ -15,54 +15,54 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from evenhand.versions import __version__ as __version__
+from evenhand.core.version import __version__ as __version__
 
 logging.getLogger("evenhand").addHandler(logging.NullHandler())
 
 _HOMES = {
-    "Abstention": "abstaining",
-    "Audit": "auditing",
+    "Abstention": "replicas.abstention",
+    "Audit": "audits.audit",
     "CallError": "errors",
-    "CausalModel": "counterfactual",
-    "Change": "differences",
-    "Changes": "differences",
-    "Cube": "cube",
+    "CausalModel": "counterfactual.fairness",
+    "Change": "audits.diff",
+    "Changes": "audits.diff",
+    "Cube": "cube.cube",
     "DataError": "errors",
-    "Equation": "counterfactual",
-    "Estimate": "findings",
+    "Equation": "counterfactual.fairness",
+    "Estimate": "core.results",
     "EvenhandError": "errors",
-    "Finding": "findings",
-    "GapSplit": "counterfactual",
-    "Impossibility": "theorems",
-    "InvariantPredictor": "counterfactual",
+    "Finding": "core.results",
+    "GapSplit": "counterfactual.fairness",
+    "Impossibility": "audits.impossibility",
+    "InvariantPredictor": "counterfactual.fairness",
     "MissingDependencyError": "errors",
-    "Panel": "findings",
-    "Policy": "policy",
-    "Recommendation": "guide",
-    "Replicas": "replicating",
-    "Row": "findings",
-    "Sample": "findings",
-    "Stability": "replicas",
-    "Sweep": "sweeps",
-    "Trend": "monitoring",
-    "audit": "auditing",
-    "consistency": "individual",
-    "counterfactual_fairness": "counterfactual",
-    "decompose": "counterfactual",
-    "diff": "differences",
-    "flip_test": "counterfactual",
-    "impossibility": "theorems",
-    "lipschitz": "individual",
-    "measure": "measures",
-    "metric": "functions",
-    "recommend": "guide",
-    "replicate": "replicating",
-    "scorer": "scoring",
-    "show_versions": "versions",
-    "stability": "replicas",
-    "sweep": "sweeps",
-    "trend": "monitoring",
-    "worst_pairs": "individual",
+    "Panel": "core.results",
+    "Policy": "verdicts.policy",
+    "Recommendation": "audits.guide",
+    "Replicas": "replicas.fit",
+    "Row": "core.results",
+    "Sample": "core.results",
+    "Stability": "replicas.stability",
+    "Sweep": "audits.sweep",
+    "Trend": "audits.trend",
+    "audit": "audits.audit",
+    "consistency": "individual.consistency",
+    "counterfactual_fairness": "counterfactual.fairness",
+    "decompose": "counterfactual.fairness",
+    "diff": "audits.diff",
+    "flip_test": "counterfactual.fairness",
+    "impossibility": "audits.impossibility",
+    "lipschitz": "individual.consistency",
+    "measure": "measures.cells",
+    "metric": "audits.functions",
+    "recommend": "audits.guide",
+    "replicate": "replicas.fit",
+    "scorer": "audits.scorer",
+    "show_versions": "core.version",
+    "stability": "replicas.stability",
+    "sweep": "audits.sweep",
+    "trend": "audits.trend",
+    "worst_pairs": "individual.consistency",
 }
 _DIMENSIONS = (
     "aleatoric_uncertainty",
@@ -76,7 +76,7 @@ _DIMENSIONS = (
     "statistical_bias",
     "std",
 )
-_HOMES |= {f"{name}_{kind}": "wavering" for name in _DIMENSIONS for kind in ("difference", "ratio")}
+_HOMES |= {f"{name}_{kind}": "audits.wavering" for name in _DIMENSIONS for kind in ("difference", "ratio")}
 
 
 def __getattr__(name: str) -> Any:
@@ -91,7 +91,7 @@ def __getattr__(name: str) -> Any:
         # Before the metrics: the modules that make them import each other through here.
         value = import_module(f"evenhand.{name}")
     else:
-        functions = import_module("evenhand.functions").FUNCTIONS
+        functions = import_module("evenhand.audits.functions").FUNCTIONS
         if name not in functions:
             from evenhand.errors import nearest
 
@@ -103,4 +103,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*_HOMES, *import_module("evenhand.functions").FUNCTIONS, "datasets", "__version__"]
+    return [*_HOMES, *import_module("evenhand.audits.functions").FUNCTIONS, "datasets", "__version__"]

@@ -10,21 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand import curves
-from evenhand.auditing import Audit
-from evenhand.cube import Cube
+from evenhand.audits.audit import Audit
+from evenhand.audits.sweep import sweep
+from evenhand.core.arrays import Floats
+from evenhand.core.results import spell
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, nearest
-from evenhand.findings import spell
 from evenhand.inference.intervals import wilson
+from evenhand.measures import curves
+from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
 from evenhand.report.names import clip
 from evenhand.report.tables import share_of_limit
-from evenhand.scoremeasures import NEGATIVE, POSITIVE, Binned
-from evenhand.sweeps import sweep
-from evenhand.table import every_measure
-
-Floats = npt.NDArray[np.float64]
+from evenhand.verdicts.table import every_measure
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

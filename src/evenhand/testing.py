@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from evenhand.auditing import Audit, audit
-from evenhand.cube import Cube
+from evenhand.audits.audit import Audit, audit
+from evenhand.core.results import Finding
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
-from evenhand.findings import Finding
 from evenhand.report import tables
 from evenhand.report.names import clean
 

@@ -11,9 +11,10 @@ from functools import cache
 import pytest
 
 import evenhand as eh
-import hostile
-import pages
-from evenhand.report import html, pagedata, pagestatic, tables
+from evenhand.report import page as html
+from evenhand.report import tables
+from evenhand.report.page import data, static
+from support import hostile, pages
 
 every_kind = pytest.mark.parametrize("kind", list(pages.KINDS))
 
@@ -27,7 +28,7 @@ def page(kind: str) -> str:
 def at(kind: str, stop: int) -> eh.Audit:
     """What Python says of the embedded counts with the cutoff at a stop of the slider."""
     audit = pages.KINDS[kind]()
-    return pagedata.decided(pagedata.embedded(audit.cube), stop).audit(policy=audit.policy)
+    return data.decided(data.embedded(audit.cube), stop).audit(policy=audit.policy)
 
 
 def found(audit: eh.Audit, metric: str, *attributes: str) -> eh.findings.Finding:
@@ -417,7 +418,7 @@ def test_hostile_names_stay_names(opened):
     assert "owned" not in shown.tab.title()
     assert shown.tab.evaluate("() => document.querySelectorAll('main script, main img, main b b').length") == 0
     told = {row[0] for row in twin(shown, '#forest figure[data-measure="true_positive_rate"]')}
-    wanted = {" ".join(pagestatic.shown(group[0] or "(missing)").split()) for group in audit.cube.groups}
+    wanted = {" ".join(static.shown(group[0] or "(missing)").split()) for group in audit.cube.groups}
     assert {" ".join(name.split()) for name in told} == wanted
 
 

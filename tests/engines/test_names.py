@@ -12,7 +12,7 @@ from engines.checks import needs
 from engines.people import KINDS, LIBRARIES
 from evenhand import Cube
 from evenhand.errors import DataError
-from evenhand.sources.formats import identifier
+from evenhand.sources.files.formats import identifier
 
 pytestmark = pytest.mark.filterwarnings("default")
 

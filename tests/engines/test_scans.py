@@ -58,8 +58,8 @@ def test_spark_runs_as_many_queries_as_it_must(spark, parts, roles, scans):
 def test_the_plan_of_spark_holds_one_scan_and_one_exchange(spark, parts):
     import narwhals.stable.v2 as nw
 
-    from evenhand.roles import assign
-    from evenhand.sources.plan import Columns, Plan
+    from evenhand.sources.engines.plan import Columns, Plan
+    from evenhand.sources.roles import assign
 
     frame = spark.read.parquet(str(parts))
     asked = {name: value for name, value in ROLES["decisions"].items() if name != "sensitive"}

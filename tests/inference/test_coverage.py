@@ -12,7 +12,7 @@ from scipy import stats
 from evenhand import demographic_parity
 from evenhand.inference import draws, intervals, simultaneous
 from evenhand.inference.spread import Proportions, effective
-from evenhand.measures import MEASURES
+from evenhand.measures.cells import MEASURES
 
 RATE = MEASURES["selection_rate"].form
 assert RATE is not None

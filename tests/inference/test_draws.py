@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from evenhand.errors import CallError
 from evenhand.inference import draws as drawing
 from evenhand.inference.draws import dirichlet, multinomial, one_less, weighted
-from evenhand.measures import MEASURES, evaluate
+from evenhand.measures.cells import MEASURES, evaluate
 
 N = np.array([[30, 5, 0, 12], [3, 1, 0, 80], [0, 0, 0, 1]])
 W = N * np.array([1.0, 2.5, 1.0, 0.3])

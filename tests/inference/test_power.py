@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.inference import power, simultaneous
 from evenhand.inference.spread import Proportions
-from evenhand.measures import MEASURES
+from evenhand.measures.cells import MEASURES
 
 RATE = MEASURES["selection_rate"].form
 assert RATE is not None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evenhand.inference import simultaneous
 from evenhand.inference.simultaneous import Against, Ends
 from evenhand.inference.spread import Average, Normal, Proportions
-from evenhand.measures import MEASURES
+from evenhand.measures.cells import MEASURES
 
 RATE = MEASURES["selection_rate"].form
 F1 = MEASURES["f1"].form

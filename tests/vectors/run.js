@@ -5,7 +5,7 @@
 const fs = require('fs');
 const path = require('path');
 // The engine as it is written, or as a page carries it.
-const engineFile = process.env.EVENHAND_ENGINE ?? path.join(__dirname, '../../src/evenhand/report/page/compute.js');
+const engineFile = process.env.EVENHAND_ENGINE ?? path.join(__dirname, '../../src/evenhand/report/page/assets/compute.js');
 const { evenhandCompute } = require(engineFile);
 
 const VALUES = 1e-9, INTERVALS = 1e-6;

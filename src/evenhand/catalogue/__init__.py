@@ -26,10 +26,10 @@ from evenhand.catalogue import (
     stability,
     sufficiency,
 )
-from evenhand.catalogue.entry import Metric, metric
+from evenhand.catalogue.metric import Metric, define
 from evenhand.errors import CallError, nearest
 
-__all__ = ["ALIASES", "METRICS", "Metric", "find", "metric"]
+__all__ = ["ALIASES", "METRICS", "Metric", "define", "find"]
 
 _FAMILIES = (
     independence,

@@ -6,7 +6,7 @@ explain and easy to pass by accident, so read them beside the error rates of `se
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 _BERK = (
     "Berk, R., Heidari, H., Jabbari, S., Kearns, M., & Roth, A. (2021). Fairness in criminal justice risk "

@@ -6,7 +6,7 @@ decides which of the other criteria can hold together.
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 ENTRIES: tuple[Metric, ...] = (
     Metric(

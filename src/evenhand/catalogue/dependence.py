@@ -5,7 +5,7 @@ No group is taken as a reference and none need be named: the attribute may be an
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 _RENYI = "Rényi, A. (1959). On measures of dependence. Acta Mathematica Academiae Scientiarum Hungaricae, 10(3-4)."
 _MARY = (

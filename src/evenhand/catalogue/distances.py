@@ -5,7 +5,7 @@ A distance looks at every pair of groups and at every score at once. It says tha
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 _AGARWAL = (
     "Agarwal, A., Dudík, M., & Wu, Z. S. (2019). Fair regression: Quantitative definitions and reduction-based "

@@ -6,7 +6,7 @@ decisions whose outcome nobody will ever see. They cannot say whether a decision
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 ENTRIES: tuple[Metric, ...] = (
     Metric(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 from evenhand.errors import CallError
-from evenhand.measures import RowMeasure
+from evenhand.measures.cells import RowMeasure
 
 _DWORK = (
     "Dwork, C., Hardt, M., Pitassi, T., Reingold, O., & Zemel, R. (2012). Fairness through awareness. Innovations in "

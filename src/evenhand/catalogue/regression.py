@@ -6,7 +6,7 @@ people with the same outcome (separation), and is the model equally good for eac
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 _AGARWAL = (
     "Agarwal, A., Dudík, M., & Wu, Z. S. (2019). Fair regression: Quantitative definitions and reduction-based "

@@ -7,8 +7,8 @@ hold for every cut-off at once, and cannot say what happens at the one that will
 
 from __future__ import annotations
 
-from evenhand.catalogue import calibrated
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue import calibration
+from evenhand.catalogue.metric import Metric
 
 _BORKAN = (
     "Borkan, D., Dixon, L., Sorensen, J., Thain, N., & Vasserman, L. (2019). Nuanced metrics for measuring "
@@ -238,7 +238,7 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_KLEINBERG, _PLEISS),
         see_also=("balance_for_positive_class", "balance_for_negative_class", "equalized_odds", "calibration"),
     ),
-    *calibrated.ENTRIES,
+    *calibration.ENTRIES,
     Metric(
         name="auc_parity",
         title="AUC parity",

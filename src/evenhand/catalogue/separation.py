@@ -6,7 +6,7 @@ negative, was decided wrongly. They need a label, and are only as good as that l
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 _HARDT = (
     "Hardt, M., Price, E., & Srebro, N. (2016). Equality of opportunity in supervised learning. Advances in "

@@ -7,8 +7,8 @@ each has a function of its own. Values depend on how many replicas there are, an
 
 from __future__ import annotations
 
-from evenhand.catalogue import uncertain
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue import uncertainty
+from evenhand.catalogue.metric import Metric
 from evenhand.catalogue.stable import RATIO, SERVICE, dimension, example
 
 _COOPER = (
@@ -249,5 +249,5 @@ ENTRIES: tuple[Metric, ...] = (
         home="wavering",
         example=example("statistical_bias_difference"),
     ),
-    *uncertain.ENTRIES,
+    *uncertainty.ENTRIES,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from evenhand.errors import CallError
-from evenhand.measures import RowMeasure
+from evenhand.measures.cells import RowMeasure
 
 RATIO = {"judged_on": "ratio", "threshold": 0.8}
 SERVICE = ("quality of service",)
@@ -26,7 +26,7 @@ print(eh.NAME(replicas, label=label, sensitive={"region": group}))
 
 
 def dimension(name: str, title: str, unit: str = "ratio", *, label: bool = False) -> RowMeasure:
-    """A dimension: what it is for one person is computed in `evenhand.dimensions`."""
+    """A dimension: what it is for one person is computed in `evenhand.replicas.dimensions`."""
     return RowMeasure(name, title, _not_from_rows, unit, frozenset({"label"} if label else ()))
 
 

@@ -7,7 +7,7 @@ has to act on it.
 
 from __future__ import annotations
 
-from evenhand.catalogue.entry import Metric
+from evenhand.catalogue.metric import Metric
 
 _BERK = (
     "Berk, R., Heidari, H., Jabbari, S., Kearns, M., & Roth, A. (2021). Fairness in criminal justice risk "

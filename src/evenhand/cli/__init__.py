@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
+from evenhand.core.results import Verdict
+from evenhand.core.version import __version__
 from evenhand.errors import EvenhandError, nearest
-from evenhand.findings import Verdict
 from evenhand.report.names import clean
-from evenhand.versions import __version__
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "not judged": 0, "fail": 1, "inconclusive": 3}
 WRONG, CRASHED, INTERRUPTED = 2, 70, 130

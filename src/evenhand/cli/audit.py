@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
-from evenhand.auditing import audit_cube
+from evenhand.audits.audit import audit_cube
+from evenhand.audits.guide import recommend
 from evenhand.catalogue import find
-from evenhand.cli.counting import are_cubes, cube_of, role_options, skip_bad_option
 from evenhand.cli.database import database_options, source_of
-from evenhand.cli.given import reference, thresholds
+from evenhand.cli.options import are_cubes, cube_of, role_options, skip_bad_option
 from evenhand.cli.output import check, counts_options, made_here, output_option, show
+from evenhand.cli.values import reference, thresholds
 from evenhand.errors import CallError
-from evenhand.guide import recommend
-from evenhand.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy, chosen_metrics
-from evenhand.policyfile import resolve
+from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy, chosen_metrics
+from evenhand.verdicts.policy_file import resolve
 
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
 

@@ -11,17 +11,17 @@ from typing import Any
 import click
 import numpy as np
 
-from evenhand import frames
-from evenhand.auditing import Audit
-from evenhand.causal.columns import chosen, text_numbers
-from evenhand.cli.given import paths, reference
+from evenhand.audits.audit import Audit
 from evenhand.cli.output import check, made_here, output_option, show
-from evenhand.counterfactual import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
-from evenhand.cube import Cube
+from evenhand.cli.values import paths, reference
+from evenhand.core import frames
+from evenhand.core.results import Finding
+from evenhand.counterfactual.columns import chosen, text_numbers
+from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
-from evenhand.findings import Finding
-from evenhand.policyfile import resolve
 from evenhand.sources import whole
+from evenhand.verdicts.policy_file import resolve
 
 
 @click.command("counterfactual", short_help="Would a model predict otherwise, had people been of another group?")

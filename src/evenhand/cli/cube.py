@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from evenhand.cli.counting import SUFFIX, cube_of, role_options, skip_bad_option
 from evenhand.cli.database import database_options
+from evenhand.cli.options import SUFFIX, cube_of, role_options, skip_bad_option
 from evenhand.cli.output import put
 from evenhand.errors import CallError, short_path
 from evenhand.report.names import clean

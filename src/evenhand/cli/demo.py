@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.auditing import audit
+from evenhand.audits.audit import audit
 from evenhand.cli.output import check, made_here, output_option, show
 from evenhand.datasets import compas
 

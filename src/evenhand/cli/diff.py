@@ -6,10 +6,10 @@ import json
 
 import click
 
+from evenhand.audits.diff import diff
 from evenhand.cli import EXIT_CODES
 from evenhand.cli.output import put
-from evenhand.differences import diff
-from evenhand.report import changes
+from evenhand.report.text import diff as changes
 
 
 @click.command("diff", short_help="What changed between two audits.")

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from evenhand import guide
+from evenhand.audits import guide
+from evenhand.audits.guide import Question, Recommendation, recommend
 from evenhand.errors import CallError
-from evenhand.guide import Question, Recommendation, recommend
 
 
 @click.command("guide", short_help="Find the metrics that fit, by a few questions.")

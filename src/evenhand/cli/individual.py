@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.auditing import Audit
-from evenhand.cli.given import bands, pair, paths, reference, thresholds
+from evenhand.audits.audit import Audit
 from evenhand.cli.output import check, made_here, output_option, put, show
-from evenhand.cube import Cube
+from evenhand.cli.values import bands, pair, paths, reference, thresholds
+from evenhand.core.results import Finding, Panel
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
-from evenhand.findings import Finding, Panel
-from evenhand.individual import consistency, lipschitz
-from evenhand.policyfile import resolve
+from evenhand.individual.consistency import consistency, lipschitz
 from evenhand.sources import whole
+from evenhand.verdicts.policy_file import resolve
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evenhand.policy import Policy
+    from evenhand.verdicts.policy import Policy
 
 _METRICS = ("consistency", "lipschitz")
 _COMMON = (
@@ -198,8 +198,8 @@ def _cube(table: dict[str, Any], given: dict[str, Any]) -> Cube:
 def _show_pairs(panel: Panel) -> None:
     from rich.text import Text
 
-    from evenhand.report import text
     from evenhand.report.names import clip
+    from evenhand.report.text import audit as text
 
     first, *others = (clip(name, 24) for name in panel.columns)
     table = text.new_table(first, *others)

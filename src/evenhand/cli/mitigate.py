@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.counting import arguments, cube_of, role_options, skip_bad_option
 from evenhand.cli.database import database_options
-from evenhand.cli.given import numbers, paths
+from evenhand.cli.options import arguments, cube_of, role_options, skip_bad_option
 from evenhand.cli.output import put
+from evenhand.cli.values import numbers, paths
+from evenhand.core.files import write_text
 from evenhand.errors import CallError, short_path
 from evenhand.sources import whole
-from evenhand.wholefile import write_text
 
 if TYPE_CHECKING:
     from evenhand.mitigate import Reweigher
@@ -101,18 +101,18 @@ def _weights(files: tuple[str, ...], output: Path | None, given: dict[str, Any])
 def _shown(weigher: Reweigher, roles: dict[str, Any]) -> str:
     from rich.text import Text
 
-    from evenhand.findings import spell
-    from evenhand.report import text
+    from evenhand.core.results import spell
     from evenhand.report.names import clip
+    from evenhand.report.text import audit
 
     page = io.StringIO()
-    table = text.new_table(" × ".join(map(clip, roles["sensitive"])), clip(roles["label"]), "rows", "weight")
+    table = audit.new_table(" × ".join(map(clip, roles["sensitive"])), clip(roles["label"]), "rows", "weight")
     for group, counts, weights in zip(weigher.groups_, weigher.counts_, weigher.table_, strict=True):
         for value, count, weight in zip(weigher.classes_, counts, weights, strict=True):
             cells = (clip(spell(group)), clip(str(value)), f"{count:,}", f"{weight:.4f}" if count else "undefined")
             table.add_row(*map(Text, cells))
-    text.paper(page, 120).print(table)
-    return text.tidy(page.getvalue()).strip("\n")
+    audit.paper(page, 120).print(table)
+    return audit.tidy(page.getvalue()).strip("\n")
 
 
 def _thresholds(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:

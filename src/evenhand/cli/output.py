@@ -20,7 +20,7 @@ from evenhand.sources.urls import without_secrets
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evenhand.auditing import Audit
+    from evenhand.audits.audit import Audit
 
 output_option = click.option(
     "-o",
@@ -68,7 +68,8 @@ def made_here(audit: Audit, data: Sequence[str]) -> Audit:
 
 def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> int:
     """Write the audit where it is wanted and answer with the exit code of its verdict."""
-    from evenhand.report import json, text
+    from evenhand.report import json
+    from evenhand.report.text import audit as text
 
     saved = {"embed_cube": not counts.pop("no_cube", False), **counts}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from evenhand.errors import CallError, short_path
-from evenhand.policyfile import resolve
-from evenhand.standards import STANDARDS
+from evenhand.verdicts.policy_file import resolve
+from evenhand.verdicts.standards import STANDARDS
 
 
 @click.group("policy", short_help="Write or show what audits are judged by.")

@@ -11,21 +11,19 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.cli.given import pair, paths
 from evenhand.cli.output import check
 from evenhand.cli.stability import answer, arguments, judged
+from evenhand.cli.values import pair, paths
+from evenhand.core.arrays import Floats, Indices
+from evenhand.core.files import replacing
 from evenhand.errors import CallError, DataError, shorten
-from evenhand.replicas import stability
-from evenhand.replicating import Replicas, replicate
-from evenhand.similar.people import Features
-from evenhand.similar.people import read as read_features
+from evenhand.replicas.fit import Replicas, replicate
+from evenhand.replicas.stability import stability
 from evenhand.sources import whole
-from evenhand.sources.encode import encode
-from evenhand.sources.formats import identifier, literal
-from evenhand.wholefile import replacing
-
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
+from evenhand.sources.columns import encode
+from evenhand.sources.features import Features
+from evenhand.sources.features import read as read_features
+from evenhand.sources.files.formats import identifier, literal
 
 
 @click.command("replicate", short_help="Fit many replicas of a model, and see whether they agree.")
@@ -113,7 +111,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Places, Places]:
+def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Indices, Indices]:
     """Rows to learn from, which need a label, and rows to ask about; the same share of each label."""
     if not 0 < share < 1:
         raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
@@ -128,7 +126,7 @@ def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Pla
     return train, np.flatnonzero(test)
 
 
-def matrix(features: Features, train: Places) -> Floats:
+def matrix(features: Features, train: Indices) -> Floats:
     """The features as numbers: standardised by the rows to learn from, and a column of 0 and 1 for each value."""
     columns = []
     for column in features.columns:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenhand.auditing import Audit
+from evenhand.audits.audit import Audit
 from evenhand.cli.output import check, counts_options, output_option, show
 
 

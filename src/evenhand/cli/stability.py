@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from evenhand.catalogue import find
-from evenhand.cli.given import bands, paths, reference, thresholds
 from evenhand.cli.output import check, made_here, output_option, show
-from evenhand.policy import Policy
-from evenhand.policyfile import resolve
-from evenhand.replicas import Stability, stability
+from evenhand.cli.values import bands, paths, reference, thresholds
+from evenhand.replicas.stability import Stability, stability
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.policy_file import resolve
 
 _JUDGING = (
     click.option("--sensitive", multiple=True, required=True, help="Column that makes groups; may be repeated."),

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from evenhand.cli.given import reference, thresholds
+from evenhand.audits.trend import save, trend
 from evenhand.cli.output import check, made_here, output_option, put, show
+from evenhand.cli.values import reference, thresholds
+from evenhand.cube.merge import expand, natural
 from evenhand.errors import CallError
-from evenhand.merging import expand, natural
-from evenhand.monitoring import save, trend
-from evenhand.policyfile import resolve
+from evenhand.verdicts.policy_file import resolve
 
 
 @click.command("watch", short_help="Has evidence of a gap accumulated over time?")
@@ -57,13 +57,13 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     for path in output:
         save(audit, path)
     if not quiet and not as_json:
-        from evenhand.report import trends
+        from evenhand.report.text import trend as trends
 
         put(lambda: trends.plain(found) + "\n", lambda console: trends.write(found, console))
     return show(audit, as_json=as_json, output=(), quiet=not as_json)
 
 
 def _attributes(found: list[Path]) -> tuple[str, ...]:
-    from evenhand.cube import Cube
+    from evenhand.cube.cube import Cube
 
     return Cube.load(found[0]).meaning.sensitive

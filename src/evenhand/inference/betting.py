@@ -23,8 +23,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
+from evenhand.core.arrays import Floats, Indices
 
 _MEMORIES = (1.0, 0.8, 0.5)
 """How much of the past is kept from one period to the next: all, the last few, mostly the last. A third of the money
@@ -36,7 +35,7 @@ _SIZES = np.array([1.5, 3.0, 6.0])
 
 
 def wagers(
-    k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], first: Places, second: Places, share: float, shift: float
+    k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], first: Indices, second: Indices, share: float, shift: float
 ) -> Iterator[Floats]:
     """The logarithm of the money of each pair after each period; each pair begins with 1.
 

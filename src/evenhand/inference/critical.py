@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from evenhand.core.arrays import Floats
 
 _REACH = 8.5  # the normal density beyond this is below 1e-16
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(160)

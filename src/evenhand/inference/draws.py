@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import CallError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # All measures of a block take about ten times its size, so one of 16 MB is worked on within 200 MB.
 BLOCK_BYTES = 16 * 2**20

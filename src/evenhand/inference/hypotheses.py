@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Floats
 from evenhand.errors import CallError
-
-Floats = npt.NDArray[np.float64]
 
 SMALL = 5
 """An expected count below this makes the chi-square test reject too often (8 % at nominal 5 %)."""

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, nearest
 
-Floats = npt.NDArray[np.float64]
 Ends = tuple[Floats, Floats]
 Kind = Literal["proportion", "difference", "ratio", "draws"]
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, nearest
-
-Floats = npt.NDArray[np.float64]
 
 
 def bonferroni(p: npt.ArrayLike) -> Floats:

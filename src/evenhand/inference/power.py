@@ -6,13 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from evenhand.core.arrays import Bools
 from evenhand.inference import critical
 from evenhand.inference.spread import Spread
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 POWER = 0.8
 MOST_ROWS = 10**9

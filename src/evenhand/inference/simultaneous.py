@@ -14,12 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Bools, Floats
 from evenhand.inference import critical
-from evenhand.inference.shared import Shared, apart
+from evenhand.inference.replica_spread import Shared, apart
 from evenhand.inference.spread import Inflated, Spread
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 

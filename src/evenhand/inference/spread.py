@@ -14,11 +14,8 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.measures import MEASURES, Form, Measure
-
-Floats = npt.NDArray[np.float64]
+from evenhand.core.arrays import Floats
 
 _HUGE = 1e7
 
@@ -69,6 +66,38 @@ class Inflated(ABC):
     @abstractmethod
     def below(self, deviate: float) -> Floats:
         """How far a value may be lifted beyond `bias`, at a normal deviate."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A measure as a function of a proportion θ = top / (top + rest): αθ / (γθ + β(1−θ)).
+
+    `top` and `rest` say with 0 and 1 which cells are counted. It rises with θ, so limits of θ are limits of it.
+    """
+
+    top: Floats
+    rest: Floats
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+
+    def measure(self, theta: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.alpha * theta / (self.gamma * theta + self.beta * (1 - theta)))
+
+    @property
+    def plain(self) -> bool:
+        """Is the measure the proportion itself?"""
+        return self.alpha == self.beta == self.gamma
+
+    def slope(self, theta: Floats) -> Floats:
+        """How fast the measure rises with θ."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.alpha * self.beta / (self.gamma * theta + self.beta * (1 - theta)) ** 2)
+
+
+PLAIN = Form(np.zeros(0), np.zeros(0))
+"""The proportion itself; which cells it counts is known elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -325,26 +354,6 @@ class Largest(Inflated):
             below = (2 * ndtr(middle[:, None] / widths) - 1).prod(axis=1) < ndtr(deviate)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.where(there.any(axis=1), high, np.nan)
-
-
-def of(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread | None:
-    """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
-
-    None for a plain total, which has no interval.
-    """
-    if row.of:
-        parts = [of(MEASURES[name], cells, squares) for name in row.of]
-        return Average([part for part in parts if part is not None])
-    form = row.form
-    if form is None:
-        return None
-    if row.share:
-        chosen = cells @ form.top
-        return Proportions(chosen, np.full(len(chosen), chosen.sum()), form)
-    top, rest = cells @ form.top, cells @ form.rest
-    if squares is None:
-        return Proportions(top, top + rest, form)
-    return Proportions(*effective(top, rest, squares @ form.top, squares @ form.rest), form)
 
 
 def effective(top: Floats, rest: Floats, top_squares: Floats, rest_squares: Floats) -> tuple[Floats, Floats]:

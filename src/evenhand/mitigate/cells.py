@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Codes, Floats, Indices
+from evenhand.core.results import Group, spell
 from evenhand.errors import DataError, listing, shorten
-from evenhand.findings import Group, spell
 from evenhand.mitigate import groups
 from evenhand.mitigate.groups import Groups, Shown
-from evenhand.sources.encode import Codes
-from evenhand.sources.encode import encode as encode_column
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
+from evenhand.sources.columns import encode as encode_column
 
 MOST_CLASSES = 1000
 _BLOCK = 1 << 16
@@ -37,14 +34,14 @@ class Cells:
     groups: tuple[Group, ...]
     classes: npt.NDArray[Any]
     keys: Codes
-    place: Ints
+    place: Indices
     rows: npt.NDArray[np.int64]
     """[groups, classes]: how many rows."""
     weight: Floats
     """[groups, classes]: the sum of their weights; without weights, how many rows."""
 
     @cached_property
-    def codes(self) -> Ints:
+    def codes(self) -> Indices:
         """For each row its cell, counted along the classes of the first group, then of the second, and so on."""
         return self.place[self.keys]
 
@@ -136,11 +133,11 @@ def _outcomes(y: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     return found, codes
 
 
-def class_places(classes: npt.NDArray[Any], y: Any) -> Ints:
+def class_places(classes: npt.NDArray[Any], y: Any) -> Indices:
     """The place of each row's class among those known; another one is an error that names it."""
     found, codes = _outcomes(y)
     known = {value: i for i, value in enumerate(classes.tolist())}
-    places: Ints = np.array([*(known.get(value, -1) for value in found), -1], dtype=np.intp)[codes]
+    places: Indices = np.array([*(known.get(value, -1) for value in found), -1], dtype=np.intp)[codes]
     if places.size and places.min() < 0:
         strange = sorted({shorten(repr(found[i])) for i in np.unique(codes[places < 0])})
         raise DataError(f"y holds {', '.join(strange[:8])}, which was not there when fitted: {listing(known)}.")
@@ -169,14 +166,14 @@ def _sums(keys: Codes, size: int, values: Floats | None = None) -> npt.NDArray[A
     return totals
 
 
-def _by_group(flat: npt.NDArray[Any], places: Ints, count: int, width: int) -> npt.NDArray[Any]:
+def _by_group(flat: npt.NDArray[Any], places: Indices, count: int, width: int) -> npt.NDArray[Any]:
     """Sums by raw key as sums by [group, value of y]; several keys may spell one group."""
     table = np.zeros((count, width), dtype=flat.dtype)
     np.add.at(table, places, flat.reshape(-1, width))
     return table
 
 
-def _places(places: Ints, there: npt.NDArray[np.bool_], chosen: Ints, width: int) -> Ints:
+def _places(places: Indices, there: npt.NDArray[np.bool_], chosen: Indices, width: int) -> Indices:
     """The cell of each raw key; 0 stands in for keys that no row has."""
     group = np.where(there, np.cumsum(there) - 1, 0)[places]
     outcome = np.zeros(width, dtype=np.intp)
@@ -184,7 +181,7 @@ def _places(places: Ints, there: npt.NDArray[np.bool_], chosen: Ints, width: int
     return np.asarray((group[:, None] * len(chosen) + outcome).reshape(-1), dtype=np.intp)
 
 
-def _sorted(values: list[Any]) -> tuple[npt.NDArray[Any], Ints]:
+def _sorted(values: list[Any]) -> tuple[npt.NDArray[Any], Indices]:
     """The classes as scikit-learn orders them, and their places before."""
     try:
         order = sorted(range(len(values)), key=values.__getitem__)

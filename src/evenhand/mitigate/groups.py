@@ -14,20 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand import roles as reading
+from evenhand.core.arrays import Codes, Indices
+from evenhand.core.results import Group, spell
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
-from evenhand.findings import Group, spell
-from evenhand.similar import people
-from evenhand.sources import levels
-from evenhand.sources.encode import Codes
-from evenhand.sources.encode import encode as encode_column
+from evenhand.sources import features, levels
+from evenhand.sources import roles as reading
+from evenhand.sources.columns import encode as encode_column
 from evenhand.sources.memory import MemorySource
 
 EVERYONE = "everyone"
 _FEW_LEVELS = 100
 MOST_GROUPS = 1_000_000  # combinations of values, whether anybody has them or not
 
-Ints = npt.NDArray[np.intp]
 Shown = str | None | Group
 
 
@@ -59,7 +57,7 @@ class Axes:
         return np.asarray(key)
 
     @cached_property
-    def candidates(self) -> tuple[tuple[Group, ...], Ints]:
+    def candidates(self) -> tuple[tuple[Group, ...], Indices]:
         """Every group that may occur, in the order of the library, and the place of each key's group among them."""
         names = [part.names for part in self.read]
         keys = np.indices(self.values).reshape(len(self.values), -1)
@@ -76,7 +74,7 @@ class Groups:
 
     attributes: tuple[str, ...]
     names: tuple[Group, ...]
-    codes: Ints
+    codes: Indices
     bands: Mapping[str, tuple[float, ...]]
     """The edges of each attribute that is a quantity and was cut into bands."""
 
@@ -88,7 +86,7 @@ class Groups:
         """The groups as a caller writes them: the value of one attribute, a tuple of several."""
         return tuple(plain(name) for name in self.names)
 
-    def match(self, sensitive: Any, X: Any = None, n: int | None = None) -> Ints:
+    def match(self, sensitive: Any, X: Any = None, n: int | None = None) -> Indices:
         """The place among these groups of the group of each of other rows; a group that is not among them is an error.
 
         >>> seen = encode(["a", "b", "a"])
@@ -111,7 +109,7 @@ class Groups:
             self._refuse(possible, places[axes.keys[found < 0]])
         return np.asarray(found, dtype=np.intp)
 
-    def _refuse(self, possible: tuple[Group, ...], strangers: Ints) -> None:
+    def _refuse(self, possible: tuple[Group, ...], strangers: Indices) -> None:
         which, rows = np.unique(strangers, return_counts=True)
         shown = [
             f"{shorten(repr(spell(possible[i])))} ({count:,} row{'s' if count > 1 else ''})"
@@ -221,7 +219,7 @@ def column_names(X: Any) -> list[str]:
         return []
     if hasattr(X, "shape") and not hasattr(X, "columns") and not getattr(X.dtype, "names", None):
         return [f"x{i}" for i in range(X.shape[1])] if len(X.shape) == 2 else []
-    return MemorySource(people.as_table(X)).names or []
+    return MemorySource(features.as_table(X)).names or []
 
 
 def columns_of(X: Any, named: tuple[str, ...]) -> dict[str, Any]:
@@ -281,7 +279,7 @@ def _table(X: Any, named: tuple[str, ...]) -> Any:
     if hasattr(X, "tocsc"):
         known, columns, unread = column_names(X), X.tocsc(), np.zeros(X.shape[0], dtype=np.int8)
         return {name: columns[:, [i]].toarray().ravel() if name in named else unread for i, name in enumerate(known)}
-    return people.as_table(X)
+    return features.as_table(X)
 
 
 def _in_order(given: Mapping[str, Any], attributes: tuple[str, ...]) -> dict[str, Any]:

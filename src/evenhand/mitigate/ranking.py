@@ -13,12 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.mitigate.cells import Cells
-from evenhand.similar import people
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
+from evenhand.sources import features
 
 
 def probabilities(ranker: Any, X: Any, y: Any, classes: npt.NDArray[Any]) -> Floats:
@@ -46,7 +44,7 @@ def probabilities(ranker: Any, X: Any, y: Any, classes: npt.NDArray[Any]) -> Flo
     return found
 
 
-def nearest_first(cells: Cells, cell: int, probability: Floats) -> Ints:
+def nearest_first(cells: Cells, cell: int, probability: Floats) -> Indices:
     """The rows of a cell, those nearest the boundary first: the least probable for their class. Ties by row order."""
     rows = np.flatnonzero(cells.codes == cell)
     width = len(cells.classes)
@@ -61,7 +59,7 @@ def _default(X: Any) -> tuple[Any, Any]:
     logistic = LogisticRegression(max_iter=1000)
     if hasattr(X, "tocsr"):
         return make_pipeline(StandardScaler(with_mean=False), logistic), X
-    columns = people.read(people.as_table(X)).columns
+    columns = features.read(features.as_table(X)).columns
     numbers = [i for i, column in enumerate(columns) if not column.categorical]
     names = [i for i, column in enumerate(columns) if column.categorical]
     filled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())

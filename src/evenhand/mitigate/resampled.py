@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from evenhand.errors import CallError, shorten
-from evenhand.mitigate.resample import UniformResampler
+from evenhand.mitigate.resampling import UniformResampler
 from evenhand.mitigate.wrapping import Wrapper
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from evenhand.errors import CallError, shorten
-from evenhand.mitigate.reweigh import Reweigher
+from evenhand.mitigate.reweighing import Reweigher
 from evenhand.mitigate.wrapping import Wrapper, without
 
 __all__ = ["Reweighed", "fit_weighted", "weight_argument", "without"]

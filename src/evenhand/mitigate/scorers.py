@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 
+from evenhand.audits.functions import FUNCTIONS, MetricFunction, parameters
+from evenhand.core.results import Finding
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
-from evenhand.findings import Finding
-from evenhand.functions import FUNCTIONS, MetricFunction, parameters
 from evenhand.mitigate import groups
-from evenhand.roles import canonical
+from evenhand.sources.roles import canonical
 
 METHODS = ("predict", "predict_proba", "decision_function")
 _OURS = ("label", "prediction", "score", "weight", "count", "sensitive")

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand.errors import CallError
 from evenhand.mitigate import groups
-from evenhand.mitigate.base import GroupEstimator
-from evenhand.sources.encode import library
+from evenhand.mitigate.estimators import GroupEstimator
+from evenhand.sources.columns import library
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

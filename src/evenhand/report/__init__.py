@@ -9,14 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.core.files import write_text as replace_text
 from evenhand.errors import CallError, nearest, shorten
-from evenhand.wholefile import write_text as replace_text
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit
+    from evenhand.audits.audit import Audit
 
 # The module that writes each form; loaded when it is wanted.
-WRITERS = {".html": "html", ".json": "json", ".md": "markdown", ".xml": "junit"}
+WRITERS = {".html": "page", ".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 # The forms that carry the counts, unless told otherwise.

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from evenhand import cubetables, plain
 from evenhand.catalogue import Metric
-from evenhand.findings import Finding, Row
-from evenhand.report import privacy
-from evenhand.versions import __version__
+from evenhand.core import records
+from evenhand.core.results import Finding, Row
+from evenhand.core.version import __version__
+from evenhand.cube import privacy, tables
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit
-    from evenhand.policy import Policy
+    from evenhand.audits.audit import Audit
+    from evenhand.verdicts.policy import Policy
 
 FORMAT = "evenhand-audit"
 FORMAT_VERSION = 1
@@ -55,16 +55,16 @@ def as_dict(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = priva
         "verdict": audit.verdict,
         "required": list(audit.required),
         "policy": policy(audit.policy),
-        "data": {"rows": audit.cube.size, **plain.write(audit.cube.meaning)},
+        "data": {"rows": audit.cube.size, **records.write(audit.cube.meaning)},
         "findings": [finding(found, required=audit.decides(found)) for found in audit.findings],
         "notes": list(dict.fromkeys([*audit.notes, *(privacy.notes(cube, smallest_cell) if cube is not None else [])])),
-        "cube": None if cube is None else cubetables.write(cube),
+        "cube": None if cube is None else tables.write(cube),
     }
 
 
 def policy(judged_by: Policy) -> dict[str, Any]:
     """A policy with every field; a metric of your own by its name."""
-    return {part.name: plain.write(_named(getattr(judged_by, part.name))) for part in fields(judged_by)}
+    return {part.name: records.write(_named(getattr(judged_by, part.name))) for part in fields(judged_by)}
 
 
 def _named(value: Any) -> Any:
@@ -76,12 +76,12 @@ def _named(value: Any) -> Any:
 def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
     """A finding with every field, and with what its properties say."""
     apart = ("counts", "summary", "rows")
-    told = {part.name: plain.write(getattr(found, part.name)) for part in fields(found) if part.name not in apart}
+    told = {part.name: records.write(getattr(found, part.name)) for part in fields(found) if part.name not in apart}
     return {
         **told,
         "required": required,
-        "difference": plain.write(found.difference),
-        "ratio": plain.write(found.ratio),
+        "difference": records.write(found.difference),
+        "ratio": records.write(found.ratio),
         "highest": found.highest,
         "lowest": found.lowest,
         "summary": _row(found.summary),
@@ -91,5 +91,5 @@ def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
 
 def _row(row: Row) -> dict[str, Any]:
     """Most fields of most rows are empty; those are left out."""
-    told = plain.write(row)
+    told = records.write(row)
     return {key: value for key, value in told.items() if key == "group" or (value is not None and value != [])}

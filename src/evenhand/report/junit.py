@@ -16,12 +16,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml  # written here, never read
 
-from evenhand.findings import Finding
+from evenhand.core.results import Finding
 from evenhand.report import tables
 from evenhand.report.names import xml
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit
+    from evenhand.audits.audit import Audit
 
 OUTCOMES = ("failure", "error", "skipped")
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from evenhand.findings import Finding
+from evenhand.core.results import Finding
 from evenhand.report import tables
 from evenhand.report.names import clean, clip
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit
+    from evenhand.audits.audit import Audit
 
 _MOST_GROUPS = 20
 _NAME_WIDTH = 100

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evenhand import wording
-from evenhand.findings import Finding, Verdict, figure, spell
+from evenhand.core import wording
+from evenhand.core.results import Finding, Verdict, figure, spell
 from evenhand.report.names import clip
-from evenhand.table import Told, every_measure
+from evenhand.verdicts.table import Told, every_measure
 
 if TYPE_CHECKING:
-    from evenhand.auditing import Audit
+    from evenhand.audits.audit import Audit
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
 

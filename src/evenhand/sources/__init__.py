@@ -1,14 +1,14 @@
-"""From any data to counts. A source knows its column names and hands over raw lines; counting does the rest."""
+"""Read: from any data to raw lines. A source knows its column names and hands over lines; the cube counts them."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from evenhand.roles import Roles
-from evenhand.sources.counting import Lines, Tally, tally
-from evenhand.sources.encode import is_lazy
+from evenhand.sources.columns import is_lazy
+from evenhand.sources.lines import Lines
+from evenhand.sources.roles import Roles
 
-__all__ = ["Lines", "Source", "Tally", "open_source", "tally"]
+__all__ = ["Lines", "Source", "open_source"]
 
 
 class Source(Protocol):
@@ -24,8 +24,8 @@ class Source(Protocol):
 
 def open_source(data: Any) -> Source:
     """The source for a caller's data: a path or paths, a frame of an engine, a table in memory, or None for arrays."""
+    from evenhand.sources.engines import LazySource
     from evenhand.sources.files import FileSource, is_path
-    from evenhand.sources.lazy import LazySource
     from evenhand.sources.memory import MemorySource
 
     if is_path(data):

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, DataError
-
-Floats = npt.NDArray[np.float64]
 
 GRID = 1024
 _CHUNK = 1 << 15  # rows at a time, so that what is computed on the way stays in the processor's cache

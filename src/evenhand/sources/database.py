@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from evenhand.errors import CallError, DataError, EvenhandError, MissingDependencyError, nearest, short_path, shorten
-from evenhand.sources.formats import identifier
+from evenhand.sources.files.formats import identifier
 from evenhand.sources.urls import secrets_of, shown
 
 _READ_ONLY = {"postgres": "SET default_transaction_read_only = on"}

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Indices
 from evenhand.errors import Problems, listing, shorten
-from evenhand.roles import Positive, canonical, spelling
+from evenhand.sources.roles import Positive, canonical, spelling
 
 NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
 """Indices of a class axis; NEITHER is unlabelled, or undecided."""
@@ -28,7 +29,6 @@ _MOST_FRACTIONS = 5
 QUANTILE_BANDS = 5
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 
-Lookup = npt.NDArray[np.intp]
 CountLevels = Callable[[], npt.NDArray[np.float64]]
 
 
@@ -37,7 +37,7 @@ class Attribute:
     """The groups of one attribute: their names, and for each level (missing last) the index of its name."""
 
     names: tuple[str | None, ...]
-    lookup: Lookup
+    lookup: Indices
     edges: tuple[float, ...] | None = None
     cut_by_us: bool = False
 
@@ -93,7 +93,7 @@ def band_names(edges: Sequence[float]) -> tuple[str, ...]:
 
 def classes(
     role: str, name: str, levels: Sequence[Any], seen: npt.NDArray[np.bool_], positive: Positive, problems: Problems
-) -> Lookup:
+) -> Indices:
     """Which levels of a label or prediction are positive; the last entry of the look-up is for missing values."""
     spelled = [canonical(level) for level in levels]
     found = sorted({text for text, there in zip(spelled, seen, strict=True) if there}, key=order_key)
@@ -141,7 +141,7 @@ def all_classes(
     return tuple(sorted(found, key=order_key))
 
 
-def class_places(levels: Sequence[Any], classes: Sequence[str]) -> Lookup:
+def class_places(levels: Sequence[Any], classes: Sequence[str]) -> Indices:
     """The place of each level among the classes; the last is for missing values (and for levels that nobody has)."""
     place = {name: i for i, name in enumerate(classes)}
     return np.array([*(place.get(canonical(level), len(classes)) for level in levels), len(classes)], dtype=np.intp)

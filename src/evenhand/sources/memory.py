@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import CallError, DataError, Problems, shorten
-from evenhand.roles import Roles, one_column
-from evenhand.sources import scoring
-from evenhand.sources.counting import Lines, complain_twice
-from evenhand.sources.encode import fractional, is_lazy, library, numbers
+from evenhand.sources import scores as scoring
+from evenhand.sources.columns import fractional, is_lazy, library, numbers
+from evenhand.sources.lines import Lines, complain_twice
+from evenhand.sources.roles import Roles, one_column
 
 
 class MemorySource:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Array
+from evenhand.core.results import Group
 from evenhand.errors import CallError, DataError, Problems, shorten
-from evenhand.findings import Group
-from evenhand.roles import Roles
 from evenhand.sources import levels as reading
-from evenhand.sources.counting import Lines
-from evenhand.sources.encode import encode, numbers
-
-Array = npt.NDArray[Any]
+from evenhand.sources.columns import encode, numbers
+from evenhand.sources.lines import Lines
+from evenhand.sources.roles import Roles
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.errors import CallError, DataError, nearest, shorten
 from evenhand.sources import progress
 from evenhand.sources.files import FileSource
-from evenhand.sources.formats import explain
+from evenhand.sources.files.formats import explain
 
 _MOST_VALUES = 2_000_000_000
 

@@ -1,0 +1,409 @@
+"""diff(): what changed between two audits, of two models or two months, and what crossed a threshold.
+
+The interval of a change comes from the two intervals: each side moves by the hypotenuse of the two distances to the
+ends (the square-and-add method of Newcombe 1998; "MOVER" of Zou and Donner 2008). That takes estimates as centred, and
+the gap between the extremes of many groups is not: part of it is there by chance. So each end is taken where that part
+is all chance, or none, whichever is farther out. In simulations with 2 to 12 groups the interval then covers in 95 to
+100 of 100 pairs of audits; without this, in 87 to 100.
+
+The audits are taken as independent samples. A cube keeps no rows, so people who are in both cannot be paired; then the
+interval is too wide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from evenhand.audits.audit import Audit, attribute_sets
+from evenhand.catalogue import METRICS
+from evenhand.core import frames, records, wording
+from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
+from evenhand.errors import CallError
+from evenhand.verdicts import comparison
+from evenhand.verdicts import finding as judge
+
+Tendency = Literal["worse", "better", "unclear"]
+Member = tuple[tuple[str, ...], Group]
+"""A group with the attributes that make it."""
+
+_INDEPENDENT = (
+    "The intervals of changes take the two audits as independent samples. For two models on the same people they are "
+    "too wide."
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One metric on one set of attributes, before and after.
+
+    `before` and `after` are what was judged. `change` is how much farther from parity it is: of the size of a
+    difference or an index (more is worse), or of a ratio with its inverse counted alike (less is worse). `tendency`
+    says worse or better only where the whole interval of the change does. `outcome` is what it means where the finding
+    decides: "fail" where it fails and did not before, or fails by more; "inconclusive" where a pass was lost.
+    """
+
+    metric: str
+    title: str
+    attributes: tuple[str, ...]
+    judged_on: JudgedOn
+    unit: str
+    required: bool
+    before: Estimate
+    after: Estimate
+    change: Estimate
+    tendency: Tendency
+    threshold_before: float | None
+    threshold_after: float | None
+    verdict_before: Verdict
+    verdict_after: Verdict
+    outcome: Verdict
+    interpretation: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def crossed(self) -> bool:
+        """Is the verdict another one?"""
+        return self.verdict_before != self.verdict_after
+
+    def __str__(self) -> str:
+        return self.interpretation
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed between two audits. `verdict` asks whether anything that decides got worse, and nothing else."""
+
+    changes: tuple[Change, ...]
+    appeared: tuple[Member, ...]
+    vanished: tuple[Member, ...]
+    only_before: tuple[Finding, ...]
+    only_after: tuple[Finding, ...]
+    verdict: Verdict
+    required: tuple[str, ...]
+    people: tuple[int, int]
+    confidence: float
+    notes: tuple[str, ...]
+    frame_kind: str | None = None
+
+    @property
+    def crossed(self) -> tuple[Change, ...]:
+        """The changes of which the verdict is another one."""
+        return tuple(change for change in self.changes if change.crossed)
+
+    def to_frame(self) -> Any:
+        """The changes as a dataframe, of the kind of the later audit's data."""
+        one: dict[str, Callable[[Change], Any]] = {
+            "metric": lambda change: change.metric,
+            "attributes": lambda change: " × ".join(change.attributes),
+            "judged_on": lambda change: change.judged_on,
+            "before": lambda change: change.before.value,
+            "after": lambda change: change.after.value,
+            "change": lambda change: change.change.value,
+            "low": lambda change: change.change.low,
+            "high": lambda change: change.change.high,
+            "tendency": lambda change: change.tendency,
+            "verdict_before": lambda change: change.verdict_before,
+            "verdict_after": lambda change: change.verdict_after,
+            "required": lambda change: change.required,
+            "interpretation": lambda change: change.interpretation,
+        }
+        columns = {name: [column(change) for change in self.changes] for name, column in one.items()}
+        return frames.frame(columns, self.frame_kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data, ready for JSON."""
+        return {
+            "format": "evenhand-diff",
+            "format_version": 1,
+            "verdict": self.verdict,
+            "required": list(self.required),
+            "confidence": self.confidence,
+            "people": {"before": self.people[0], "after": self.people[1]},
+            "changes": records.write(self.changes),
+            **{
+                name: [{"attributes": list(attributes), "group": list(group)} for attributes, group in members]
+                for name, members in (("appeared", self.appeared), ("vanished", self.vanished))
+            },
+            **{
+                name: [{"metric": f.metric, "attributes": list(f.attributes), "verdict": f.verdict} for f in findings]
+                for name, findings in (("only_before", self.only_before), ("only_after", self.only_after))
+            },
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        from evenhand.report.text import diff as changes
+
+        return changes.plain(self)
+
+    __repr__ = __str__
+
+
+def diff(before: Audit | str | Path, after: Audit | str | Path) -> Changes:
+    """What changed from one audit to another; each is an Audit, or the path of one that was saved as JSON.
+
+    >>> import evenhand as eh
+    >>> roles = {"label": "recidivated", "score": "decile", "count": "count", "sensitive": "sex"}
+    >>> low, high = (eh.audit(eh.datasets.compas(), **roles, cutoff=cutoff) for cutoff in (5, 8))
+    >>> found = eh.diff(low, high)
+    >>> print(found.verdict, found.changes[0], sep=": ")
+    inconclusive: Equalized odds: the gap changed by +6.5 points (95 % interval 0.0 to 12.1), from 2.1 to 8.6
+    points.
+    """
+    first, second = _audit("before", before), _audit("after", after)
+    pairs, only_before, only_after = _pair(first.findings, second.findings)
+    if not pairs:
+        raise CallError(
+            "the two audits have no finding in common: compare audits with the same attributes and metrics. Before: "
+            f"{_listed(first)}; after: {_listed(second)}."
+        )
+    changes = tuple(_change(first, second, *pair) for pair in pairs)
+    lost: list[Verdict] = [
+        "inconclusive" for finding in only_before if first.decides(finding) and finding.verdict == "pass"
+    ]
+    new = [second.policy.counted(finding.verdict) for finding in only_after if second.decides(finding)]
+    groups = [_members(one, _shared(first, second)) for one in (first, second)]
+    return Changes(
+        changes,
+        _without(groups[1], groups[0]),
+        _without(groups[0], groups[1]),
+        tuple(only_before),
+        tuple(only_after),
+        judge.overall([*(change.outcome for change in changes if change.required), *lost, *new]),
+        tuple(dict.fromkeys([*first.required, *second.required])),
+        (first.cube.size, second.cube.size),
+        min(first.policy.confidence, second.policy.confidence),
+        tuple(_notes(first, second)),
+        second.frame_kind,
+    )
+
+
+def _audit(name: str, given: Any) -> Audit:
+    if isinstance(given, Audit):
+        return given
+    if isinstance(given, (str, Path)):
+        return Audit.load(given)
+    raise CallError(f"{name} is of type {type(given).__name__}: pass an Audit, or the path of one saved as JSON.")
+
+
+def _pair(
+    before: Iterable[Finding], after: Iterable[Finding]
+) -> tuple[list[tuple[Finding, Finding]], list[Finding], list[Finding]]:
+    """Findings of one metric on the same attributes, judged on the same; and those that have no partner."""
+    waiting: dict[Any, list[Finding]] = {}
+    for finding in before:
+        waiting.setdefault(_key(finding), []).append(finding)
+    pairs, alone = [], []
+    for finding in after:
+        partners = waiting.get(_key(finding))
+        if partners:
+            pairs.append((partners.pop(0), finding))
+        else:
+            alone.append(finding)
+    return pairs, [finding for rest in waiting.values() for finding in rest], alone
+
+
+def _key(finding: Finding) -> tuple[Any, ...]:
+    """What two findings must have in common; values from other numbers of replicas mean something else."""
+    return finding.metric, finding.judged_on, frozenset(finding.attributes), finding.settings.get("replicas")
+
+
+def _change(first: Audit, second: Audit, before: Finding, after: Finding) -> Change:
+    required = first.decides(before) or second.decides(after)
+    bound = 1.0 if after.judged_on == "ratio" or (after.judged_on, after.unit) == ("difference", "rate") else math.inf
+    change = between(size(before), size(after), chance=(by_chance(before), by_chance(after)), bound=bound)
+    tendency = _tendency(change, after.judged_on)
+    counted = first.policy.counted(before.verdict), second.policy.counted(after.verdict)
+    return Change(
+        after.metric,
+        after.title,
+        after.attributes,
+        after.judged_on,
+        after.unit,
+        required,
+        before.value,
+        after.value,
+        change,
+        tendency,
+        before.threshold,
+        after.threshold,
+        before.verdict,
+        after.verdict,
+        _outcome(*counted, tendency) if required else "not judged",
+        _sentence(before, after, change, min(first.policy.confidence, second.policy.confidence)),
+        tuple(_warnings(before, after)),
+    )
+
+
+def _outcome(before: Verdict, after: Verdict, tendency: Tendency) -> Verdict:
+    if after == "fail":
+        return "fail" if before != "fail" or tendency == "worse" else "pass"
+    return "inconclusive" if before == "pass" and after != "pass" else "pass"
+
+
+def size(finding: Finding) -> Estimate:
+    """How far a finding is from parity, whichever side it is on: a difference without its sign, a ratio below 1."""
+    if finding.judged_on == "value":
+        return finding.value
+    if finding.judged_on == "difference":
+        return _folded(finding.value, abs, 0.0)
+    metric = METRICS.get(finding.metric)
+    against = finding.settings.get("against", "extremes") != "extremes"
+    if metric is not None and metric.one_sided and against:
+        return _mapped(finding.value, lambda ratio: min(ratio, 1.0))
+    return _folded(finding.value, lambda ratio: float(comparison.folded(ratio)) if ratio else 0.0, 1.0)
+
+
+def _mapped(value: Estimate, function: Callable[[float], float]) -> Estimate:
+    if value.low is None or value.high is None:
+        return Estimate(function(value.value))
+    return Estimate(function(value.value), function(value.low), function(value.high))
+
+
+def _folded(value: Estimate, function: Callable[[float], float], parity: float) -> Estimate:
+    """An estimate folded at parity: an interval that holds it reaches it."""
+    folded = _mapped(value, function)
+    if value.low is None or value.high is None or folded.low is None or folded.high is None:
+        return folded
+    ends = [folded.low, folded.high, *([parity] if value.low <= parity <= value.high else [])]
+    return Estimate(folded.value, min(ends), max(ends))
+
+
+def between(
+    before: Estimate, after: Estimate, *, chance: tuple[float, float] = (0.0, 0.0), bound: float = math.inf
+) -> Estimate:
+    """after − before, with the interval that two independent estimates give it.
+
+    `chance` is how much of each may be there by chance alone.
+
+    >>> print(between(Estimate(0.10, 0.06, 0.14), Estimate(0.16, 0.13, 0.19)))
+    0.06 [0.01, 0.11]
+    """
+    if not (math.isfinite(before.value) and math.isfinite(after.value)):
+        return Estimate(math.nan)
+    change = after.value - before.value
+    if before.low is None or before.high is None or after.low is None or after.high is None:
+        return Estimate(change)
+    (least_before, most_before), (least, most) = _plausible(before, chance[0]), _plausible(after, chance[1])
+    low = least - most_before - math.hypot(least - after.low, before.high - most_before)
+    high = most - least_before + math.hypot(after.high - most, least_before - before.low)
+    return Estimate(change, max(low, -bound), min(high, bound))
+
+
+def _plausible(estimate: Estimate, chance: float) -> tuple[float, float]:
+    """The estimate as it is, and without what chance may have added to it, in order."""
+    low = -math.inf if estimate.low is None else estimate.low
+    high = math.inf if estimate.high is None else estimate.high
+    without = min(max(estimate.value - chance, low), high)
+    return min(without, estimate.value), max(without, estimate.value)
+
+
+def by_chance(finding: Finding) -> float:
+    """How much of a gap may be chance: the extremes of groups of these sizes lie apart even where nothing differs.
+
+    It makes a difference larger and a ratio smaller. Of two groups that surely differ it is nothing.
+    """
+    parity = 0.0 if finding.judged_on == "difference" else 1.0
+    low, high = finding.value.low, finding.value.high
+    sure = low is not None and high is not None and not low <= parity <= high
+    groups = len({row.group for row in finding.groups})
+    gap = math.nan if finding.sample is None else finding.sample.expected_gap
+    if not math.isfinite(gap) or finding.judged_on == "value" or (groups <= 2 and sure):
+        return 0.0
+    if finding.judged_on == "difference":
+        return gap
+    ratio = float(comparison.folded(finding.ratio.value)) if finding.ratio.value else 0.0
+    highest = abs(finding.difference.value) / (1 - ratio) if ratio < 1 else math.nan
+    return -gap / highest if highest > 0 else 0.0
+
+
+def _tendency(change: Estimate, judged_on: JudgedOn) -> Tendency:
+    if change.low is None or change.high is None or change.low <= 0 <= change.high:
+        return "unclear"
+    return "worse" if (change.low > 0) != (judged_on == "ratio") else "better"
+
+
+def _sentence(before: Finding, after: Finding, change: Estimate, confidence: float) -> str:
+    what = {"difference": "gap", "ratio": "ratio", "value": "value"}[after.judged_on]
+    title = f"{after.title[:1].upper()}{after.title[1:]}: the {what}"
+    if not change.defined:
+        return f"{title} has no change that can be told: {before.value} before, {after.value} after."
+    unit = after.unit if after.judged_on == "difference" else "ratio"
+    figures = [wording.distance(size(one).value, unit) for one in (before, after)]
+    reach = _reach(change, confidence, after)
+    if change.value == 0:
+        return f"{title} is {figures[1]}, as before{reach}."
+    by = wording.distance(change.value, unit, signed=True)
+    return f"{title} changed by {by}{reach}, from {figures[0].removesuffix(' points')} to {figures[1]}."
+
+
+def _reach(change: Estimate, confidence: float, finding: Finding) -> str:
+    if change.low is None or change.high is None:
+        return ""
+    low, high = (round(end, 3) + 0.0 if math.isfinite(end) else end for end in (change.low, change.high))
+    return wording.reach((low, high), confidence, finding.judged_on, finding.unit)
+
+
+def _warnings(before: Finding, after: Finding) -> Iterable[str]:
+    if before.threshold != after.threshold:
+        yield f"The threshold was {_limit(before)} before and is {_limit(after)} after."
+    against = [finding.settings.get("against", "extremes") for finding in (before, after)]
+    if against[0] != against[1]:
+        yield f"Groups were compared with {against[0]} before and with {against[1]} after."
+
+
+def _limit(finding: Finding) -> str:
+    return "none" if finding.threshold is None else wording.limit_figure(finding.threshold)
+
+
+def _shared(first: Audit, second: Audit) -> list[str]:
+    """The attributes that both audits have, in the order of the later one."""
+    return [name for name in second.cube.meaning.sensitive if name in first.cube.meaning.sensitive]
+
+
+def _members(one: Audit, attributes: list[str]) -> list[Member]:
+    """The groups of every attribute and intersection, in their order."""
+    cube = one.cube.marginal(attributes, control=False)
+    return [(names, group) for names in attribute_sets(cube, True)[0] for group in cube.marginal(names).groups]
+
+
+def _without(members: list[Member], others: list[Member]) -> tuple[Member, ...]:
+    """The members that are not among the others; of intersections only those that no part of them tells already."""
+    known = set(others)
+    new: dict[frozenset[tuple[str, str | None]], Member] = {}
+    for names, group in members:
+        parts = set(zip(names, group, strict=True))
+        if (names, group) not in known and not any(part <= parts for part in new):
+            new[frozenset(parts)] = (names, group)
+    return tuple(new.values())
+
+
+def _listed(one: Audit) -> str:
+    names = list(dict.fromkeys(f"{f.metric} on {' × '.join(f.attributes)}" for f in one.findings))
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") if names else "none"
+
+
+def _notes(first: Audit, second: Audit) -> Iterable[str]:
+    yield _INDEPENDENT
+    if first.policy.confidence != second.policy.confidence:
+        yield (
+            f"The intervals before are of {first.policy.confidence:g}, those after of {second.policy.confidence:g} "
+            "confidence: those of the changes hold at the lower of the two."
+        )
+    alone = {*first.cube.meaning.sensitive} ^ {*second.cube.meaning.sensitive}
+    if alone:
+        yield f"Not in both audits, and so not compared: {', '.join(sorted(alone))}."
+    told = first.cube.meaning.differences(second.cube.meaning)
+    told = [each for each in told if not each.startswith(("sensitive is", "bands is"))]
+    if told:
+        yield f"The two do not read the data alike (here is before, there after): {'; '.join(told)}."
+    numbers = [{f.settings["replicas"] for f in one.findings if "replicas" in f.settings} for one in (first, second)]
+    if all(numbers) and numbers[0] != numbers[1]:
+        before, after = (" and ".join(map(str, sorted(part, key=str))) for part in numbers)
+        yield f"There were {before} replicas before and {after} after: what depends on their number is not compared."
+    if first.cube.meaning.bands != second.cube.meaning.bands:
+        yield "Bands were cut at different places, so their groups differ: give the same bands=, or count with like=."

@@ -1,0 +1,357 @@
+"""impossibility(): which criteria can hold together at the base rates that were found, and what is forced if not.
+
+Two theorems. Chouldechova (2017): in every group FPR = p/(1−p) · (1−PPV)/PPV · (1−FNR), so with different base rates
+p not all of PPV, FPR and FNR can be equal. Kleinberg, Mullainathan and Raghavan (2016): a score that is calibrated
+in groups with different base rates cannot be balanced in both classes, unless it predicts perfectly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.audits import impossibility_text, least_gaps
+from evenhand.audits.impossibility_text import Rates, Together
+from evenhand.audits.least_gaps import Held
+from evenhand.core import records
+from evenhand.core.arrays import Floats
+from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, spell
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, nearest
+from evenhand.inference import simultaneous
+from evenhand.measures import cells as measures
+from evenhand.measures.scores import POSITIVE, Binned
+from evenhand.verdicts.policy import Policy
+
+_RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
+_ODDS = measures.measure("base_rate_odds", numerator="FN TP", denominator="TN FP", unit="ratio")
+_MOST_LINES = 20
+_NAME_WIDTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRates:
+    """One group: its rates, and what Chouldechova's identity makes of them.
+
+    `implied_fpr` is p/(1−p) · (1−PPV)/PPV · (1−FNR), `residual` the false positive rate less that; `reason` says why
+    they are undefined. `fpr_at_pooled` is the false positive rate that the pooled PPV and FNR would take. `left_out`
+    says why the group is not compared with the others.
+    """
+
+    group: Group
+    n: int
+    base_rate: float
+    ppv: float
+    fpr: float
+    fnr: float
+    implied_fpr: float
+    residual: float
+    fpr_at_pooled: float = math.nan
+    reason: str | None = None
+    left_out: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Impossibility:
+    """What the base rates of these groups allow, and what they force.
+
+    `implied_gap` is the gap in false positive rates with the pooled PPV and FNR in every group. `smallest_epsilon` is
+    the least ε within which the gaps in PPV, FPR and FNR can all be held, with the pooled true and false positive
+    rates as they are. `negative_class_gap` is that of a calibrated score with the pooled mean score of the positive
+    class in every group; None without a probability. `pooled` and `gaps` hold PPV, FPR and FNR: of the compared
+    groups together, and as highest − lowest. `degenerate` says why nothing is forced, or nothing can be said.
+    """
+
+    attributes: tuple[str, ...]
+    groups: tuple[GroupRates, ...]
+    pooled: Rates
+    gaps: Rates
+    implied_gap: Estimate
+    smallest_epsilon: Estimate
+    negative_class_gap: Estimate | None
+    together: tuple[Together, ...]
+    sentences: tuple[str, ...]
+    panel: Panel | None
+    notes: tuple[str, ...]
+    confidence: float
+    degenerate: str | None = None
+
+    @property
+    def compared(self) -> tuple[GroupRates, ...]:
+        """The groups that are named, large enough, and have people of both labels."""
+        return tuple(line for line in self.groups if line.left_out is None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data, ready for JSON; undefined is None."""
+        return dict(records.write(self))
+
+    def __str__(self) -> str:
+        people = sum(line.n for line in self.compared)
+        heading = f"{' × '.join(self.attributes)}: {len(self.compared)} groups compared, {people:,} people"
+        sections = [heading, _table(self.groups), *self.sentences]
+        return "\n".join([*sections, *(f"- {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+
+def impossibility(
+    audit_or_cube: Any,
+    *,
+    attribute: str | Sequence[str] | None = None,
+    groups: Iterable[Any] | None = None,
+    min_group_size: int | None = None,
+    confidence: float | None = None,
+) -> Impossibility:
+    """Which fairness criteria can hold together at these base rates, and the gaps that are forced if they cannot.
+
+    Takes an audit or a cube with labels and decisions. `attribute` is needed where there are several; a list of them
+    means their intersection. `groups` limits the comparison to these.
+
+    >>> from evenhand.datasets import compas
+    >>> cube = Cube.count(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive="race")
+    >>> found = impossibility(cube, groups=["African-American", "Caucasian"])
+    >>> round(found.implied_gap.value, 3), round(found.smallest_epsilon.value, 3)
+    (0.165, 0.057)
+    """
+    cube = audit_or_cube if isinstance(audit_or_cube, Cube) else getattr(audit_or_cube, "cube", None)
+    if not isinstance(cube, Cube):
+        raise CallError(f"impossibility() takes an audit or a cube, not {type(audit_or_cube).__name__}.")
+    _check_roles(cube)
+    policy = getattr(audit_or_cube, "policy", None) or Policy()
+    policy = policy.updated(min_group_size=min_group_size, confidence=confidence)
+    part = cube.marginal(_attributes(cube, attribute), control=False)
+    return _Reading(part, _places(part, groups), policy, strata=bool(cube.meaning.control)).result()
+
+
+class _Reading:
+    """The cells of the groups asked for, and everything that is computed from them."""
+
+    def __init__(self, part: Cube, places: Sequence[int], policy: Policy, strata: bool) -> None:
+        self.part, self.places, self.confidence, self.strata = part, list(places), policy.confidence, strata
+        self.names = [part.pairs[place][1] for place in places]
+        both = np.arange(len(measures.CELLS)) < 4  # people with a label and a decision
+        self.cells = part.cells[self.places] * both
+        self.squares = None if part.squares is None else part.squares[self.places] * both
+        counts = part.counts[self.places]
+        self.people = counts[:, :4].sum(axis=1)
+        self.lost = int(counts[:, 4:].sum())
+        self.values = measures.evaluate(self.cells, [measures.find(name) for name in _RATES])
+        self.left_out = [self._why_not(i, policy.min_group_size) for i in range(len(self.names))]
+        self.used = np.array([why is None for why in self.left_out], dtype=np.bool_)
+        self.held = Held.of(self.cells[self.used, :4]) if self.used.any() else None
+
+    def result(self) -> Impossibility:
+        held, rates = self.held, [self.values[name][self.used] for name in _RATES]
+        if held is None or len(held.odds) < 2:
+            return self._alone()
+        degenerate = impossibility_text.degenerate(held)
+        odds = self._odds_gap()
+        implied, epsilon = self._implied(held, odds), self._epsilon(held, odds)
+        balance, negative = self._negative_class(held, odds)
+        gaps = Rates(*(_gap(values) for values in rates[1:]))
+        pooled = Rates(held.ppv, held.fpr, 1 - held.tpr)
+        names = [name for name, used in zip(self.names, self.used, strict=True) if used]
+        facts = impossibility_text.Facts(
+            held, names, pooled, gaps, implied, epsilon, balance, negative, odds, self.confidence, degenerate
+        )
+        return Impossibility(
+            attributes=self.part.meaning.sensitive,
+            groups=self._lines(least_gaps.implied_rates(held)),
+            pooled=pooled,
+            gaps=gaps,
+            implied_gap=implied,
+            smallest_epsilon=epsilon,
+            negative_class_gap=negative,
+            together=impossibility_text.together(facts),
+            sentences=impossibility_text.sentences(facts),
+            panel=_panel(held, gaps, epsilon),
+            notes=(*self._notes(), *impossibility_text.notes(facts)),
+            confidence=self.confidence,
+            degenerate=degenerate,
+        )
+
+    def _alone(self) -> Impossibility:
+        """Fewer than two groups: nothing is forced, and nothing can be compared."""
+        named = [spell(name) for name, used in zip(self.names, self.used, strict=True) if used]
+        why = f"Only {named[0]} can be compared" if named else "No group can be compared"
+        why += ": it takes two groups that are named, large enough and have people of both labels."
+        held, nothing = self.held, Rates(math.nan, math.nan, math.nan)
+        pooled = nothing if held is None else Rates(held.ppv, held.fpr, 1 - held.tpr)
+        return Impossibility(
+            attributes=self.part.meaning.sensitive,
+            groups=self._lines(np.full(int(self.used.sum()), np.nan)),
+            pooled=pooled,
+            gaps=nothing,
+            implied_gap=UNDEFINED,
+            smallest_epsilon=UNDEFINED,
+            negative_class_gap=None,
+            together=(),
+            sentences=(why,),
+            panel=None,
+            notes=tuple(self._notes()),
+            confidence=self.confidence,
+            degenerate=why,
+        )
+
+    def _why_not(self, i: int, least: int) -> str | None:
+        tn, fp, fn, tp = self.cells[i, :4]
+        if None in self.names[i]:
+            return "the group is missing"
+        if self.people[i] < least:
+            return f"fewer than {least} people with a label and a decision"
+        if fn + tp == 0 or tn + fp == 0:
+            return f"no {'positive' if fn + tp == 0 else 'negative'} labels: its base rate is {int(fn + tp > 0)}"
+        return None
+
+    def _lines(self, at_pooled: Floats) -> tuple[GroupRates, ...]:
+        """A line for each group; `at_pooled` is of the compared ones."""
+        pooled = np.full(len(self.names), np.nan)
+        pooled[self.used] = at_pooled
+        return tuple(self._line(i, float(pooled[i])) for i in range(len(self.names)))
+
+    def _line(self, i: int, at_pooled: float) -> GroupRates:
+        p, ppv, fpr, fnr = (float(self.values[rate][i]) for rate in _RATES)
+        implied, reason = _identity(p, ppv, fpr, fnr, who=spell(self.names[i]))
+        return GroupRates(
+            self.names[i],
+            int(self.people[i]),
+            p,
+            ppv,
+            fpr,
+            fnr,
+            implied,
+            fpr - implied,
+            at_pooled,
+            reason,
+            self.left_out[i],
+        )
+
+    def _odds_gap(self) -> tuple[float, float]:
+        """The interval of the highest less the lowest odds of the base rates."""
+        odds = measures.spread(_ODDS, self.cells, self.squares)
+        assert odds is not None  # noqa: S101 - it is a function of a proportion
+        return simultaneous.between_extremes([odds], self.used[None, :], self.confidence).difference
+
+    def _implied(self, held: Held, odds: tuple[float, float]) -> Estimate:
+        rates = least_gaps.implied_rates(held)
+        if not rates.max() <= 1:  # or NaN
+            return UNDEFINED
+        factor = (1 - held.ppv) / held.ppv * held.tpr
+        return Estimate(float(np.ptp(rates)), min(factor * odds[0], 1.0), min(factor * odds[1], 1.0))
+
+    def _epsilon(self, held: Held, odds: tuple[float, float]) -> Estimate:
+        if math.isnan(held.ppv):
+            return UNDEFINED
+        cells = self.cells[self.used]
+        value = least_gaps.smallest_gap(held, (cells[:, 3] / held.positives, cells[:, 1] / held.negatives))
+        if held.free:
+            return Estimate(value)
+        low, high = (
+            least_gaps.smallest_gap(held.stretched(end), proof=least_gaps.ROUGH) if end > 0 else 0.0 for end in odds
+        )
+        return Estimate(value, min(low, value), max(high, value))
+
+    def _negative_class(self, held: Held, odds: tuple[float, float]) -> tuple[float, Estimate | None]:
+        """The mean score of the positives, and the gap it forces among the negatives of a calibrated score."""
+        scores = self.part.scores
+        if scores is None or not scores.bins.is_probability:
+            return math.nan, None
+        binned, chosen = Binned.of(scores, len(self.part.pairs)), np.array(self.places)[self.used]
+        mass, total = (part[chosen, POSITIVE].sum() for part in (binned.mass, binned.first))
+        balance = float(total / mass) if mass > 0 else math.nan
+        if not balance >= float((held.odds / (1 + held.odds)).max()):
+            return balance, UNDEFINED
+        ends = ((1 - balance) * end for end in odds)
+        return balance, Estimate((1 - balance) * float(np.ptp(held.odds)), *ends)
+
+    def _notes(self) -> list[str]:
+        told = []
+        for why in dict.fromkeys(why for why in self.left_out if why is not None):
+            who = [spell(name) for name, other in zip(self.names, self.left_out, strict=True) if other == why]
+            told.append(f"Not compared ({why}): {impossibility_text.listed(who)}.")
+        if self.lost:
+            told.append(f"{self.lost:,} people without a label or a decision count in nothing here.")
+        if self.strata:
+            told.append("Over all strata together.")
+        if self.part.scores is not None and not self.part.scores.bins.is_probability:
+            told.append("The score is no probability, so nothing is said of a calibrated one.")
+        return told
+
+
+def _identity(p: float, ppv: float, fpr: float, fnr: float, *, who: str) -> tuple[float, str | None]:
+    """The FPR by Chouldechova's identity, or why it says nothing."""
+    for value, name in ((ppv, "positive_predictive_value"), (fpr, "false_positive_rate"), (fnr, "false_negative_rate")):
+        if math.isnan(value):
+            return math.nan, measures.reason(measures.find(name), who)
+    if ppv == 0:
+        return math.nan, f"no true positives among {who}: the PPV is 0, and the identity divides by it"
+    return p / (1 - p) * (1 - ppv) / ppv * (1 - fnr), None
+
+
+def _check_roles(cube: Cube) -> None:
+    if cube.meaning.task != "binary":
+        raise CallError(f"these theorems are of yes-or-no decisions; this cube is of task {cube.meaning.task!r}.")
+    if not cube.has_labels:
+        raise CallError("impossibility() needs labels, because base rates come from them: count the data with label=.")
+    if not cube.has_predictions:
+        raise CallError("impossibility() needs decisions: count the data with prediction=, or with score= and cutoff=.")
+
+
+def _attributes(cube: Cube, attribute: str | Sequence[str] | None) -> tuple[str, ...]:
+    names = cube.meaning.sensitive
+    if attribute is None:
+        if len(names) > 1:
+            each = ", ".join(repr(name) for name in names)
+            raise CallError(f"attribute= must say which one is meant, or a list for their intersection: {each}.")
+        return names
+    return (attribute,) if isinstance(attribute, str) else tuple(attribute)
+
+
+def _places(part: Cube, groups: Iterable[Any] | None) -> list[int]:
+    """Where the groups asked for stand, in the order of the cube."""
+    known = [group for _, group in part.pairs]
+    if groups is None:
+        return list(range(len(known)))
+    if isinstance(groups, str):
+        raise CallError(f"groups={groups!r} must be a list of groups, such as [{groups!r}, ...].")
+    wanted = set()
+    for value in groups:
+        group = part.find_group(value)
+        if group is None:
+            raise CallError(f"{value!r} is not a group; {nearest(str(value), [spell(each) for each in known])}")
+        wanted.add(group)
+    return [i for i, group in enumerate(known) if group in wanted]
+
+
+def _gap(values: Floats) -> float:
+    defined = values[~np.isnan(values)]
+    return float(np.ptp(defined)) if len(defined) > 1 else math.nan
+
+
+def _panel(held: Held, gaps: Rates, epsilon: Estimate) -> Panel | None:
+    """The border of what can be, with the point of equal gaps and what was observed."""
+    if not epsilon.defined:
+        return None
+    rows: list[tuple[object, ...]] = [("least possible", *point) for point in least_gaps.frontier(held)]
+    rows.append(("smallest ε", epsilon.value, epsilon.value))
+    rows.append(("observed", gaps.ppv, max(gaps.fpr, gaps.fnr)))
+    columns = ("series", "gap in PPV", "larger gap of FPR and FNR")
+    return Panel("curve", "What can be held together at these base rates", columns, tuple(rows))
+
+
+def _table(lines: Sequence[GroupRates]) -> str:
+    """The groups as a table of plain text."""
+    titles = ("group", "people", "base rate", "PPV", "FPR", "FNR", "FPR by the identity")
+    rows: list[tuple[str, ...]] = [titles]
+    for line in lines[:_MOST_LINES]:
+        name = spell(line.group)
+        name = name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "…"
+        rates = (line.base_rate, line.ppv, line.fpr, line.fnr, line.implied_fpr)
+        rows.append((name, f"{line.n:,}", *(impossibility_text.percent(rate) for rate in rates)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(titles))]
+    text = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+    return "\n".join(text + [f"{len(lines) - _MOST_LINES} more groups"] * (len(lines) > _MOST_LINES))

@@ -1,0 +1,400 @@
+"""trend(): metrics over periods, each with its interval, and evidence of a gap that may be looked at every day."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evenhand.audits.audit import Audit, attribute_sets
+from evenhand.audits.evidence import Evidence, Suspect, evidence
+from evenhand.catalogue import find
+from evenhand.core import frames
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, spell
+from evenhand.core.wording import distance, limit_figure
+from evenhand.cube import merge, parquet
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, DataError
+from evenhand.verdicts import comparison, policy_file
+from evenhand.verdicts import finding as judge
+from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
+
+_MOST_GROUPS = 8  # that are drawn over time, each as a line
+_MOST_LINES = 430  # of such a panel: a page has room for few
+
+
+@dataclass(frozen=True)
+class Point:
+    """One period: the gap with its interval, as that period alone shows it, and the e-value of all periods so far.
+
+    The e-value is how many times somebody who doubts that the gap is within the threshold would have multiplied their
+    money by now; NaN where no bet can be placed.
+    """
+
+    period: str
+    people: int
+    e_value: float
+    finding: Finding | None = None
+    reason: str | None = None
+
+    @property
+    def value(self) -> Estimate:
+        """The gap in this period; undefined where there is nothing to compare."""
+        return UNDEFINED if self.finding is None else self.finding.value
+
+
+@dataclass(frozen=True)
+class Series:
+    """One metric on one set of attributes over all periods.
+
+    `needed` is the e-value that raises an alarm, and `alarm` the first period in which it was reached. Later periods
+    do not take an alarm back. `whole` is the finding on all periods together.
+    """
+
+    points: tuple[Point, ...]
+    whole: Finding
+    needed: float
+    suspect: Suspect | None = None
+    reason: str | None = None
+    """Why there is no evidence, where no bet can be placed on the metric."""
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+        return self.whole.metric
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What the groups are made of."""
+        return self.whole.attributes
+
+    @property
+    def alarm(self) -> str | None:
+        """The first period in which there was evidence enough; None while there is not."""
+        return next((point.period for point in self.points if point.e_value >= self.needed), None)
+
+    @property
+    def peak(self) -> float:
+        """The highest e-value so far; NaN where there is none."""
+        return max((point.e_value for point in self.points), default=math.nan)
+
+    @property
+    def interpretation(self) -> str:
+        """What has been seen, in a sentence."""
+        beyond = f"{self._beyond} in {self.whole.title}"
+        if self.reason is not None:
+            return f"No evidence is gathered on {self.whole.title}: {self.reason}. Its gaps are shown."
+        last = self.points[-1].e_value
+        if self.alarm is None:
+            return (
+                f"No alarm in {len(self.points)} {_plural('period', len(self.points))}: the e-value for {beyond} is "
+                f"{e_figure(last)}, {e_figure(self.peak)} at its highest; {e_figure(self.needed)} would raise one."
+            )
+        at = next(point.e_value for point in self.points if point.period == self.alarm)
+        return (
+            f"Evidence of {beyond} had accumulated by {self.alarm}: the e-value reached {e_figure(at)}, and "
+            f"{e_figure(self.needed)} is needed.{self._who()} It is now {e_figure(last)}."
+        )
+
+    @property
+    def _beyond(self) -> str:
+        limit = float(self.whole.threshold or 0.0)
+        if self.whole.judged_on == "ratio":
+            return f"a ratio below {limit_figure(limit)}"
+        return f"a gap above {distance(limit, self.whole.unit)}"
+
+    def _who(self) -> str:
+        if self.suspect is None:
+            return ""
+        both = (self.suspect.higher, self.suspect.lower)
+        higher, lower = ("everyone else" if who is None else spell(who) for who in both)
+        within = f" in {spell(self.suspect.stratum)}" if self.suspect.stratum else ""
+        return f" Most of it is that {higher} lies above {lower} in the {self.suspect.measure.title}{within}."
+
+    def finding(self) -> Finding:
+        """The whole with the verdict of the evidence: fail after an alarm, else not judged; and the pictures over time.
+
+        The p-value is 1 over the highest e-value: it, too, may be looked at whenever one likes.
+        """
+        verdict: Verdict = "not judged" if self.alarm is None else "fail"
+        peak = self.peak
+        return replace(
+            self.whole,
+            verdict=verdict,
+            interpretation=self.interpretation,
+            notes=(f"All periods together: {self.whole.interpretation}", *self.whole.notes),
+            p_value=None if math.isnan(peak) else min(1.0, 1.0 / max(peak, 1e-300)),
+            p_adjusted=None,
+            tested=None if math.isnan(peak) else "betting",
+            panels=(*self.panels(), *self.whole.panels),
+        )
+
+    def panels(self) -> tuple[Panel, ...]:
+        """The gap over time, the evidence, and where there are few groups their measures."""
+        where = " × ".join(self.attributes)
+        value = "ratio" if self.whole.judged_on == "ratio" else "gap"
+        gaps: list[tuple[object, ...]] = []
+        money: list[tuple[object, ...]] = []
+        for i, point in enumerate(self.points, 1):
+            got = point.value
+            gaps.append((value, i, _plain(got.value), got.low, got.high, point.people, point.period))
+            money.append(("evidence", i, _log10(point.e_value), point.period))
+        if self.whole.threshold is not None:
+            ends = [(i, point) for i, point in enumerate(self.points, 1) if i in (1, len(self.points))]
+            gaps += [("threshold", i, self.whole.threshold, None, None, None, point.period) for i, point in ends]
+            money += [("alarm", i, math.log10(self.needed), point.period) for i, point in ends]
+        title = f"{self.whole.title} by {where}"
+        panels = [Panel("curve", f"{_capital(title)}, over time", ("line", "period", value, *_REST), tuple(gaps))]
+        if self.reason is None:
+            columns = ("line", "period", "log10 of the e-value", "name")
+            panels.append(Panel("curve", f"Evidence beyond the threshold: {title}", columns, tuple(money)))
+        return (*panels, *self._groups_over_time(where))
+
+    def _groups_over_time(self, where: str) -> list[Panel]:
+        rows: dict[str, list[tuple[object, ...]]] = {}
+        for i, point in enumerate(self.points, 1):
+            for row in () if point.finding is None else point.finding.groups:
+                rows.setdefault(row.measure, []).append(_line(i, point.period, row))
+        panels = []
+        for measure, lines in rows.items():
+            groups = {line[0] for line in lines}
+            if len(groups) <= _MOST_GROUPS and len(lines) <= _MOST_LINES:
+                name = _capital(measure.replace("_", " "))
+                columns = ("group", "period", measure, *_REST)
+                panels.append(Panel("curve", f"{name} of each group of {where}, over time", columns, tuple(lines)))
+        return panels
+
+
+_REST = ("low", "high", "n", "name")
+_ABOUT = ("metric", "attributes", "period", "people", "judged_on")
+_FIGURES = ("value", "low", "high", "threshold", "highest", "lowest")
+_COLUMNS = (*_ABOUT, *_FIGURES, "e_value", "needed", "alarm", "reason")
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Metrics over periods. An `alarm` is raised once, for any of the series, and at most so often by chance as agreed.
+
+    Under "no gap is beyond its threshold, in any period", the probability that an alarm is ever raised, however long
+    and often one looks, is at most 1 − confidence, for all series together.
+    """
+
+    periods: tuple[str, ...]
+    series: tuple[Series, ...]
+    cube: Cube
+    policy: Policy
+    notes: tuple[str, ...] = ()
+
+    @property
+    def alarm(self) -> str | None:
+        """The first period in which any of the series raised an alarm."""
+        raised = {each.alarm for each in self.series}
+        return next((period for period in self.periods if period in raised), None)
+
+    @property
+    def watchful(self) -> bool:
+        """Can an alarm be raised at all?"""
+        return any(each.reason is None for each in self.series)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A line for each series and period, as a dataframe."""
+        lines = []
+        for each in self.series:
+            raised = False
+            for point in each.points:
+                raised |= point.e_value >= each.needed
+                value, found = point.value, point.finding
+                about = (each.metric, " × ".join(each.attributes), point.period, point.people, each.whole.judged_on)
+                figures = (value.value, value.low, value.high, each.whole.threshold)
+                who = (None, None) if found is None else (found.highest, found.lowest)
+                lines.append((*about, *figures, *who, point.e_value, each.needed, raised, point.reason or each.reason))
+        return frames.frame({name: [line[i] for line in lines] for i, name in enumerate(_COLUMNS)}, kind)
+
+    def audit(self) -> Audit:
+        """An audit of all periods together, judged by the evidence over time; with the trend as its pictures."""
+        findings = tuple(each.finding() for each in self.series)
+        required = tuple(dict.fromkeys(found.metric for found in findings))
+        return Audit(self.cube, replace(self.policy, required=required), findings, self.notes, required)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file as an audit: .html, .json, .md or .xml."""
+        save(self.audit(), Path(path))
+
+    def __str__(self) -> str:
+        from evenhand.report.text import trend as trends
+
+        return trends.plain(self)
+
+    __repr__ = __str__
+
+
+def trend(
+    cubes: Any,
+    *,
+    metrics: Iterable[Any] | str | None = None,
+    policy: Policy | str | Path | None = None,
+    reference: Any = None,
+    threshold: Mapping[str, float] | float | None = None,
+    confidence: float | None = None,
+    intersections: bool | int | None = None,
+    min_group_size: int | None = None,
+) -> Trend:
+    """Metrics over periods, and whether evidence of a gap beyond the threshold has accumulated.
+
+    `cubes` are the periods in their order: a mapping from names to cubes or paths, a list of paths or a glob (named by
+    file), or a list of cubes. Each person is counted in one of them, and a period that was looked at is not counted
+    anew. `metrics` are those that decide, by default what the policy requires.
+
+    >>> day = Cube.count(prediction=[1] * 60 + [0] * 40 + [1] * 30 + [0] * 70, sensitive=["a"] * 100 + ["b"] * 100)
+    >>> found = trend({"monday": day, "tuesday": day, "wednesday": day})
+    >>> found.alarm, [round(point.e_value, 1) for point in found.series[0].points]
+    ('tuesday', [2.7, 149.9, 9633.3])
+    """
+    given = policy_file.resolve(policy).updated(
+        reference=reference, confidence=confidence, intersections=intersections, min_group_size=min_group_size
+    )
+    given = _with_thresholds(given, threshold, metrics)
+    named = _periods(cubes)
+    total = merge.add([(f"period {name!r}", cube) for name, cube in named.items()])
+    asked = chosen_metrics([metrics] if isinstance(metrics, str) else metrics)
+    names = list(asked) if asked is not None else list(given.required_for(total))
+    if not names:
+        raise CallError("no metric is required by the policy, so there is nothing to watch: name some in metrics=.")
+    baseline = comparison.check_reference(given.reference, total.meaning.sensitive, total.groups)
+    sets, notes = attribute_sets(total, given.intersections)
+    sets = [attributes for attributes in sets if given.decides_on(attributes)]
+    if not sets:
+        raise CallError("the policy decides on intersections and there are none: name two attributes or more.")
+    watched = [
+        _Watched.of(request(name, policy=given, reference=baseline), attributes, total, named)
+        for attributes in sets
+        for name in names
+    ]
+    # Whether a metric can be bet on does not depend on outcomes, so that the level may depend on how many can.
+    needed = max(sum(one.told.reason is None for one in watched), 1) / (1 - given.confidence)
+    series = tuple(one.series(named, needed) for one in watched)
+    notes = [*total.notes, *notes, *_notes(series, given, needed)]
+    return Trend(tuple(named), series, total, given, tuple(notes))
+
+
+def save(audit: Audit, path: Path) -> None:
+    """Write the audit of a trend. A page would judge anew from the counts, and not by the evidence: it has none."""
+    audit.save(path, embed_cube=path.suffix != ".html")
+
+
+def e_figure(value: float) -> str:
+    """An e-value for people.
+
+    >>> e_figure(0.034), e_figure(19.27), e_figure(2112.0), e_figure(1234567.0), e_figure(math.nan)
+    ('0.034', '19.3', '2,112', '1.2e+06', 'undefined')
+    """
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}" if value < 1e6 else f"{value:.1e}"
+
+
+def _with_thresholds(policy: Policy, threshold: Mapping[str, float] | float | None, metrics: Any) -> Policy:
+    if threshold is None:
+        return policy
+    if isinstance(threshold, Mapping):
+        new = dict(threshold)
+    else:
+        chosen = [metrics] if isinstance(metrics, str) else list(metrics or policy.required or ())
+        if not chosen or not all(isinstance(name, str) for name in chosen):
+            raise CallError("a threshold alone needs metrics= by name: or give threshold={'equalized_odds': 0.05}.")
+        new = dict.fromkeys(chosen, threshold)
+    renewed = {find(name)[0].name for name in new}
+    kept = {name: limit for name, limit in policy.thresholds.items() if name not in renewed}
+    return replace(policy, thresholds={**kept, **new})
+
+
+def _periods(cubes: Any) -> dict[str, Cube]:
+    """The cubes by the names of their periods."""
+    parts = merge.named(cubes)
+    if not parts:
+        raise CallError("there are no periods: give cubes, or paths of saved ones.")
+    paths = [part for part in parts.values() if isinstance(part, Path)]
+    loaded = iter(parquet.load_each(paths))
+    found = {name: part if isinstance(part, Cube) else next(loaded) for name, part in parts.items()}
+    if isinstance(cubes, Mapping):
+        return found
+    stems = [part.stem if isinstance(part, Path) else str(i) for i, part in enumerate(parts.values(), 1)]
+    names = stems if len(set(stems)) == len(stems) else [str(part) for part in parts.values()]
+    return dict(zip(names, found.values(), strict=True))
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """One metric on one set of attributes, with its evidence, before it is known how much is needed."""
+
+    asked: Request
+    cubes: tuple[Cube, ...]
+    whole: Finding
+    told: Evidence
+
+    @classmethod
+    def of(cls, asked: Request, attributes: Sequence[str], total: Cube, named: Mapping[str, Cube]) -> _Watched:
+        everyone = total.marginal(attributes)
+        cubes = tuple(cube.marginal(attributes) for cube in named.values())
+        whole = judge.finding(asked, everyone)
+        judged = replace(asked, threshold=whole.threshold)
+        return cls(asked, cubes, whole, evidence(judged, judge.plan_of(asked, everyone)[0], everyone, cubes))
+
+    def series(self, names: Iterable[str], needed: float) -> Series:
+        e_values = self.told.e_values or (math.nan,) * len(self.cubes)
+        points = tuple(self._point(*part) for part in zip(names, self.cubes, e_values, strict=True))
+        return Series(points, self.whole, needed, _speaking(self.told, needed), self.told.reason)
+
+    def _point(self, name: str, cube: Cube, e_value: float) -> Point:
+        try:
+            return Point(name, cube.size, e_value, judge.finding(self.asked, cube))
+        except DataError as error:
+            return Point(name, cube.size, e_value, reason=str(error))
+
+
+def _speaking(told: Evidence, needed: float) -> Suspect | None:
+    """The pair with most evidence when the alarm was raised, or at the end."""
+    at = next((i for i, e_value in enumerate(told.e_values) if e_value >= needed), len(told.e_values) - 1)
+    return told.suspects[at] if told.suspects else None
+
+
+def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]:
+    often = f"{100 * (1 - policy.confidence):.3g} %"
+    alarm = (
+        f"An alarm is raised at an e-value of {e_figure(needed)}. If no gap were ever beyond its threshold, one would "
+        f"come in at most {often} of such series, however long and often one looks."
+    )
+    notes = [
+        *([alarm] if any(each.reason is None for each in series) else []),
+        f"The intervals are those of single periods, at {100 * policy.confidence:g} % each.",
+        "Each person is taken to be counted once, in one period, and to be independent of the others given the past.",
+    ]
+    unlike = [each for each in series if each.reason is not None]
+    if unlike:
+        shown = "; ".join(dict.fromkeys(f"{each.metric}: {each.reason}" for each in unlike))
+        notes.append(f"Shown without evidence: {shown}.")
+    return notes
+
+
+def _line(i: int, period: str, row: Row) -> tuple[object, ...]:
+    got = row.estimate or UNDEFINED
+    name = spell(row.group) if not row.stratum else f"{spell(row.group)} in {spell(row.stratum)}"
+    return name, i, _plain(got.value), got.low, got.high, row.n, period
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _log10(value: float) -> float | None:
+    return None if math.isnan(value) else math.log10(max(value, 1e-300))
+
+
+def _plural(word: str, number: int) -> str:
+    return word if number == 1 else f"{word}s"
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]

@@ -1,0 +1,164 @@
+"""What an entry of the catalogue holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evenhand.core.results import JudgedOn
+from evenhand.errors import CallError
+from evenhand.measures import cells
+from evenhand.measures.cells import Measure, RowMeasure
+from evenhand.measures.classes import ClassMeasure
+from evenhand.measures.regression import REGRESSION_MEASURES
+from evenhand.measures.scores import SCORE_MEASURES, ScoreMeasure
+
+Family = Literal[
+    "independence",
+    "separation",
+    "sufficiency",
+    "accuracy",
+    "inequality",
+    "scores",
+    "distances",
+    "dependence",
+    "regression",
+    "individual",
+    "counterfactual",
+    "stability",
+    "data",
+    "own",
+]
+AnyMeasure = Measure | ScoreMeasure | RowMeasure | ClassMeasure
+Aggregate = Literal["worst", "mean", "mean_abs"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named criterion: measures, how they are set side by side, and how large a gap is tolerated.
+
+    A metric either compares `measures` between groups, or is an `index`: a function of the cells (see
+    `evenhand.measures.entropy`). With `binned` there is a measure for each calibration bin. `aggregate` says what
+    several measures come to: the worst gap, the mean of the signed gaps, or the mean of their sizes. An alias is
+    another name, with the arguments that it presets.
+    """
+
+    name: str
+    title: str
+    family: Family
+    measures: tuple[str | AnyMeasure, ...] = ()
+    index: str | None = None
+    judged_on: JudgedOn = "difference"
+    threshold: float | None = 0.1
+    aggregate: Aggregate = "worst"
+    one_sided: bool = False
+    binned: bool = False
+    aliases: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    question: str = ""
+    formula: str = ""
+    compares: str = ""
+    when: str = ""
+    assumes: str = ""
+    harm: tuple[str, ...] = ()
+    limits: str = ""
+    sources: tuple[str, ...] = ()
+    see_also: tuple[str, ...] = ()
+    home: str | None = None
+    """For what is measured from more than counts: the module of its own function, which has the metric's name."""
+    example: str = ""
+    """Code for its page, where it is not measured on the counts that ship with the package."""
+
+    @property
+    def rows(self) -> tuple[AnyMeasure, ...]:
+        """The measures themselves; a binned metric has one for each calibration bin of the data, and none here."""
+        return tuple(_find(row) for row in self.measures)
+
+    @property
+    def probability(self) -> bool:
+        """Does it need a score between 0 and 1?"""
+        return any(isinstance(row, ScoreMeasure) and row.probability for row in self.rows)
+
+    @property
+    def in_score_units(self) -> bool:
+        """Is its gap measured on the scale of the score?"""
+        if self.binned:
+            return self.family == "regression"
+        return bool(self.rows) and all(isinstance(row, ScoreMeasure) and row.in_score_units for row in self.rows)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """What kinds of prediction it is for, as counted in a cube."""
+        if self.home is not None:
+            return frozenset()
+        if self.family == "regression":
+            return frozenset({"regression"})
+        if self.index in FOR_ANY_NUMBER:
+            return frozenset({"binary", "regression"})
+        several = self.index is None and not self.binned and all(isinstance(row, Measure) for row in self.rows)
+        return frozenset({"binary", "multiclass"} if several else {"binary"})
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The roles without which the metric cannot be computed."""
+        if self.binned:
+            return frozenset({"prediction" if self.family == "regression" else "score", "label"})
+        if self.index is not None:
+            return INDEX_NEEDS[self.index]
+        return frozenset().union(*(row.needs for row in self.rows))
+
+
+INDEX_NEEDS: dict[str, frozenset[str]] = {
+    "generalized_entropy": frozenset({"label", "prediction"}),
+    "theil": frozenset({"label", "prediction"}),
+    "coefficient_of_variation": frozenset({"label", "prediction"}),
+    "differential_fairness": frozenset({"prediction"}),
+    "ks": frozenset({"score"}),
+    "wasserstein": frozenset({"score"}),
+    "abroca": frozenset({"score", "label"}),
+    "cross_auc": frozenset({"score", "label"}),
+    "largest_shift": frozenset({"prediction"}),
+    "largest_loss": frozenset({"prediction", "label"}),
+    "maximal_correlation": frozenset(),
+    "mutual_information": frozenset(),
+}
+FOR_ANY_NUMBER = ("ks", "wasserstein", "maximal_correlation", "mutual_information")
+"""The indices that need only numbers or decisions, whatever they stand for."""
+
+
+def _find(row: str | AnyMeasure) -> AnyMeasure:
+    if isinstance(row, str) and (found := SCORE_MEASURES.get(row) or REGRESSION_MEASURES.get(row)):
+        return found
+    return row if isinstance(row, (ScoreMeasure, RowMeasure, ClassMeasure)) else cells.find(row)
+
+
+def define(
+    name: str,
+    *,
+    measures: str | AnyMeasure | tuple[str | AnyMeasure, ...],
+    judged_on: JudgedOn = "difference",
+    threshold: float | None = None,
+    title: str | None = None,
+    question: str = "",
+) -> Metric:
+    """Your own metric, from your own measure or from known ones.
+
+    >>> from evenhand.measures.cells import measure
+    >>> flagged = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
+    >>> define("wrongly_flagged_parity", measures=flagged, threshold=0.05).threshold
+    0.05
+    """
+    if not name.isidentifier():
+        raise CallError(f"metric name {name!r} must be a plain identifier such as 'lift_parity'.")
+    chosen = measures if isinstance(measures, tuple) else (measures,)
+    if threshold is None:
+        threshold = 0.8 if judged_on == "ratio" else 0.1
+    return Metric(
+        name,
+        title or name.replace("_", " "),
+        "own",
+        chosen,
+        judged_on=judged_on,
+        threshold=threshold,
+        question=question,
+    )

@@ -1,1 +1,0 @@
-"""Causal models: a graph read from anywhere, mechanisms for its nodes, counterfactuals, and what they rest on."""

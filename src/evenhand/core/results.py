@@ -1,0 +1,190 @@
+"""Results: an Estimate, the Rows below it, Panels to draw, and the Finding that holds them.
+
+Everything here is frozen and computes nothing; `judge.finding` is the only maker of Findings.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Group = tuple[str | None, ...]
+Pair = tuple[Group, Group]
+"""A stratum and a group in it."""
+"""One value for each attribute; None is a missing value."""
+
+Verdict = Literal["pass", "fail", "inconclusive", "not judged"]
+JudgedOn = Literal["difference", "ratio", "value"]
+
+MISSING = "(missing)"
+
+
+def spell(group: Group | None) -> str:
+    """A group's name for people.
+
+    >>> spell(("African-American", "Male")), spell((None,)), spell(())
+    ('African-American, Male', '(missing)', '(everyone)')
+    """
+    if not group:
+        return "(everyone)"
+    return ", ".join(MISSING if value is None else value for value in group)
+
+
+def figure(value: float) -> str:
+    """Three figures, and whole numbers from a thousand on.
+
+    >>> figure(0.12345), figure(51234.5), figure(-1234.5)
+    ('0.123', '51,234', '-1,234')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval; NaN is undefined, None is an end that was not computed.
+
+    >>> float(Estimate(0.25)), str(Estimate(math.nan))
+    (0.25, 'undefined')
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def defined(self) -> bool:
+        """Is there a number at all?"""
+        return not math.isnan(self.value)
+
+    def __str__(self) -> str:
+        if not self.defined:
+            return "undefined"
+        if self.low is None or self.high is None:
+            return f"{self.value:.4g}"
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+UNDEFINED = Estimate(math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line below a finding: a measure of a group, or a group set against another.
+
+    `n` is the number of rows the measure could use (its denominator); `against` names what the group is
+    compared with; `reason` says why a value is undefined.
+    """
+
+    measure: str
+    group: Group
+    stratum: Group = ()
+    bin: tuple[float, float] | None = None
+    against: str | None = None
+    n: int | None = None
+    estimate: Estimate | None = None
+    difference: Estimate | None = None
+    ratio: Estimate | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    reason: str | None = None
+    of_class: str | None = None
+    """Where there are several classes: the one that is set against the rest; None for all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Something to draw, as plain columns and rows, so that a new capability brings its own picture."""
+
+    kind: Literal["table", "curve", "distribution", "pairs"]
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a sample of this size can show.
+
+    `expected_gap` is how far apart groups of these sizes would lie by chance alone; `detectable_gap` the smallest
+    gap that would be found with 80 % power; `rows_to_settle` how many rows in all would probably settle an
+    inconclusive finding, `limiting_group` whose smallness matters most. `variance` is that between the groups,
+    `variance_debiased` the same with the sampling noise removed.
+    """
+
+    expected_gap: float
+    detectable_gap: float
+    variance: float
+    variance_debiased: float
+    rows_to_settle: int | None = None
+    limiting_group: Group | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One metric evaluated on one set of groups.
+
+    `value` is the estimate that is judged and `judged_on` says what it is. `passes` compares that estimate
+    with the threshold and nothing else; `verdict` also asks whether the data can carry the answer. `p_value` tests
+    "no gap at all" by the test named in `tested`, and does not decide the verdict; `counts` is the table it rests on,
+    by which an audit tells equal questions apart.
+    """
+
+    metric: str
+    title: str
+    attributes: tuple[str, ...]
+    value: Estimate
+    judged_on: JudgedOn
+    threshold: float | None
+    passes: bool | None
+    verdict: Verdict
+    interpretation: str
+    summary: Row
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    unit: str = "rate"
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    tested: str | None = None
+    sample: Sample | None = None
+    counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
+    panels: tuple[Panel, ...] = ()
+    settings: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def difference(self) -> Estimate:
+        """The gap between groups: highest − lowest, or group − reference for the group farthest from it."""
+        return self.summary.difference or UNDEFINED
+
+    @property
+    def ratio(self) -> Estimate:
+        """The ratio between groups: lowest / highest, or group / reference."""
+        return self.summary.ratio or UNDEFINED
+
+    @property
+    def groups(self) -> tuple[Row, ...]:
+        """The rows that hold a measure of a group."""
+        return tuple(row for row in self.rows if row.estimate is not None)
+
+    @property
+    def highest(self) -> str | None:
+        """The group with the higher value (or the group set against a reference)."""
+        return spell(self.summary.group) if self.summary.group else None
+
+    @property
+    def lowest(self) -> str | None:
+        """The group with the lower value (or the reference)."""
+        return self.summary.against
+
+    def __float__(self) -> float:
+        return self.value.value
+
+    def __str__(self) -> str:
+        return f"{self.verdict.capitalize()}. {self.interpretation}"
+
+    def __repr__(self) -> str:
+        on = " × ".join(self.attributes)
+        return f"<Finding {self.metric} on {on}: {self.judged_on} {self.value}, {self.verdict}>"

@@ -1,0 +1,63 @@
+"""Numbers and intervals in words."""
+
+from __future__ import annotations
+
+import math
+
+from evenhand.core.results import JudgedOn, figure
+
+
+def amount(value: float, unit: str = "rate") -> str:
+    """A value for people: rates in percent, all else as a number.
+
+    >>> amount(0.5879), amount(1.75, "ratio"), amount(math.nan)
+    ('58.8 %', '1.75', 'undefined')
+    """
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "infinite"
+    if unit == "rate":
+        return f"{100 * value:.1f} %"
+    return f"{value:,.0f}" if unit == "number" else figure(value)
+
+
+def limit_figure(threshold: float) -> str:
+    """A threshold in its own units.
+
+    >>> limit_figure(0.8), limit_figure(5.34169), limit_figure(3017.4), limit_figure(12500.0)
+    ('0.8', '5.342', '3,017', '12,500')
+    """
+    return f"{threshold:,.0f}" if threshold >= 1e4 else f"{threshold:,.4g}"
+
+
+def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
+    """A difference for people: rates in percentage points.
+
+    >>> distance(0.379), distance(-0.1, signed=True)
+    ('37.9 points', '-10.0 points')
+    """
+    sign = "+" if signed else ""
+    if unit == "rate":
+        return f"{100 * value:{sign}.1f} points"
+    return f"{sign if value > 0 else ''}{figure(value)}"
+
+
+def quotient(value: float) -> str:
+    return "infinitely many" if math.isinf(value) else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
+
+def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, unit: str = "rate") -> str:
+    """The interval in a sentence.
+
+    >>> reach((0.2577, 0.6877), 0.95, "difference"), reach((0.0012, 0.0043), 0.95, "difference", "bits")
+    (' (95 % interval 25.8 to 68.8)', ' (95 % interval 0.0012 to 0.0043)')
+    """
+    if any(math.isnan(end) for end in ends):
+        return ""
+    scale = 100 if judged_on == "difference" and unit == "rate" else 1
+    largest = max(map(abs, ends))
+    small = judged_on == "difference" and largest < 0.1
+    form = "{:.1f}" if scale == 100 else "{:.4f}" if small else "{:,.0f}" if 1e3 <= largest < math.inf else "{:.2f}"
+    low, high = (form.format(scale * end) if math.isfinite(end) else "infinite" for end in ends)
+    return f" ({100 * confidence:g} % interval {low} to {high})"

@@ -1,0 +1,1 @@
+"""Causal graphs: would the same person be predicted otherwise in another group?"""

@@ -1,0 +1,79 @@
+"""Models of dowhy.gcm, taken by what they can do: no import of that library, and none of its types are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.counterfactual.columns import Column, Columns
+from evenhand.counterfactual.graph import Graph, read
+from evenhand.counterfactual.mechanisms import Fitted, Inverted, State
+from evenhand.errors import CallError, shorten
+
+
+def is_model(given: Any) -> bool:
+    """Does it look like a structural causal model of dowhy.gcm?"""
+    return callable(getattr(given, "causal_mechanism", None)) and hasattr(getattr(given, "graph", None), "edges")
+
+
+def take(given: Any) -> tuple[Graph, dict[str, Foreign]]:
+    """The graph of such a model, and a mechanism for each node that has causes."""
+    graph = read(given.graph)
+    originals = {str(node): node for node in given.graph.nodes}
+    found = {}
+    for node in graph.nodes:
+        if not graph.parents(node):
+            continue
+        mechanism = given.causal_mechanism(originals[node])
+        if not (hasattr(mechanism, "estimate_noise") and hasattr(mechanism, "evaluate")):
+            raise CallError(
+                f"the mechanism of {shorten(node)!r} in the dowhy model cannot be turned round to find the noise: give "
+                "it an AdditiveNoiseModel, as an InvertibleStructuralCausalModel has."
+            )
+        # dowhy hands the causes over in the order of their names.
+        order = tuple(str(name) for name in sorted(given.graph.predecessors(originals[node])))
+        found[node] = Foreign(mechanism, order)
+    return graph, found
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """One mechanism of dowhy.gcm: `estimate_noise` turns it round, `evaluate` runs it."""
+
+    mechanism: Any
+    order: tuple[str, ...]
+    known: bool = False
+    random: bool = False
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:
+        """The same kind of mechanism learned from other rows."""
+        anew = self.mechanism.clone()
+        anew.fit(X=self._matrix(causes), Y=node.values)
+        return Foreign(anew, self.order)
+
+    def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
+        target = node.values.reshape(-1, 1)
+        noise = np.asarray(self.mechanism.estimate_noise(target, self._matrix(causes)), dtype=np.float64)
+        return Inverted(self._evaluate(), node, noise.reshape(-1))
+
+    def _evaluate(self) -> Callable[[dict[str, Any], Any], Any]:
+        def value(causes: dict[str, Any], noise: Floats) -> Floats:
+            found = self.mechanism.evaluate(_stacked(causes, self.order), noise.reshape(-1, 1))
+            return np.asarray(found, dtype=np.float64).reshape(-1)
+
+        return value
+
+    def _matrix(self, causes: Columns) -> npt.NDArray[Any]:
+        return _stacked({name: column.raw() for name, column in causes.items()}, self.order)
+
+
+def _stacked(causes: dict[str, Any], order: tuple[str, ...]) -> npt.NDArray[Any]:
+    """Causes side by side; an array of objects where some are text, as a dataframe of them would give."""
+    parts = [causes[name] for name in order]
+    numeric = all(part.dtype.kind in "biuf" for part in parts)
+    return np.stack([part.astype(np.float64 if numeric else object) for part in parts], axis=1)

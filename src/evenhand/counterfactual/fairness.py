@@ -1,0 +1,442 @@
+"""Counterfactual fairness: would the same person have been predicted otherwise, had they been of another group?
+
+`counterfactual_fairness` moves people with a causal model; `flip_test` changes only the attribute's column;
+`decompose` splits an observed gap. What they stand on is in `evenhand.counterfactual`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.catalogue import METRICS
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
+from evenhand.counterfactual import changes as changing
+from evenhand.counterfactual import columns as tables
+from evenhand.counterfactual import confounding, decomposition, residual_checks, text
+from evenhand.counterfactual import groups as people
+from evenhand.counterfactual.changes import Changes, Ends, Subject, World
+from evenhand.counterfactual.decomposition import GapSplit
+from evenhand.counterfactual.groups import People
+from evenhand.counterfactual.invariant import InvariantPredictor
+from evenhand.counterfactual.mechanisms import Equation
+from evenhand.counterfactual.model import CausalModel, Learned, learned_by, read
+from evenhand.counterfactual.predictor import Predictor
+from evenhand.counterfactual.refits import resampled
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, nearest, shorten
+from evenhand.sources.roles import spelling
+from evenhand.verdicts import valued
+from evenhand.verdicts.bounds.simultaneous import TOLERANCE
+from evenhand.verdicts.policy import Policy, Request, request
+
+__all__ = [
+    "CausalModel",
+    "Equation",
+    "InvariantPredictor",
+    "GapSplit",
+    "counterfactual_fairness",
+    "decompose",
+    "flip_test",
+]
+
+
+REFITS, NOISE_DRAWS = 200, 10
+_SHARE_OF_RANGE, _MIDDLE = 0.1, (0.025, 0.975)
+
+FLIP_WARNING = (
+    "Only the column of the attribute was changed: what it causes stayed as it is, so this says nothing of effects "
+    "through other columns. counterfactual_fairness() follows the causes."
+)
+
+
+def counterfactual_fairness(
+    predict: Any,
+    data: Any,
+    model: Any,
+    *,
+    sensitive: str | Sequence[str],
+    features: Sequence[str] | None = None,
+    cutoff: float | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    reference: Any = None,
+    refits: int = REFITS,
+    noise_draws: int = NOISE_DRAWS,
+    confidence: float | None = None,
+    min_group_size: int | None = None,
+    policy: Policy | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> Finding:
+    """How far predictions change when people are moved to another group, and what that group causes follows.
+
+    Args:
+        predict: A fitted model, or a function that takes a table and gives a value for each row.
+        data: A table in memory; it holds every node of the graph, and what `predict` needs.
+        model: A CausalModel, or what makes one (edges, DOT text, a networkx or dowhy.gcm model). One that is not fitted
+            is fitted to `data`.
+        sensitive: The attribute to change, or several to change together.
+        features: The columns that `predict` is given; by default those a fitted model names, or all.
+        cutoff: Decide on the numbers of `predict` at this; then the share of decisions that flip is judged.
+        positive: The favourable class, where `predict` gives classes; otherwise any other class is a flip.
+        threshold: The largest mean size of a change that is tolerated, for any pair of groups. By default 0.1 for
+            decisions and probabilities, for other numbers a tenth of the range that holds 95 % of the predictions.
+        reference: The group to which the gap of each other is split; the largest one by default.
+        refits: How often the model is learned anew from resampled rows, for the intervals; 0 takes it as known.
+        noise_draws: How often the noise of categories is drawn, where people have some that the attribute causes.
+        confidence: Of the intervals.
+        min_group_size: No pass rests on smaller groups.
+        policy: Thresholds, confidence and seed, where they are not given here.
+        random_state: The seed of resamples, draws and checks.
+        n_jobs: Processes that share the refits (joblib); None is one.
+
+    >>> rows = {"group": ["a", "b"] * 50, "score": [float(i % 7 + 2 * (i % 2)) for i in range(100)]}
+    >>> model = CausalModel([("group", "score")]).fit(rows)
+    >>> found = counterfactual_fairness(lambda table: table["score"], rows, model, sensitive="group", threshold=1.0)
+    >>> found.verdict, round(found.value.value, 2)
+    ('fail', 2.02)
+    """
+    asked = _asked("counterfactual_fairness", policy, threshold, confidence, min_group_size, random_state)
+    _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
+    subject, world = _moved_by_causes(predict, data, model, sensitive, (features, cutoff, positive), asked, noise_draws)
+    learned = _learned(world)
+    found = changing.measure(subject, world)
+    baseline = _baseline(subject.people, reference)
+    trial = _Refits(subject, world, found, baseline)
+    drawn = trial.run(refits, asked.policy.random_state, n_jobs)
+    ends = changing.ends(found, None if drawn is None else drawn.distances, trial.learned_from, asked.policy.confidence)
+    asked = _to_scale(asked, found, given=threshold is not None)
+    checks = residual_checks.check(learned, subject.rows, asked.policy.random_state)
+    told = _concluded(asked, subject, found, ends, text.FOLLOWED)
+    notes = [
+        *told.notes,
+        *_of_refits(drawn, refits),
+        *_by_range(asked, found, threshold),
+        *residual_checks.notes(checks),
+    ]
+    notes += _of_graph(data, learned, subject.people)
+    if (tip := _tipping(asked, subject, world, found, ends, told.verdict)) is not None:
+        notes.insert(0, str(tip))
+    shown = text.panels(found, ends, learned.graph, checks)
+    if found.kind != "class":
+        views = trial.views(found)
+        parts = None if drawn is None else drawn.parts
+        split = decomposition.splits(subject.people, baseline, views, parts, asked.policy.confidence)
+        shown = (decomposition.panel(split), *shown)
+        notes.insert(0, decomposition.note(split))
+    settings = {**told.settings, "refits": 0 if drawn is None else refits, "noise_draws": world.draws}
+    return replace(told, notes=tuple(notes), panels=shown, settings=settings)
+
+
+def flip_test(
+    predict: Any,
+    data: Any,
+    *,
+    sensitive: str | Sequence[str],
+    features: Sequence[str] | None = None,
+    cutoff: float | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    confidence: float | None = None,
+    min_group_size: int | None = None,
+    policy: Policy | None = None,
+) -> Finding:
+    """How far predictions change when only the attribute's column is changed. It ignores what the attribute causes.
+
+    The arguments are those of `counterfactual_fairness`.
+
+    >>> rows = {"group": ["a", "b"] * 50, "score": [float(i % 7) for i in range(100)]}
+    >>> flip_test(lambda table: table["score"], rows, sensitive="group").verdict
+    'pass'
+    """
+    asked = _asked("flip_test", policy, threshold, confidence, min_group_size, None)
+    attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    rows = tables.read(data, attributes)
+    subject = Subject(data, rows, people.group(rows, attributes), Predictor(predict, features, cutoff, positive))
+    found = changing.measure(subject, World(None))
+    ends = changing.ends(found, None, subject.people.sizes, asked.policy.confidence)
+    asked = _to_scale(asked, found, given=threshold is not None)
+    told = _concluded(asked, subject, found, ends, text.FLIPPED)
+    notes = (FLIP_WARNING, *told.notes, *_by_range(asked, found, threshold))
+    return replace(told, notes=notes, panels=text.panels(found, ends, None, ()))
+
+
+def decompose(
+    predict: Any,
+    data: Any,
+    model: Any,
+    *,
+    sensitive: str | Sequence[str],
+    features: Sequence[str] | None = None,
+    cutoff: float | None = None,
+    positive: Any = None,
+    reference: Any = None,
+    refits: int = REFITS,
+    noise_draws: int = NOISE_DRAWS,
+    confidence: float = 0.95,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> tuple[GapSplit, ...]:
+    """Split the gap of each group to a reference into its direct, indirect and spurious part.
+
+    `predict` is a model or function as in `counterfactual_fairness`, or the name of a node: then the gap in that column
+    is split. The reference is the largest group, unless one is given. The parts of each group sum to its gap.
+
+    >>> rows = {"group": ["a"] * 3 + ["b"] * 2, "score": [1.0, 2, 3, 5, 7], "grade": [1.0, 2, 3, 6, 8]}
+    >>> model = CausalModel([("group", "score"), ("score", "grade"), ("group", "grade")])
+    >>> print(decompose("grade", rows, model, sensitive="group", refits=0)[0])
+    a − b: -5, of which direct -1, indirect -4, spurious +0
+    """
+    asked = _asked("counterfactual_fairness", None, None, confidence, None, random_state)
+    _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
+    node = predict if isinstance(predict, str) else None
+    how = (features, cutoff, positive)
+    function = (lambda table: np.zeros(tables.length(table))) if node is not None else predict
+    subject, world = _moved_by_causes(function, data, model, sensitive, how, asked, noise_draws)
+    learned, baseline = _learned(world), _baseline(subject.people, reference)
+    if node is not None:
+        learned.graph.check_nodes([node], "predict")
+        moved = learned.graph.descendants(subject.people.attributes)
+        if node in subject.people.attributes or subject.rows[node].categorical or learned.random & moved:
+            raise CallError(
+                f"the gap in {shorten(node)!r} cannot be split: it and all that the attribute causes must be numbers "
+                "with additive noise. Pass a function as predict=."
+            )
+    few, _ = subject.some(changing.MOST_REFITTED)
+
+    def views(about: Subject, by: Learned) -> decomposition.Views:
+        if node is not None:
+            return decomposition.of_node(by, about.rows, about.people, baseline, node)
+        return decomposition.of_predictor(about, replace(world, learned=by), baseline)
+
+    def again(by: Learned) -> Floats:
+        return decomposition.parts(views(few, by), few.people, baseline)
+
+    drawn = None
+    if refits and learned.estimated(learned.graph.nodes):
+        strata = people.group(_rows(learned), subject.people.attributes).codes
+        drawn = resampled(learned, strata, again, count=refits, random_state=random_state, n_jobs=n_jobs)
+    return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, confidence)
+
+
+# --- how they are computed
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What refits gave: how far changes lie from those found, and the parts of the gaps; [refit, groups, ...]."""
+
+    distances: Floats
+    parts: Floats
+
+
+class _Refits:
+    """One predictor under models learned anew from resampled rows."""
+
+    def __init__(self, subject: Subject, world: World, found: Changes, baseline: int) -> None:
+        self.world, self.baseline, self.learned = world, baseline, _learned(world)
+        self.subject, places = subject.some(changing.MOST_REFITTED)
+        self.found = replace(
+            found,
+            people=self.subject.people,
+            before=replace(found.before, values=found.before.values[places]),
+            apart=found.apart[:, :, places],
+        )
+        self.flipped = subject.predictor.answers(subject.acted[baseline]).values
+        self.places = places
+        groups = people.group(_rows(self.learned), subject.people.attributes)
+        sizes = dict(zip(groups.names, groups.sizes, strict=True))
+        self.strata, self.learned_from = groups.codes, np.array([sizes.get(name, 0) for name in subject.people.names])
+
+    def run(self, count: int, random_state: int, n_jobs: int | None) -> _Drawn | None:
+        moved = self.learned.graph.descendants(self.subject.people.attributes)
+        if count == 0 or not self.learned.estimated(moved):
+            return None
+        groups = len(self.subject.people.names)
+
+        def again(learned: Learned) -> Floats:
+            anew = changing.measure(self.subject, replace(self.world, learned=learned))
+            parts = decomposition.parts(self.views(anew, self.places), self.subject.people, self.baseline)
+            return np.concatenate([anew.distance(self.found), parts], axis=1)
+
+        every = resampled(self.learned, self.strata, again, count=count, random_state=random_state, n_jobs=n_jobs)
+        return _Drawn(every[:, :, :groups], every[:, :, groups:])
+
+    def views(self, found: Changes, places: npt.NDArray[np.int64] | None = None) -> decomposition.Views:
+        flipped = self.flipped if places is None else self.flipped[places]
+        moved = found.before.values + found.apart[self.baseline].mean(axis=0)
+        return decomposition.Views(found.before.values, flipped, moved)
+
+
+def _moved_by_causes(
+    predict: Any, data: Any, model: Any, sensitive: str | Sequence[str], how: Any, asked: Request, noise_draws: int
+) -> tuple[Subject, World]:
+    """Whom the question is about, and the model by which they are moved."""
+    attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    causal = model if isinstance(model, CausalModel) else CausalModel(model)
+    causal.graph.check_nodes(attributes, "sensitive")
+    if not attributes or len(set(attributes)) < len(attributes):
+        raise CallError("sensitive= must name one attribute or more, each once.")
+    learned = learned_by(causal, data)
+    rows = read(causal, data, learned)
+    learned = learned if learned.rows is not None else replace(learned, rows=rows)
+    subject = Subject(data, rows, people.group(rows, attributes), Predictor(predict, *how))
+    several = not learned.random.isdisjoint(learned.graph.descendants(attributes))
+    cells = max(len(subject.people.codes) * len(subject.people.names), 1)
+    draws = max(1, min(noise_draws, changing.MOST_CELLS // cells)) if several else 1
+    return subject, World(learned, draws, asked.policy.random_state)
+
+
+def _learned(world: World) -> Learned:
+    assert world.learned is not None  # noqa: S101 - only a flip test has none
+    return world.learned
+
+
+def _rows(learned: Learned) -> tables.Columns:
+    assert learned.rows is not None  # noqa: S101 - set where people are moved
+    return learned.rows
+
+
+def _baseline(groups: People, reference: Any) -> int:
+    if reference is None:
+        return int(groups.sizes.argmax())
+    given = tuple(reference.get(name) for name in groups.attributes) if isinstance(reference, dict) else reference
+    values = given if isinstance(given, (tuple, list)) else (given,)
+    wanted = tuple(spelling(value) for value in values)
+    if wanted not in groups.names:
+        known = [spell(name) for name in groups.names]
+        raise CallError(f"reference={shorten(repr(reference))} is not a group; {nearest(', '.join(wanted), known)}")
+    return groups.names.index(wanted)
+
+
+# --- how they are judged
+
+
+def _asked(
+    name: str,
+    policy: Policy | None,
+    threshold: float | None,
+    confidence: float | None,
+    min_group_size: int | None,
+    random_state: int | None,
+) -> Request:
+    return request(
+        METRICS[name],
+        policy=policy,
+        threshold=threshold,
+        confidence=confidence,
+        min_group_size=min_group_size,
+        random_state=random_state,
+    )
+
+
+def _check_counts(**given: tuple[Any, int]) -> None:
+    for name, (value, least) in given.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+            raise CallError(f"{name}={shorten(repr(value))} must be a whole number of at least {least}.")
+
+
+def _to_scale(asked: Request, found: Changes, *, given: bool) -> Request:
+    """A threshold that nobody chose is a share of the range of numbers that are neither decisions nor probabilities."""
+    values = found.before.values
+    plain = found.kind != "number" or bool(values.min() >= 0 and values.max() <= 1)
+    if plain or given or asked.metric.name in asked.policy.thresholds:
+        return asked
+    low, high = _middle(found)
+    return replace(asked, threshold=_SHARE_OF_RANGE * (high - low), by_range=True)
+
+
+def _middle(found: Changes) -> tuple[float, float]:
+    """The range of most predictions: that of all would grow with how many there are, and with a stray one."""
+    low, high = np.quantile(found.before.values, _MIDDLE)
+    return float(low), float(high)
+
+
+def _concluded(asked: Request, subject: Subject, found: Changes, ends: Ends, how: str) -> Finding:
+    """The finding of the pair of groups between which predictions change most."""
+    groups, limit = subject.people, asked.threshold
+    pair = text.largest(found)[0]
+    finite = np.where(np.isfinite(ends.far), ends.far, math.inf)
+    value = Estimate(float(found.size[pair]), float(np.nanmax(ends.low)), float(np.nanmax(_of_pairs(finite, groups))))
+    passes = valued.passes(value, limit)
+    cube = Cube.count(
+        prediction=[1] * len(groups.names),
+        sensitive={name: [group[i] for group in groups.names] for i, name in enumerate(groups.attributes)},
+    )
+    told = valued.conclude(
+        asked,
+        cube,
+        value,
+        text.sentence(found, value, pair, limit, passes, asked.policy.confidence, how),
+        Row(asked.metric.name, groups.names[pair[0]], against=spell(groups.names[pair[1]])),
+        text.rows(found, ends),
+        text.small_note(groups, asked.policy.min_group_size),
+        unit=text.unit(found),
+        p_value=ends.p_value,
+        tested=None if ends.p_value is None else "refits of the causal model",
+    )
+    return replace(told, verdict=_verdict(asked, groups, ends, told))
+
+
+def _of_pairs(values: Floats, groups: People) -> Floats:
+    return np.array([values[pair] for pair in groups.pairs])
+
+
+def _verdict(asked: Request, groups: People, ends: Ends, told: Finding) -> Verdict:
+    """A fail may rest on any pair of groups; a pass on those that are large enough."""
+    if asked.threshold is None or told.passes is None:
+        return "not judged"
+    limit = asked.threshold + TOLERANCE
+    if np.nanmax(ends.low) > limit:
+        return "fail"
+    large = groups.sizes >= asked.policy.min_group_size
+    judged = [pair for pair in groups.pairs if large[pair[0]] and large[pair[1]]]
+    inside = bool(judged) and all(ends.far[pair] <= limit for pair in judged)
+    return "pass" if inside and told.passes else "inconclusive"
+
+
+def _tipping(
+    asked: Request, subject: Subject, world: World, found: Changes, ends: Ends, verdict: Verdict
+) -> confounding.Tipping | None:
+    if asked.threshold is None:
+        return None
+    margins = found.size - ends.low, ends.far - found.size
+    return confounding.tipping(subject, world, found, margins, asked.threshold, verdict)
+
+
+def _of_refits(drawn: _Drawn | None, refits: int) -> list[str]:
+    if drawn is not None:
+        return [
+            f"Intervals from {refits:,} refits of the causal model to resampled rows, and from the sampling of people."
+        ]
+    if refits:
+        return ["Nothing that moves people was estimated, so that the intervals are of the sampling of people alone."]
+    return ["The mechanisms are taken as known (refits=0): the intervals are of the sampling of people alone."]
+
+
+def _by_range(asked: Request, found: Changes, threshold: float | None) -> list[str]:
+    if not asked.by_range or threshold is not None:
+        return []
+    low, high = _middle(found)
+    return [
+        f"The threshold is a tenth of the range that holds 95 % of the predictions, {low:.3g} to {high:.3g}; "
+        "threshold= sets it in their own units."
+    ]
+
+
+def _of_graph(data: Any, learned: Learned, groups: People) -> list[str]:
+    rows = _rows(learned)
+    numeric = [
+        name
+        for name in groups.attributes
+        if rows[name].levels is None and len(np.unique(rows[name].values)) > 2 and learned.graph.children(name)
+    ]
+    return text.graph_notes(learned.graph, groups, tables.names_of(data), numeric)

@@ -1,0 +1,195 @@
+"""Predictors that do not move when the attribute is changed, after Kusner et al. (2017): they see what it cannot reach.
+
+Level 1 uses only the columns that the attribute does not cause. Level 2 adds a latent variable, a common cause of what
+the attribute causes and of the outcome, estimated from the parts of these that the attribute does not explain. Level 3
+adds these parts themselves: the residuals of an additive model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.counterfactual import columns as tables
+from evenhand.counterfactual.columns import Columns
+from evenhand.counterfactual.mechanisms import design, fresh
+from evenhand.counterfactual.model import CausalModel, Learned, learn, read
+from evenhand.errors import CallError, DataError, MissingDependencyError, listing, shorten
+
+LEVELS = (1, 2, 3)
+
+
+class InvariantPredictor:
+    """A predictor trained on what the sensitive attributes do not cause, and on residuals of what they do.
+
+    `model` gives the graph and the mechanisms; they are learned from the training rows alone. `outcome` is the column
+    to predict; if it is a node, it and what it causes are left out of the inputs. `estimator` is any regressor or
+    classifier of scikit-learn, by default linear regression. `level` is Kusner's: 1 non-descendants, 2 and one
+    latent variable, 3 and the residuals.
+
+    >>> rows = {"group": ["a", "b"] * 4, "score": [1.0, 5, 2, 6, 3, 7, 4, 8], "grade": [1.0, 3, 2, 4, 3, 5, 4, 6]}
+    >>> model = InvariantPredictor(CausalModel([("group", "score")]), sensitive="group", outcome="grade").fit(rows)
+    >>> model.predict(rows).round(6).tolist()
+    [2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0, 5.0]
+    """
+
+    def __init__(
+        self,
+        model: CausalModel,
+        *,
+        sensitive: str | Iterable[str],
+        outcome: str,
+        level: int = 3,
+        estimator: Any = None,
+    ) -> None:
+        if level not in LEVELS:
+            raise CallError(f"level={level!r} must be 1, 2 or 3.")
+        self.model, self.outcome, self.level, self.estimator = model, outcome, level, estimator
+        self.sensitive = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+        model.graph.check_nodes(self.sensitive, "sensitive")
+        if outcome in self.sensitive:
+            raise CallError(f"outcome={shorten(repr(outcome))} is a sensitive attribute.")
+        late = {outcome, *model.graph.descendants([outcome])} if outcome in model.graph.nodes else set()
+        lost = sorted(late.intersection(self.sensitive))
+        if lost:
+            raise CallError(f"the outcome causes {listing(lost)} in this graph: nothing can be predicted before it.")
+        self.graph = model.graph.without(late)
+        self.moved = tuple(node for node in self.graph.nodes if node in self.graph.descendants(self.sensitive))
+        self.plain = tuple(node for node in self.graph.nodes if node not in self.moved and node not in self.sensitive)
+        self._learned: Learned | None = None
+
+    def fit(self, data: Any, y: Any = None) -> InvariantPredictor:
+        """Learn from rows that hold the outcome, or with the outcomes beside them; returns the predictor itself."""
+        learned = learn(self.model, data, self.graph)
+        outcomes = self._outcomes(data, y)
+        if len(outcomes) != tables.length(data):
+            raise DataError(f"there are {len(outcomes):,} outcomes for {tables.length(data):,} rows.")
+        self._learned = learned
+        self._check_residuals(learned)
+        rows = learned.rows
+        assert rows is not None  # noqa: S101 - it was just learned from some
+        self._loadings = self._latent(rows, outcomes) if self.level == 2 else None
+        inputs = self._inputs(rows)
+        self._centre = None
+        if inputs.shape[1] == 0:
+            # Nothing is left to predict from: everyone gets the same.
+            self._centre = _most_common(outcomes)
+        else:
+            self._fitted = (_linear() if self.estimator is None else fresh(self.estimator)).fit(inputs, outcomes)
+        return self
+
+    def predict(self, data: Any) -> Any:
+        """The prediction for each row of a table; the outcome need not be there."""
+        rows = self._rows(data)
+        if self._centre is not None:
+            return np.full(tables.length(data), self._centre)
+        return self._fitted.predict(self._inputs(rows))
+
+    def predict_proba(self, data: Any) -> Any:
+        """The probabilities of the classes, where the estimator gives some."""
+        if self.estimator is None or not hasattr(self.estimator, "predict_proba"):
+            raise CallError("predict_proba needs a classifier: pass one as estimator=.")
+        return self._fitted.predict_proba(self._inputs(self._rows(data)))
+
+    def inputs(self, data: Any) -> Floats:
+        """What the estimator sees of each row: columns that the attributes do not cause, then residuals."""
+        return self._inputs(self._rows(data))
+
+    def _rows(self, data: Any) -> Columns:
+        if self._learned is None:
+            raise CallError("the predictor is not fitted: call fit(data) first.")
+        return read(self.model, data, self._learned)
+
+    def _outcomes(self, data: Any, y: Any) -> npt.NDArray[Any]:
+        if y is not None:
+            return np.asarray(y)
+        if self.outcome not in tables.names_of(data):
+            raise DataError(f"there is no column {shorten(self.outcome)!r}: pass the outcomes as fit(data, y).")
+        return tables.read(data, [self.outcome])[self.outcome].raw()
+
+    def _check_residuals(self, learned: Learned) -> None:
+        lacking = [node for node in self.moved if learned.fitted[node].random]
+        if self.level > 1 and lacking:
+            raise CallError(
+                f"{listing(lacking)} has categories, so it has no residual: leave it out of the graph and the inputs, "
+                "or use level=1."
+            )
+
+    def _inputs(self, rows: Columns) -> Floats:
+        count = len(next(iter(rows.values())))
+        plain = {name: rows[name] for name in self.plain}
+        parts = [design(plain) if plain else np.zeros((count, 0))]
+        if self.level == 3:
+            parts.append(self._residuals(rows))
+        elif self.level == 2 and self._loadings is not None:
+            parts.append(self._residuals(rows) @ self._loadings)
+        return np.concatenate(parts, axis=1)
+
+    def _residuals(self, rows: Columns) -> Floats:
+        assert self._learned is not None  # noqa: S101 - every caller has made sure
+        states = self._learned.abduced(rows, self.moved).states
+        found = [states[node].residual for node in self.moved]
+        known = [part for part in found if part is not None]
+        return np.stack(known, axis=1) if known else np.zeros((len(next(iter(rows.values()))), 0))
+
+    def _latent(self, rows: Columns, outcomes: npt.NDArray[Any]) -> Floats | None:
+        """How the latent variable is told from the residuals: its mean given them, in a model of one factor.
+
+        The outcome's own residual, given the attributes, is a third sign of the factor while it is learned; the weights
+        use the residuals of the inputs alone, because the outcome is not known when a prediction is made.
+        """
+        residuals = self._residuals(rows)
+        if residuals.shape[1] == 0:
+            return None
+        attributes = design({name: rows[name] for name in self.sensitive})
+        outcome = outcomes.astype(np.float64)
+        matrix = np.column_stack([np.ones(len(outcome)), attributes])
+        outcome = outcome - matrix @ np.linalg.lstsq(matrix, outcome, rcond=None)[0]
+        signs = np.column_stack([residuals, outcome])
+        scale = np.where(signs.std(axis=0) > 0, signs.std(axis=0), 1.0)
+        loading, unique = one_factor(np.cov(signs / scale, rowvar=False))
+        weights = loading[:-1] / unique[:-1]
+        return np.asarray(weights / scale[:-1] / (1 + loading[:-1] @ weights))[:, None]
+
+
+def one_factor(covariance: Floats, steps: int = 1000) -> tuple[Floats, Floats]:
+    """Loadings and own variances of the model covariance = loading loadingᵀ + diag(own), by its EM algorithm.
+
+    >>> loading = np.array([0.8, 0.6, 0.5])
+    >>> found, own = one_factor(np.outer(loading, loading) + np.diag(1 - loading**2))
+    >>> np.abs(found).round(4).tolist()
+    [0.8, 0.6, 0.5]
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    loading = vectors[:, -1] * np.sqrt(max(float(values[-1]), 1e-12))
+    own = np.maximum(np.diag(covariance) - 0.5 * loading**2, 1e-3 * np.diag(covariance))
+    for _ in range(steps):
+        weights = loading / own / (1 + loading @ (loading / own))
+        crossed = covariance @ weights
+        second = 1 - weights @ loading + weights @ crossed
+        new = crossed / second
+        own = np.maximum(np.diag(covariance) - new * crossed, 1e-6 * np.diag(covariance))
+        if np.abs(new - loading).max() < 1e-12:
+            break
+        loading = new
+    return loading, own
+
+
+def _linear() -> Any:
+    try:
+        from sklearn.linear_model import LinearRegression
+    except ImportError:
+        raise MissingDependencyError("InvariantPredictor needs scikit-learn: pip install 'evenhand[ml]'") from None
+    return LinearRegression()
+
+
+def _most_common(outcomes: npt.NDArray[Any]) -> Any:
+    """The mean of numbers, the most common one of classes."""
+    if outcomes.dtype.kind in "iuf":
+        return float(outcomes.mean())
+    values, counts = np.unique(outcomes, return_counts=True)
+    return values[counts.argmax()]

@@ -1,0 +1,358 @@
+"""Mechanisms: how a node follows from its causes and its own noise.
+
+A mechanism is fitted to rows; then it infers the noise of each row (abduction) and says what the node would have been
+with other causes and the same noise. Numbers have additive noise, x = f(causes) + u. Categories come of a latent u
+between 0 and 1: the values in their order share out the unit interval by their probabilities, and x is the value in
+whose part u lies. Of that u only the part is known, so it is drawn within it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.counterfactual.columns import Column, Columns
+from evenhand.errors import CallError, MissingDependencyError, listing, shorten
+from evenhand.sources.roles import spelling
+
+_RANK, _WELL_POSED = 1e-9, 1e-8
+
+
+class State(Protocol):
+    """A node with its noise inferred: `moved` is the node under other causes, `residual` the noise (or None)."""
+
+    @property
+    def residual(self) -> Floats | None: ...
+
+    def moved(self, causes: Columns, shift: float = 0.0) -> Column: ...
+
+
+class Fitted(Protocol):
+    """A mechanism that knows its parameters; `uniform` is where a latent noise lies within what is known of it."""
+
+    @property
+    def random(self) -> bool: ...
+
+    def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State: ...
+
+
+class Mechanism(Protocol):
+    """A mechanism before it is fitted; `known` says that fitting learns nothing."""
+
+    @property
+    def known(self) -> bool: ...
+
+    def fit(self, causes: Columns, node: Column) -> Fitted: ...
+
+
+# --- additive noise
+
+
+@dataclass(frozen=True)
+class Additive:
+    """x = mean(causes) + u, for any function of the causes."""
+
+    mean: Callable[[Columns], Floats]
+    confused: bool = False
+    """Do the causes determine each other, so that their effects cannot be told apart?"""
+    random: bool = False
+
+    def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
+        return _Shifted(self.mean, node, self.mean(causes))
+
+
+@dataclass(frozen=True)
+class _Shifted:
+    mean: Callable[[Columns], Floats]
+    node: Column
+    before: Floats
+
+    @property
+    def residual(self) -> Floats:
+        return np.asarray(self.node.values - self.before)
+
+    def moved(self, causes: Columns, shift: float = 0.0) -> Column:
+        # Written as a change, so that causes that stay leave the node exactly as it was.
+        return replace(self.node, values=self.node.values + (self.mean(causes) - self.before + shift))
+
+
+@dataclass(frozen=True)
+class Still:
+    """A node that never varies: nothing is known of what would change it, so it stays."""
+
+    random: bool = False
+
+    def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
+        return _Kept(node)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    node: Column
+    residual: None = None
+
+    def moved(self, causes: Columns, shift: float = 0.0) -> Column:  # noqa: ARG002
+        return self.node
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Least squares on the causes; categories of a cause each have an effect of their own."""
+
+    known: bool = False
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:
+        matrix = design(causes)
+        centre, values = matrix.mean(axis=0), node.values
+        scale = matrix.std(axis=0)
+        varies = scale > _RANK * np.maximum(np.abs(centre), 1e-300)
+        scaled = (matrix[:, varies] - centre[varies]) / scale[varies]
+        found, confused = _least_squares(scaled, values - values.mean())
+        slopes = np.zeros(len(varies))
+        slopes[varies] = found / scale[varies]
+        level = values.mean() - centre @ slopes
+        return Additive(lambda given: level + design(given) @ slopes, confused=confused)
+
+
+def _least_squares(matrix: Floats, values: Floats) -> tuple[Floats, bool]:
+    """Coefficients, and whether the columns determine each other.
+
+    The equations of the few coefficients are solved where they are well posed, with one step that mends what rounding
+    lost: many times faster than a decomposition of all rows, which is for the other cases.
+    """
+    gram = matrix.T @ matrix
+    strengths = np.linalg.eigvalsh(gram) if len(gram) else np.ones(1)
+    if strengths[0] > _WELL_POSED * strengths[-1]:
+        found = np.linalg.solve(gram, matrix.T @ values)
+        return np.asarray(found + np.linalg.solve(gram, matrix.T @ (values - matrix @ found))), False
+    found, _, rank, _ = np.linalg.lstsq(matrix, values, rcond=_RANK)
+    return np.asarray(found), bool(rank < matrix.shape[1])
+
+
+@dataclass(frozen=True)
+class Given:
+    """A linear mechanism whose coefficients are known: a number for each cause, or one for each of its values."""
+
+    coefficients: Mapping[str, Any]
+    known: bool = True
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:
+        strangers = sorted(set(self.coefficients) ^ set(causes))
+        if strangers:
+            raise CallError(
+                f"the coefficients of {shorten(node.name)!r} are for {listing(self.coefficients)}; its causes are "
+                f"{listing(causes)}."
+            )
+        return Additive(lambda given: _weighted(given, self.coefficients))
+
+
+def _weighted(causes: Columns, coefficients: Mapping[str, Any]) -> Floats:
+    total = np.zeros(len(next(iter(causes.values()))))
+    for name, column in causes.items():
+        weight = coefficients[name]
+        if column.levels is None:
+            total += float(weight) * column.values
+            continue
+        by_value = {spelling(value): float(effect) for value, effect in dict(weight).items()}
+        lacking = [level for level in column.levels if spelling(level) not in by_value]
+        if lacking:
+            raise CallError(f"the coefficients for {shorten(name)!r} lack {listing(lacking)}.")
+        total += np.array([by_value[spelling(level)] for level in column.levels])[column.values]
+    return total
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the causes that the caller knows: it gets them as a mapping of arrays and gives the mean."""
+
+    function: Callable[[dict[str, Any]], Any]
+    known: bool = True
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:  # noqa: ARG002
+        return Additive(lambda given: _number_each(self.function(raw(given)), given, node.name))
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A structural equation that the caller knows, with its inverse: x = value(causes, u), u = noise(causes, x).
+
+    Both functions get the causes as a mapping of arrays.
+
+    >>> growth = Equation(value=lambda causes, u: causes["a"] * u, noise=lambda causes, x: x / causes["a"])
+    """
+
+    value: Callable[[dict[str, Any], Any], Any]
+    noise: Callable[[dict[str, Any], Any], Any]
+    known: bool = True
+    random: bool = False
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:  # noqa: ARG002
+        """Nothing is learned: the equation is known."""
+        return self
+
+    def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
+        """The noise of each row, by the inverse."""
+        found = _number_each(self.noise(raw(causes), node.raw()), causes, node.name)
+        return Inverted(self.value, node, found)
+
+
+@dataclass(frozen=True)
+class Inverted:
+    """A node whose noise was found by a function, and follows by another."""
+
+    value: Callable[[dict[str, Any], Any], Any]
+    node: Column
+    residual: Floats
+
+    def moved(self, causes: Columns, shift: float = 0.0) -> Column:
+        found = _number_each(self.value(raw(causes), self.residual), causes, self.node.name)
+        return replace(self.node, values=found + shift)
+
+
+def raw(causes: Columns) -> dict[str, Any]:
+    """Causes as a caller's function gets them: arrays of plain values."""
+    return {name: column.raw() for name, column in causes.items()}
+
+
+def _number_each(found: Any, causes: Columns, node: str) -> Floats:
+    rows = len(next(iter(causes.values())))
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array([], dtype=np.float64)
+    if values.shape in ((), (rows, 1)):
+        values = np.broadcast_to(values.reshape(-1), rows)
+    if values.shape != (rows,) or not np.isfinite(values).all():
+        raise CallError(f"the mechanism of {shorten(node)!r} must give one finite number for each row.")
+    return values
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Any regressor in scikit-learn's manner for the mean."""
+
+    estimator: Any
+    known: bool = False
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:
+        model = fresh(self.estimator).fit(design(causes), node.values)
+        return Additive(lambda given: _number_each(model.predict(design(given)), given, node.name))
+
+
+# --- latent noise
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Any classifier in scikit-learn's manner for the probabilities of the values; None is logistic regression."""
+
+    estimator: Any = None
+    known: bool = False
+
+    def fit(self, causes: Columns, node: Column) -> Fitted:
+        values, codes = np.unique(node.values, return_inverse=True)
+        if len(values) < 2:
+            return Still()
+        estimator = _logistic() if self.estimator is None else fresh(self.estimator)
+        return Latent(estimator.fit(design(causes), codes), values)
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Values in their order share out the unit interval; x is the one in whose part the noise lies."""
+
+    model: Any
+    values: npt.NDArray[Any]
+    random: bool = True
+
+    def edges(self, causes: Columns) -> Floats:
+        """Where the part of each value ends, [rows, values]."""
+        found = self.model.predict_proba(design(causes))
+        ends = np.cumsum(found, axis=1)
+        ends[:, -1] = 1.0
+        return np.asarray(ends)
+
+    def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:
+        ends, rows = self.edges(causes), np.arange(len(node))
+        place = np.searchsorted(self.values, node.values).clip(max=len(self.values) - 1)
+        high = ends[rows, place]
+        low = np.where(place > 0, ends[rows, place - 1], 0.0)
+        inside = np.full(len(node), 0.5) if uniform is None else uniform
+        return _Drawn(self, node, low + inside * (high - low))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    mechanism: Latent
+    node: Column
+    noise: Floats
+    residual: None = None
+
+    def moved(self, causes: Columns, shift: float = 0.0) -> Column:  # noqa: ARG002 - a latent noise has no unit to shift
+        place = (self.mechanism.edges(causes) < self.noise[:, None]).sum(axis=1)
+        return replace(self.node, values=self.mechanism.values[place.clip(max=len(self.mechanism.values) - 1)])
+
+
+def _logistic() -> Any:
+    try:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+    except ImportError:
+        raise MissingDependencyError(
+            "a node with categories that has causes needs scikit-learn: pip install 'evenhand[ml]'"
+        ) from None
+    # Hardly any penalty: it would pull the effects towards 0; none at all fails where values can be told apart.
+    return make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=1000))
+
+
+def fresh(estimator: Any) -> Any:
+    """A copy to fit, so that the caller's own stays as it is."""
+    if hasattr(estimator, "get_params"):
+        from sklearn.base import clone
+
+        return clone(estimator)
+    return copy.deepcopy(estimator)
+
+
+def design(causes: Columns) -> Floats:
+    """Causes as numbers, [rows, effects]: each value of a category but the first is a column of 0 and 1."""
+    parts: list[Floats] = []
+    for column in causes.values():
+        if column.levels is None:
+            parts.append(column.values[:, None])
+        else:
+            parts.append((column.values[:, None] == np.arange(1, len(column.levels))).astype(np.float64))
+    return np.concatenate(parts, axis=1)
+
+
+def chosen(node: Column, given: Any) -> Mechanism:
+    """The mechanism of a node: what the caller gave, or by its kind least squares or a latent noise."""
+    if given is None:
+        two = not node.categorical and len(np.unique(node.values[:1000])) <= 2 and len(np.unique(node.values)) == 2
+        return Classification() if node.categorical or two else Linear()
+    if hasattr(given, "predict_proba"):
+        return Classification(given)
+    if node.categorical:
+        raise CallError(
+            f"{shorten(node.name)!r} holds categories: its mechanism must be a classifier with predict_proba, not "
+            f"{shorten(repr(given))}."
+        )
+    if isinstance(given, Mapping):
+        return Given(given)
+    if hasattr(given, "fit") and hasattr(given, "predict"):
+        return Regression(given)
+    if hasattr(given, "fit") and hasattr(given, "known"):
+        return given  # type: ignore[no-any-return]
+    if callable(given):
+        return Function(given)
+    raise CallError(
+        f"the mechanism of {shorten(node.name)!r} must be a regressor or classifier, a function of its causes, or "
+        f"coefficients by cause; {shorten(repr(given))} is none of them."
+    )

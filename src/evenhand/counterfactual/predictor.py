@@ -1,0 +1,104 @@
+"""What is audited: a model or a function that predicts for rows of a table, and how two of its answers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.counterfactual import columns as tables
+from evenhand.errors import CallError, DataError, shorten
+from evenhand.sources.roles import spelling
+
+Kind = Literal["decision", "class", "number"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Predictions as numbers; of classes, the code of each. `kind` says what they stand for.
+
+    `scores` are the numbers behind decisions that are made at a cutoff.
+    """
+
+    values: Floats
+    kind: Kind
+    scores: Floats | None = None
+
+    def minus(self, other: Answers) -> Floats:
+        """How far each answer lies from another: signed for numbers and decisions, 0 or 1 for classes."""
+        if self.kind == "class":
+            return np.asarray(self.values != other.values, dtype=np.float64)
+        return np.asarray(self.values - other.values)
+
+
+class Predictor:
+    """A caller's model or function. With a cutoff, its numbers are decided on at that."""
+
+    def __init__(self, predict: Any, features: Sequence[str] | str | None, cutoff: float | None, positive: Any) -> None:
+        self.function, own = _callable(predict)
+        self.features = [features] if isinstance(features, str) else list(features) if features is not None else own
+        self.matrix = not callable(predict) and self.features is not None
+        self.cutoff, self.positive = cutoff, positive
+        self.codes: dict[str, int] = {}
+
+    def __call__(self, table: Any) -> Any:
+        """The raw answers for a table."""
+        given = table if self.features is None else tables.chosen(table, self.features)
+        if self.matrix and isinstance(given, dict):
+            given = np.column_stack([np.asarray(column) for column in given.values()])
+        found = self.function(given)
+        found = np.asarray(found.to_numpy() if hasattr(found, "to_numpy") else found)
+        if found.ndim == 2 and found.shape[1] == 2:
+            found = found[:, 1]  # probabilities of two classes, as predict_proba has them
+        found = found.reshape(-1) if found.ndim == 2 and found.shape[1] == 1 else found
+        rows = tables.length(table)
+        if found.shape != (rows,):
+            raise CallError(
+                f"predict gave an array of shape {found.shape} for {rows:,} rows: one value a row is needed."
+            )
+        return found
+
+    def answers(self, table: Any) -> Answers:
+        """The predictions for a table, as they are compared."""
+        found = self(table)
+        if self.positive is not None:
+            wanted = spelling(self.positive)
+            return Answers(
+                np.array([spelling(value) == wanted for value in found.tolist()], dtype=np.float64), "decision"
+            )
+        if found.dtype.kind not in "biuf":
+            return self._classes(found)
+        values = found.astype(np.float64)
+        if np.isnan(values).any():
+            raise DataError(f"predict gave no number in {int(np.isnan(values).sum()):,} rows.")
+        if self.cutoff is not None:
+            return Answers((values >= self.cutoff).astype(np.float64), "decision", values)
+        return Answers(values, "decision" if np.isin(values, (0.0, 1.0)).all() else "number")
+
+    def _classes(self, found: npt.NDArray[Any]) -> Answers:
+        if self.cutoff is not None:
+            raise CallError("cutoff= needs a predict that gives numbers; this one gives names of classes.")
+        spelled = [spelling(value) for value in found.tolist()]
+        for value in dict.fromkeys(spelled):
+            self.codes.setdefault(value, len(self.codes))
+        return Answers(np.array([self.codes[value] for value in spelled], dtype=np.float64), "class")
+
+
+def _callable(predict: Any) -> tuple[Callable[[Any], Any], list[str] | None]:
+    """The function to call, and the columns that a fitted model itself says it needs."""
+    if callable(predict):
+        owner = getattr(predict, "__self__", None)
+        return predict, _seen_by(owner)
+    method = getattr(predict, "predict", None)
+    if not callable(method):
+        raise CallError(f"predict must be a fitted model or a function of a table, not {shorten(repr(predict))}.")
+    return method, _seen_by(predict)
+
+
+def _seen_by(model: Any) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]

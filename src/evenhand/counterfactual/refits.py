@@ -1,0 +1,77 @@
+"""Refits: a causal model learned again and again from resampled rows, to see how far its answers can be trusted."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.arrays import Floats, Ints
+from evenhand.counterfactual.model import Learned, take
+from evenhand.errors import CallError, MissingDependencyError
+
+_PATIENCE = 1.0
+
+
+def resampled(
+    learned: Learned,
+    strata: Ints,
+    statistic: Callable[[Learned], Floats],
+    *,
+    count: int,
+    random_state: int,
+    n_jobs: int | None = None,
+) -> Floats:
+    """A statistic of the model learned from each of so many resamples of its rows, [count, ...].
+
+    Rows are drawn within the groups (`strata`), so that no group disappears. Each resample has a seed of its own: the
+    result is the same however many processes share the work.
+    """
+    rows = learned.rows
+    if rows is None:
+        raise CallError("the model holds no rows to learn from again.")
+    members = [np.flatnonzero(strata == group) for group in np.unique(strata)]
+    seeds = np.random.SeedSequence(random_state).spawn(count)
+
+    def once(seed: np.random.SeedSequence) -> Floats:
+        rng = np.random.default_rng(seed)
+        drawn = np.concatenate([rng.choice(part, len(part)) for part in members])
+        return statistic(learned.refitted(take(rows, drawn)))
+
+    return np.stack(list(tracked(_run(once, seeds, n_jobs), count, "refitting the causal model")))
+
+
+def _run(once: Callable[[Any], Floats], seeds: list[Any], n_jobs: int | None) -> Iterable[Floats]:
+    if n_jobs in (None, 1):
+        return map(once, seeds)
+    try:
+        from joblib import Parallel, delayed  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingDependencyError("n_jobs= needs joblib: pip install 'evenhand[ml]'") from None
+    found: Iterable[Floats] = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(once)(seed) for seed in seeds)
+    return found
+
+
+def tracked(items: Iterable[Any], total: int, title: str) -> Iterator[Any]:
+    """The items, with a progress bar on a terminal once they have taken more than a second."""
+    items, start, done = iter(items), time.monotonic(), 0
+    visible = sys.stderr is not None and sys.stderr.isatty()
+    while not visible or time.monotonic() - start < _PATIENCE:
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        done += 1
+        yield item
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, completed=done)
+        for item in items:
+            yield item
+            bar.advance(task)

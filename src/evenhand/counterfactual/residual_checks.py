@@ -1,0 +1,139 @@
+"""Residual checks: is the noise of each node independent of its causes, and of the noise of other nodes?
+
+Additive noise that still depends on the causes means that the mechanism does not fit, and counterfactuals through it
+are off. Noises that go together mean a common cause that the graph lacks. The first is tested by the Hilbert-Schmidt
+independence criterion (Gretton et al. 2008) with permutations, its Gaussian kernels approximated by random features
+(Rahimi and Recht 2007), so that it takes no matrix of all pairs; the second by correlation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.core.arrays import Floats
+from evenhand.counterfactual.columns import Columns
+from evenhand.counterfactual.model import Learned, causes_of, take
+from evenhand.errors import shorten
+from evenhand.inference import multiplicity
+
+MOST, PERMUTATIONS = 1_000, 199
+_FEATURES, _FOR_WIDTH = (25, 50), 300  # of the noise and of the causes; rows that tell how wide a kernel is
+_WORTH_A_WORD = 0.1  # of a correlation between noises
+_NOTHING = 1e-12  # the features are cosines: one that varies at all lies far above
+
+
+@dataclass(frozen=True)
+class Check:
+    """One test: of a node's noise against its causes (`other` is None), or against another node's noise."""
+
+    node: str
+    other: str | None
+    statistic: float
+    p_value: float
+    rows: int
+
+    @property
+    def title(self) -> str:
+        return "causes" if self.other is None else f"noise of {self.other}"
+
+
+def check(learned: Learned, rows: Columns, random_state: int = 0) -> tuple[Check, ...]:
+    """The checks of every node with additive noise; p-values are corrected by Holm's method."""
+    states = learned.abduced(rows, learned.graph.nodes).states
+    noise = {node: state.residual for node, state in states.items() if state.residual is not None}
+    found = [_of_causes(learned, rows, node, residual, random_state) for node, residual in noise.items()]
+    found += [_together(*pair) for pair in itertools.combinations(noise.items(), 2)]
+    adjusted = multiplicity.adjust([each.p_value for each in found], "holm", list(range(len(found))))
+    return tuple(
+        Check(each.node, each.other, each.statistic, float(p), each.rows)
+        for each, p in zip(found, adjusted, strict=True)
+    )
+
+
+def _of_causes(learned: Learned, rows: Columns, node: str, residual: Floats, random_state: int) -> Check:
+    rng = np.random.default_rng(random_state)
+    chosen = rng.permutation(len(residual))[:MOST]
+    causes = take(causes_of(learned.graph, rows, node), chosen)
+    noise = residual[chosen]
+    if np.ptp(noise) <= 1e-12 * max(float(np.abs(rows[node].values).max()), 1e-300):
+        return Check(node, None, 0.0, 1.0, len(chosen))
+    statistic, p_value = independence(noise[:, None], _side_by_side(causes), rng)
+    return Check(node, None, statistic, p_value, len(chosen))
+
+
+def independence(first: Floats, second: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    """HSIC of two tables, as a correlation of their kernels (0 is none, 1 the same), and its permutation p-value."""
+    a, b = (features(table, count, rng) for table, count in zip((first, second), _FEATURES, strict=True))
+    scale = math.sqrt(float(((a.T @ a) ** 2).sum()) * float(((b.T @ b) ** 2).sum()))
+    if scale < _NOTHING:
+        return 0.0, 1.0
+    observed = float(((a.T @ b) ** 2).sum())
+    orders = (rng.permutation(len(a)) for _ in range(PERMUTATIONS))
+    reached = sum(float(((a[order].T @ b) ** 2).sum()) >= observed for order in orders)
+    return observed / scale, (1 + reached) / (1 + PERMUTATIONS)
+
+
+def features(table: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Random features of the rows, centred: their products approximate a Gaussian kernel as wide as the median."""
+    few = table[:_FOR_WIDTH]
+    squared = ((few[:, None, :] - few[None, :, :]) ** 2).sum(axis=2)
+    middle = float(np.median(squared[squared > 0])) if (squared > 0).any() else 1.0
+    waves = rng.normal(0, math.sqrt(2 / middle), (table.shape[1], count))
+    found = np.cos(table @ waves + rng.uniform(0, 2 * math.pi, count))
+    return np.asarray(found - found.mean(axis=0))
+
+
+def _side_by_side(causes: Columns) -> Floats:
+    """Causes as columns on one scale; each value of a category is one of 0 and 1."""
+    parts: list[Floats] = []
+    for column in causes.values():
+        if column.levels is not None:
+            parts.append((column.values[:, None] == np.arange(len(column.levels))).astype(np.float64))
+        else:
+            spread = float(column.values.std())
+            parts.append(((column.values - column.values.mean()) / (spread if spread > 0 else 1.0))[:, None])
+    return np.concatenate(parts, axis=1)
+
+
+def _together(first: tuple[str, Floats], second: tuple[str, Floats]) -> Check:
+    """Whether two noises go together, by the normal approximation of their correlation."""
+    from scipy.special import ndtr
+
+    (node, a), (other, b) = first, second
+    n = len(a)
+    spread = float(a.std() * b.std())
+    if n < 4 or spread <= 0:
+        return Check(node, other, 0.0, 1.0, n)
+    r = float(np.clip(((a - a.mean()) * (b - b.mean())).mean() / spread, -1, 1))
+    z = math.atanh(min(abs(r), 1 - 1e-15)) * math.sqrt(n - 3)
+    return Check(node, other, r, 2 * float(ndtr(-z)), n)
+
+
+def notes(checks: tuple[Check, ...], level: float = 0.05) -> list[str]:
+    """What the reader must know of the checks: those that the data speaks against."""
+    told = []
+    unfit = [each for each in checks if each.other is None and each.p_value <= level]
+    if unfit:
+        names = ", ".join(f"{shorten(each.node)} (p = {each.p_value:.2g})" for each in unfit)
+        told.append(
+            f"The noise is not independent of the causes in {names}: the mechanism does not fit there, and what is "
+            "said of single people is off by as much. Try another regressor for it."
+        )
+    linked = [
+        each
+        for each in checks
+        if each.other is not None and each.p_value <= level and abs(each.statistic) >= _WORTH_A_WORD
+    ]
+    if linked:
+        names = ", ".join(f"{shorten(e.node)} and {shorten(str(e.other))} (r = {e.statistic:.2f})" for e in linked)
+        told.append(f"Noises go together, as with a common cause that the graph lacks: {names}.")
+    if checks and not told:
+        most = max(each.rows for each in checks if each.other is None)
+        told.append(
+            f"Residual checks: nothing in {most:,} rows speaks against noise that is independent of the causes."
+        )
+    return told

@@ -1,0 +1,170 @@
+"""What a finding on counterfactuals shows: its sentence, its rows, its pictures and its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from evenhand.core import wording
+from evenhand.core.results import Estimate, Panel, Row, spell
+from evenhand.counterfactual.changes import Changes, Ends
+from evenhand.counterfactual.graph import Graph
+from evenhand.counterfactual.groups import People
+from evenhand.counterfactual.residual_checks import Check
+from evenhand.errors import listing, shorten
+from evenhand.verdicts import sentences
+
+_MOST_SERIES, _BINS = 6, 20
+FLIPS = "flip_share"
+SIZE = "mean_absolute_change"
+
+
+def judged_name(changes: Changes) -> str:
+    return SIZE if changes.kind == "number" else FLIPS
+
+
+def unit(changes: Changes) -> str:
+    return "score" if changes.kind == "number" else "rate"
+
+
+FOLLOWED = "had they been {}, with all that follows from it"
+FLIPPED = "if only the column said {}"
+
+
+def sentence(
+    changes: Changes,
+    value: Estimate,
+    pair: tuple[int, int],
+    threshold: float | None,
+    passes: bool | None,
+    confidence: float,
+    how: str,
+) -> str:
+    """What was found; `how` is FOLLOWED or FLIPPED."""
+    people, kind = changes.people, unit(changes)
+    group, target = (spell(people.names[place]) for place in pair)
+    ends = wording.reach((_end(value.low), _end(value.high)), confidence, "difference", kind) if value.high else ""
+    ending = ends + sentences.bound(threshold, passes, "difference" if kind == "rate" else "value", kind)
+    if not np.nan_to_num(changes.size).any():
+        other = "in another group" if how == FOLLOWED else "something else"
+        return f"No prediction would change for anybody {how.format(other)}{ending}."
+    if changes.kind == "number":
+        size = wording.amount(value.value, "score")
+        return f"For {group}, the prediction would change by {size} on average {how.format(target)}{ending}."
+    return f"For {group}, {wording.amount(value.value)} of the decisions would be others {how.format(target)}{ending}."
+
+
+def _end(end: float | None) -> float:
+    return float("nan") if end is None else end
+
+
+def rows(changes: Changes, ends: Ends) -> list[Row]:
+    """For each pair of groups the mean size of the change, the mean change, and the largest of one person."""
+    people, scores, found = changes.people, changes.mean_score, []
+    for group, target in people.pairs:
+        about = {"group": people.names[group], "against": spell(people.names[target]), "n": int(people.sizes[group])}
+        size = Estimate(*(float(part[group, target]) for part in (changes.size, ends.low, ends.high)))
+        found.append(Row(judged_name(changes), estimate=size, **about))  # type: ignore[arg-type]
+        if changes.kind == "class":
+            continue
+        mean, worst = float(changes.mean[group, target]), changes.worst(group, target)
+        found.append(Row("mean_change", estimate=Estimate(mean), **about))  # type: ignore[arg-type]
+        found.append(Row("largest_change", estimate=Estimate(worst), **about))  # type: ignore[arg-type]
+        if scores is not None:
+            change = Estimate(float(scores[group, target]))
+            found.append(Row("mean_score_change", estimate=change, **about))  # type: ignore[arg-type]
+    return found
+
+
+def panels(changes: Changes, ends: Ends, graph: Graph | None, checks: Sequence[Check]) -> tuple[Panel, ...]:
+    """Tables of the changes, of the graph and of the residual checks, and the distribution of the changes."""
+    found = [_table(changes, ends)]
+    if changes.kind == "number":
+        found.append(_distribution(changes))
+    if graph is not None:
+        found.append(Panel("table", "What causes what, as assumed", ("cause", "effect"), graph.edges))
+    if checks:
+        columns = ("node", "independent of", "statistic", "p-value, adjusted", "rows")
+        lines = tuple((each.node, each.title, each.statistic, each.p_value, each.rows) for each in checks)
+        found.append(Panel("table", "Residual checks", columns, lines))
+    return tuple(found)
+
+
+def _table(changes: Changes, ends: Ends) -> Panel:
+    people = changes.people
+    columns = (
+        "people of",
+        "had they been",
+        "mean size of change",
+        "low",
+        "high",
+        "n",
+        "mean change",
+        "largest",
+    )
+    lines = [
+        (
+            spell(people.names[group]),
+            spell(people.names[target]),
+            float(changes.size[group, target]),
+            float(ends.low[group, target]),
+            float(ends.high[group, target]),
+            int(people.sizes[group]),
+            float(changes.mean[group, target]),
+            changes.worst(group, target),
+        )
+        for group, target in largest(changes)
+    ]
+    return Panel("pairs", "Changes by pair of groups", columns, tuple(lines))
+
+
+def largest(changes: Changes) -> list[tuple[int, int]]:
+    """The pairs, with the largest change first."""
+    return sorted(changes.people.pairs, key=lambda pair: -changes.size[pair])
+
+
+def _distribution(changes: Changes) -> Panel:
+    """How the changes of single people are spread, for the pairs with the largest."""
+    chosen = largest(changes)[:_MOST_SERIES]
+    every = np.concatenate([changes.of(*pair) for pair in chosen])
+    low, high = float(every.min()), float(every.max())
+    edges = np.linspace(low, high, _BINS + 1) if high > low else np.array([low - 0.5, low + 0.5])
+    lines: list[tuple[object, ...]] = []
+    for group, target in chosen:
+        inside = changes.of(group, target)
+        counts, _ = np.histogram(inside, edges)
+        name = f"{spell(changes.people.names[group])} → {spell(changes.people.names[target])}"
+        lines += [
+            (name, float(start), float(end), float(count / len(inside)))
+            for start, end, count in zip(edges, edges[1:], counts, strict=False)
+        ]
+    return Panel("distribution", "Change of the prediction", ("series", "from", "to", "share"), tuple(lines))
+
+
+def graph_notes(graph: Graph, people: People, columns: Iterable[str], numeric: Sequence[str]) -> list[str]:
+    """What the graph makes of the attributes and of the table."""
+    told = ["It rests on the graph as given: which edges are right cannot be told from the data alone."]
+    for name in people.attributes:
+        causes = [cause for cause in graph.parents(name) if cause not in people.attributes]
+        if causes:
+            told.append(
+                f"{shorten(name)} is itself caused by {listing(causes)} in this graph: these stay as they are when it "
+                "is changed, and make up spurious parts of a gap."
+            )
+    if not graph.descendants(people.attributes):
+        told.append("The attribute causes nothing in this graph, so only its own column changes.")
+    outside = [name for name in columns if name not in graph.nodes]
+    if outside:
+        told.append(f"Not in the graph, so left as they are: {listing(outside)}.")
+    if numeric:
+        told.append(
+            f"{listing(numeric)} is taken as a number with an even step between its values; if these are names, say "
+            f"CausalModel(..., categorical={list(numeric)!r})."
+        )
+    return told
+
+
+def small_note(people: People, least: int) -> list[str]:
+    small = [spell(name) for name, size in zip(people.names, people.sizes, strict=True) if size < least]
+    return [f"Fewer than {least} people: {', '.join(small)}. No pass rests on them."] if small else []

@@ -1,0 +1,401 @@
+"""Cube: how many people fall in each cell of (stratum, group, label, prediction). All that follows needs no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand import sources
+from evenhand.core.arrays import Floats, Ints
+from evenhand.core.results import Group, Pair, spell
+from evenhand.cube import chunks
+from evenhand.cube.scores import ScoreTable, merge_tables
+from evenhand.cube.tally import tally
+from evenhand.errors import CallError, nearest
+from evenhand.sources import roles as reading
+from evenhand.sources.levels import order_key
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+
+# Where the cells of `measures.CELLS` stand in a flattened 3 × 3 table of (label, prediction).
+_PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the numbers of a cube stand for; two cubes add only if this agrees."""
+
+    sensitive: tuple[str, ...]
+    control: tuple[str, ...] = ()
+    label: str | None = None
+    prediction: str | None = None
+    score: str | None = None
+    weight: str | None = None
+    cutoff: float | None = None
+    higher_is: str = "positive"
+    positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    missing: str = "group"
+    task: str = "binary"
+
+    def differences(self, other: Meaning) -> list[str]:
+        return [
+            f"{part.name} is {getattr(self, part.name)!r} here and {getattr(other, part.name)!r} there"
+            for part in fields(self)
+            if getattr(self, part.name) != getattr(other, part.name)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Cube:
+    """Counts, frozen: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
+
+    The label axis is (negative, positive, unlabelled), the prediction axis (negative, positive, undecided); with
+    `classes` it is these, then unlabelled or undecided. Of a regressor the cells only tell labelled from unlabelled.
+    Two cubes are equal when they mean the same, count the same, and their sums agree to 1e-12.
+    """
+
+    meaning: Meaning
+    pairs: tuple[Pair, ...]
+    n: Ints
+    w: Floats | None = None
+    w2: Floats | None = None
+    cut_by_us: tuple[str, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
+    scores: ScoreTable | None = None
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader must know of how it was counted, such as files that were left out."""
+
+    @classmethod
+    def count(
+        cls,
+        data: Any = None,
+        *,
+        label: Any = None,
+        prediction: Any = None,
+        score: Any = None,
+        sensitive: Any = None,
+        control: Any = None,
+        count: Any = None,
+        weight: Any = None,
+        positive: Any = 1,
+        cutoff: float | None = None,
+        score_range: Sequence[float] | None = None,
+        higher_is: Literal["positive", "negative"] = "positive",
+        bins: int = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        resolution: Literal["grid", "exact"] = "grid",
+        bands: Mapping[str, Sequence[float]] | None = None,
+        missing: reading.Missing = "group",
+        na: Iterable[str] = (),
+        task: reading.Task | None = None,
+        like: Cube | None = None,
+    ) -> Cube:
+        """Read the data once. With `like`, an attribute is cut into the same bands as in that cube.
+
+        `data` may also be an iterator of tables, or a list of them: they are counted one after the other, and no more
+        than one is in memory. What is cut by looking at all of the data must then be known from the start: see
+        `evenhand.cube.chunks`.
+
+        >>> cube = Cube.count(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"])
+        >>> cube
+        <Cube: 4 people, 2 groups of sensitive>
+        """
+        if chunks.is_chunks(data):
+            given = {name: value for name, value in locals().items() if name not in ("cls", "data")}
+            return chunks.count(cls.count, data, given)
+        if like is not None:
+            bands = {**like.meaning.bands, **(bands or {})}
+            task = task or like.meaning.task  # type: ignore[assignment]
+        source = sources.open_source(data)
+        roles = reading.assign(
+            source.names,
+            label=label,
+            prediction=prediction,
+            score=score,
+            sensitive=sensitive,
+            control=control,
+            count=count,
+            weight=weight,
+            positive=positive,
+            cutoff=cutoff,
+            score_range=score_range,
+            higher_is=higher_is,
+            bins=bins,
+            strategy=strategy,
+            resolution=resolution,
+            like_scores=like.scores.reading if like is not None and like.scores is not None else None,
+            bands=bands,
+            missing=missing,
+            na=na,
+            task=task,
+        )
+        chosen = roles.task is None and _fractional(roles) and source.fractional(roles)
+        roles = replace(roles, task="regression" if chosen else roles.task or "binary")
+        counted = tally(source.lines(roles), roles)
+        meaning = Meaning(
+            roles.sensitive,
+            roles.control,
+            roles.label,
+            roles.prediction,
+            roles.score,
+            roles.weight,
+            roles.cutoff,
+            roles.higher_is,
+            {role: favourable.values for role, favourable in roles.positive.items()},
+            counted.bands,
+            roles.missing,
+            str(roles.task),
+        )
+        facts = {**counted.facts, **({"regression_chosen": 1} if chosen else {})}
+        cut = tuple(name for name in counted.cut_by_us if like is None or name not in like.meaning.bands)
+        return cls(
+            meaning, counted.pairs, counted.n, counted.w, counted.w2, cut, facts, counted.scores, counted.classes
+        )
+
+    @property
+    def has(self) -> dict[str, bool]:
+        """Which roles the cube can answer for."""
+        return {"label": self.has_labels, "prediction": self.has_predictions, "score": self.scores is not None}
+
+    @property
+    def has_labels(self) -> bool:
+        """Were labels counted?"""
+        return self.meaning.label is not None
+
+    @property
+    def has_predictions(self) -> bool:
+        """Were decisions counted, made or derived from a cutoff?"""
+        return self.meaning.prediction is not None or self.meaning.cutoff is not None
+
+    @property
+    def size(self) -> int:
+        """How many people there are."""
+        return int(self.n.sum())
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups that occur, in canonical order."""
+        return tuple(dict.fromkeys(group for _, group in self.pairs))
+
+    @property
+    def strata(self) -> tuple[Group, ...]:
+        """The combinations of controls that occur; one empty one without controls."""
+        return tuple(dict.fromkeys(stratum for stratum, _ in self.pairs))
+
+    @property
+    def counts(self) -> Ints:
+        """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
+        if self.classes:
+            raise CallError("a cube of several classes has no such cells: see evenhand.measures.classes.")
+        return self.n.reshape(-1, 9)[:, _PLACES]
+
+    @property
+    def cells(self) -> Floats:
+        """What measures are computed from: weights where there are some, else people; [pairs, 8]."""
+        if self.classes:
+            return self.counts.astype(np.float64)
+        mass = self.n if self.w is None else self.w
+        return mass.reshape(-1, 9)[:, _PLACES].astype(np.float64)
+
+    @property
+    def squares(self) -> Floats | None:
+        """Σw² by cell, [pairs, 8]; None where there are no weights."""
+        return None if self.w2 is None else self.w2.reshape(-1, 9)[:, _PLACES]
+
+    def measures(self, names: Iterable[str] | None = None) -> dict[str, Floats]:
+        """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
+        from evenhand.measures import cells
+
+        present = self.has
+        chosen = (
+            [cells.find(name) for name in names]
+            if names is not None
+            else [row for row in cells.MEASURES.values() if all(present[role] for role in row.needs)]
+        )
+        if self.meaning.task != "binary":
+            raise CallError(f"these are measures of a yes or no; this cube is of task {self.meaning.task!r}.")
+        return dict(cells.evaluate(self.cells, chosen))
+
+    def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
+        from evenhand.measures import cells
+
+        return cells.limits(name, self.cells, self.squares, confidence)
+
+    def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
+        """The cube of some of the attributes, the others summed over; `control=False` sums over the strata."""
+        kept = tuple(self.meaning.sensitive if attributes is None else attributes)
+        for name in kept:
+            if name not in self.meaning.sensitive:
+                raise CallError(f"{name!r} is not an attribute of this cube; {nearest(name, self.meaning.sensitive)}")
+        if kept == self.meaning.sensitive and (control or not self.meaning.control):
+            return self
+        places = [self.meaning.sensitive.index(name) for name in kept]
+        meaning = replace(self.meaning, sensitive=kept, control=self.meaning.control if control else ())
+        return self._regroup(
+            lambda pair: (pair[0] if control else (), tuple(pair[1][place] for place in places)), meaning
+        )
+
+    def pool(self, keep: Group, name: str = "everyone else") -> Cube:
+        """Two groups: the one that is kept, and all others as one; those without a group stay apart."""
+        while any(group == (name,) for group in self.groups):
+            name = f"{name} (pooled)"
+        others: Group = (name,)
+        return self._regroup(
+            lambda pair: (pair[0], pair[1] if pair[1] == keep or None in pair[1] else others), self.meaning
+        )
+
+    def stratum(self, stratum: Group) -> Cube:
+        """The part of the cube in one stratum."""
+        return self._only(np.array([pair[0] == stratum for pair in self.pairs]))
+
+    def named(self) -> Cube:
+        """The cube without the people whose group is missing."""
+        return self._only(np.array([None not in group for _, group in self.pairs]))
+
+    def coarsen(self, bins: int = 256) -> Cube:
+        """The cube with at most so many bins of the score, for drawing, saving and embedding.
+
+        Counts, means and calibration are what they were, and so are decisions at the cutoff, because a coarser grid
+        keeps those edges. What depends on the order of scores, such as an AUC, is known less exactly, and says how far.
+        Scores of few values stay as they are. Coarsen after merging: cubes add if they are cut at the same places.
+
+        >>> scores = [i / 2000 for i in range(2000)]
+        >>> cube = Cube.count(score=scores, sensitive=["a", "b"] * 1000)
+        >>> cube.scores.bins.count, cube.coarsen().scores.bins.count
+        (1032, 136)
+        """
+        if isinstance(bins, bool) or not isinstance(bins, Integral) or bins < 2:
+            raise CallError(f"bins={bins!r} must be a whole number of at least 2.")
+        return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
+
+    def _only(self, inside: npt.NDArray[np.bool_]) -> Cube:
+        place = np.where(inside, np.cumsum(inside) - 1, -1)
+        return replace(
+            self,
+            pairs=tuple(pair for pair, keeps in zip(self.pairs, inside, strict=True) if keeps),
+            n=self.n[inside],
+            w=None if self.w is None else self.w[inside],
+            w2=None if self.w2 is None else self.w2[inside],
+            scores=None if self.scores is None else self.scores.regroup(place),
+        )
+
+    def _regroup(self, rename: Callable[[Pair], Pair], meaning: Meaning) -> Cube:
+        return collect([(self, [rename(pair) for pair in self.pairs])], meaning)
+
+    def __add__(self, other: Cube) -> Cube:
+        if not isinstance(other, Cube):
+            return NotImplemented
+        return Cube.merge([self, other])
+
+    @classmethod
+    def merge(cls, cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path]) -> Cube:
+        """The sum of cubes that mean the same: chunks, days, partitions, sites.
+
+        They are cubes, paths of saved ones, or a glob such as "2026-*.cube"; with a mapping they have names, by which
+        one that does not fit is told. Files are added while they are read.
+        """
+        from evenhand.cube import merge as merging
+
+        return merging.merge(cubes)
+
+    def save(self, path: str | Path) -> None:
+        """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""
+        from evenhand.cube import parquet
+
+        parquet.save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path) -> Cube:
+        """Read a cube that `save` has written."""
+        from evenhand.cube import parquet
+
+        return parquet.load(Path(path))
+
+    def audit(self, **arguments: Any) -> Audit:
+        """Audit the cube; takes the same arguments as `evenhand.audit`, less those that read data."""
+        from evenhand.audits.audit import audit_cube
+
+        return audit_cube(self, **arguments)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cube):
+            return NotImplemented
+        if self.meaning != other.meaning or self.pairs != other.pairs or dict(self.facts) != dict(other.facts):
+            return False
+        if self.classes != other.classes or self.notes != other.notes:
+            return False
+        sums = all(
+            (mine is None and theirs is None)
+            or (mine is not None and theirs is not None and np.allclose(mine, theirs, rtol=1e-12, atol=0))
+            for mine, theirs in ((self.w, other.w), (self.w2, other.w2))
+        )
+        if self.scores is None or other.scores is None:
+            return bool(np.array_equal(self.n, other.n) and sums and self.scores is other.scores)
+        return bool(np.array_equal(self.n, other.n) and sums and self.scores.same(other.scores))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        groups = len(self.groups)
+        within = f" in {len(self.strata)} strata" if self.meaning.control else ""
+        return f"<Cube: {self.size:,} people, {groups} groups of {' × '.join(self.meaning.sensitive)}{within}>"
+
+    def find_group(self, value: object) -> Group | None:
+        """The group with a given name: one value, or one for each attribute in their order."""
+        wanted = value if isinstance(value, (tuple, list)) else (value,)
+        spelled = tuple(None if part is None else reading.spelling(part) for part in wanted)
+        for group in self.groups:
+            if group == spelled or (len(wanted) == 1 and spell(group) == spelled[0]):
+                return group
+        return None
+
+
+def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
+    """Sum cubes cell by cell under the pairs given for each; the order of pairs is made canonical."""
+    names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
+    place = {pair: i for i, pair in enumerate(names)}
+    classes = tuple(sorted({name for cube, _ in parts for name in cube.classes}, key=order_key))
+    base = len(classes) + 1 if classes else 3
+    n = np.zeros((len(names), base, base), dtype=np.int64)
+    weighted = parts[0][0].w is not None
+    w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
+    facts: dict[str, int] = {}
+    tables = []
+    for cube, pairs in parts:
+        where = [place[pair] for pair in pairs]
+        if cube.scores is not None:
+            tables.append(cube.scores.regroup(np.array(where, dtype=np.intp)))
+        axis = [*(classes.index(name) for name in cube.classes), base - 1] if classes else [0, 1, 2]
+        cells = np.ix_(where, axis, axis)
+        np.add.at(n, cells, cube.n)
+        for total, part in ((w, cube.w), (w2, cube.w2)):
+            if total is not None and part is not None:
+                np.add.at(total, cells, part)
+        for fact, count in cube.facts.items():
+            facts[fact] = facts.get(fact, 0) + count
+    cut, notes = (
+        tuple(dict.fromkeys(each for cube, _ in parts for each in getattr(cube, name)))
+        for name in ("cut_by_us", "notes")
+    )
+    scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes)
+
+
+def _fractional(roles: reading.Roles) -> bool:
+    """May these be the numbers of a regressor? It has a label and a prediction, and nothing says what is positive."""
+    return roles.label is not None and roles.prediction is not None and roles.score is None
+
+
+def _pair_key(pair: Pair) -> list[list[tuple[int, float, str]]]:
+    return [[order_key(value) for value in part] for part in pair]

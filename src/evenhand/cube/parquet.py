@@ -1,0 +1,218 @@
+"""A cube as a file: Parquet with a line for each cell and the meaning, versioned, in its metadata. Never pickle.
+
+The lines are those of `cubetables`, with the names of stratum and group in columns of their own, so that any tool can
+read them; cells of scores have no prediction, cells of decisions no bin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.core.files import replacing
+from evenhand.cube import tables as cubetables
+from evenhand.errors import DataError, short_path, shorten
+from evenhand.sources.files.formats import identifier, literal, path_list
+from evenhand.sources.levels import order_key
+
+if TYPE_CHECKING:
+    from evenhand.cube.cube import Cube
+
+VERSION = 1
+_KEY = "evenhand_cube"
+_AXES = ("label", "prediction", "bin")
+_NAMED = ("control_", "sensitive_")
+_CUT_BY = ("meaning", "classes", "shape", "reading")
+_LISTS = ("cut_by_us", "notes")
+_KINDS = {"label": "SMALLINT", "prediction": "SMALLINT", "bin": "INTEGER", "n": "BIGINT"}
+
+
+def save(cube: Cube, path: Path) -> None:
+    """Write to a temporary file beside the target, then rename: no reader ever sees half a cube."""
+    import duckdb
+
+    lines = _lines(cube)
+    header = json.dumps({"version": VERSION, **cubetables.header(cube)})
+    fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
+    with replacing(path) as temporary:
+        try:
+            connection = duckdb.connect()
+            connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in lines.values()])
+            target = f"COPY cells TO {literal(str(temporary))}"
+            connection.execute(f"{target} (FORMAT parquet, KV_METADATA {{{_KEY}: {literal(header)}}})")
+            connection.close()
+        except (RuntimeError, duckdb.Error) as error:
+            raise OSError(str(error).partition("\n")[0]) from None
+
+
+def _lines(cube: Cube) -> dict[str, tuple[str, list[Any]]]:
+    """The columns with their types: those of decisions, then those of scores below them."""
+    tables = [cubetables.decisions(cube), cubetables.scores(cube) or {"pair": []}]
+    pairs = [cube.pairs[i] for table in tables for i in table["pair"]]
+    lines: dict[str, tuple[str, list[Any]]] = {}
+    for i in range(len(cube.meaning.control)):
+        lines[f"control_{i}"] = ("VARCHAR", [pair[0][i] for pair in pairs])
+    for i in range(len(cube.meaning.sensitive)):
+        lines[f"sensitive_{i}"] = ("VARCHAR", [pair[1][i] for pair in pairs])
+    for name in dict.fromkeys([*_KINDS, *(key for table in tables for key in table if key != "pair")]):
+        column = [value for table in tables for value in table.get(name, [None] * len(table["pair"]))]
+        lines[name] = (_KINDS.get(name, "DOUBLE"), column)
+    return lines
+
+
+def load(path: Path) -> Cube:
+    """Read a cube back; anything else than a cube of a known version is an error that says so."""
+    return load_each([path])[0]
+
+
+def load_each(paths: Sequence[Path]) -> list[Cube]:
+    """Read cubes one by one."""
+    with _connected() as connection:
+        return [_read(connection, [path], _headers(connection, [path])) for path in paths]
+
+
+def load_sums(paths: Sequence[Path]) -> list[tuple[Path, Cube]]:
+    """The cubes in some files, those that mean the same and are cut alike added up; each with the first of its files.
+
+    They are added where they are read, in one statement, so that a year of days costs little more than a day. Where
+    anything is wrong, the first file that cannot be read by itself is named.
+    """
+    try:
+        with _connected() as connection:
+            headers = _headers(connection, paths)
+            alike: dict[str, list[int]] = {}
+            for i, header in enumerate(headers):
+                alike.setdefault(json.dumps([header.get(name) for name in _CUT_BY], sort_keys=True), []).append(i)
+            return [
+                (paths[places[0]], _read(connection, [paths[i] for i in places], [headers[i] for i in places]))
+                for places in alike.values()
+            ]
+    except DataError:
+        load_each(paths)
+        raise
+
+
+@contextmanager
+def _connected() -> Iterator[Any]:
+    import duckdb
+
+    connection = duckdb.connect()
+    try:
+        connection.execute("SET enable_progress_bar = false")
+        yield connection
+    finally:
+        connection.close()
+
+
+def _ask(connection: Any, sql: str, paths: Sequence[Path], want: str = "fetchall") -> Any:
+    """The answer in the form that is wanted; a file may turn out to be damaged only when it is fetched."""
+    import duckdb
+
+    try:
+        found = connection.execute(sql)
+        return found.description if want == "description" else getattr(found, want)()
+    except duckdb.Error as error:
+        reason = shorten(str(error).partition("\n")[0], 200)
+        raise DataError(f"{short_path(paths[0])!r} is not a cube: {reason}") from None
+
+
+def _headers(connection: Any, paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """What the numbers of each file mean."""
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"there is no file {short_path(path)!r}.")
+    ask = f"SELECT file_name, key, value FROM parquet_kv_metadata({path_list(paths)})"  # noqa: S608 - paths are quoted
+    entries = _ask(connection, ask, paths)
+    found = {os.path.normpath(file): bytes(text) for file, key, text in entries if bytes(key).decode() == _KEY}
+    return [_header(path, found.get(os.path.abspath(path))) for path in paths]
+
+
+def _header(path: Path, text: bytes | None) -> dict[str, Any]:
+    if text is None:
+        raise DataError(f"{short_path(path)!r} is a Parquet file but not a cube.")
+    try:
+        header: dict[str, Any] = json.loads(text)
+        version = header["version"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise _damaged(path, error) from None
+    if version != VERSION:
+        raise DataError(f"{short_path(path)!r} has cube version {version!r}; this library reads version {VERSION}.")
+    return header
+
+
+def _read(connection: Any, paths: Sequence[Path], headers: Sequence[dict[str, Any]]) -> Cube:
+    """The sum of files whose cells are cut alike."""
+    relation = f"read_parquet({path_list(paths)}, hive_partitioning = false)"
+    columns = _ask(connection, f"SELECT * FROM {relation} LIMIT 0", paths, "description")  # noqa: S608 - paths are quoted
+    names = [column[0] for column in columns]
+    select = f"SELECT * FROM {relation}"  # noqa: S608 - paths are quoted
+    if len(paths) > 1:
+        keys = [name for name in names if name in _AXES or name.startswith(_NAMED)]
+        sums = [f"{_sum(name)} AS {identifier(name)}" for name in names if name not in keys]
+        fields = ", ".join([*map(identifier, keys), *sums, "count(*) AS found_in", "min(n) AS least"])
+        select = f"SELECT {fields} FROM {relation} GROUP BY {', '.join(map(identifier, keys))}"  # noqa: S608 - as above
+    columns = _ask(connection, select, paths, "fetchnumpy")
+    try:
+        if len(paths) > 1 and (columns["found_in"].max(initial=0) > len(paths) or columns["least"].min(initial=0) < 0):
+            raise ValueError("a cell is there twice, or holds fewer than nobody")
+        return _build(headers, names, columns)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise _damaged(paths[0], error) from None
+
+
+def _sum(name: str) -> str:
+    return "CAST(sum(n) AS BIGINT)" if name == "n" else f"kahan_sum({identifier(name)})"
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError(f"{short_path(path)!r} is a damaged cube: {type(error).__name__} {error}.")
+
+
+def _build(headers: Sequence[dict[str, Any]], names: Sequence[str], columns: dict[str, Any]) -> Cube:
+    header = _together(headers)
+    strata, groups = len(header["meaning"]["control"]), len(header["meaning"]["sensitive"])
+    texts = [_texts(columns[name]) for name in names[: strata + groups]]
+    lines = list(zip(*texts, strict=True)) if texts else [()] * len(columns["n"])
+    distinct = sorted(set(lines), key=lambda line: [order_key(value) for value in line])
+    place = {line: i for i, line in enumerate(distinct)}
+    where = np.array([place[line] for line in lines], dtype=np.int64)
+    uncut = np.ma.getmaskarray(columns["bin"])
+    weights = ("w", "w2") if header["meaning"].get("weight") is not None else ()
+    decided = ["label", "prediction", "n", *weights]
+    scored = [name for name in names[strata + groups :] if name != "prediction"]
+    tables = [
+        {"pair": where[inside], **{name: _present(name, columns[name][inside]) for name in wanted}}
+        for wanted, inside in ((decided, uncut), (scored, ~uncut))
+    ]
+    pairs = [(line[:strata], line[strata:]) for line in distinct]
+    return cubetables.build(header, pairs, tables[0], tables[1] if header["reading"] else None)
+
+
+def _together(headers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One header for several: what they say of their own is added up, or told one after the other."""
+    facts: dict[str, int] = {}
+    for header in headers:
+        for fact, times in header["facts"].items():
+            facts[fact] = facts.get(fact, 0) + times
+    told = {name: list(dict.fromkeys(each for header in headers for each in header.get(name, ()))) for name in _LISTS}
+    return {**headers[0], "facts": facts, **told}
+
+
+def _texts(column: Any) -> list[str | None]:
+    """Names; NULL is a missing one."""
+    texts = np.ma.getdata(column).astype(object)
+    texts[np.ma.getmaskarray(column)] = None
+    return texts.tolist()  # type: ignore[no-any-return]
+
+
+def _present(name: str, column: Any) -> Any:
+    """Numbers, none of which may be missing."""
+    if np.ma.getmaskarray(column).any():
+        raise ValueError(f"{name} is missing in a cell")
+    return np.ma.getdata(column)

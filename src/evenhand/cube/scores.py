@@ -1,0 +1,183 @@
+"""ScoreTable: people by pair, label and score bin, with the sums that keep means and variances exact. Sparse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats, Ints
+from evenhand.errors import CallError
+from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
+from evenhand.sources.lines import MOMENTS
+from evenhand.sources.scores import Reading
+
+
+def moments(
+    predicted: Floats, outcomes: Floats | None, middle: float, given: tuple[Ints | None, Floats | None, Floats | None]
+) -> dict[str, Floats]:
+    """The products that are summed for a regressor, of each line, by people or by weights and their squares."""
+    n, w, w2 = given
+    f = np.nan_to_num(predicted) - middle
+    known = np.zeros(len(f), dtype=bool) if outcomes is None else ~np.isnan(outcomes)
+    y = np.zeros(len(f)) if outcomes is None else np.where(known, outcomes - middle, 0.0)
+    e = np.where(known, y - f, 0.0)
+    letters = {"f": f, "y": y, "e": e, "a": np.abs(e)}
+    people = np.array(1.0) if n is None else n.astype(np.float64)
+    by = {"": people} if w is None or w2 is None else {"w_": w, "w2_": w2}
+    sums: dict[str, Floats] = {}
+    for moment in MOMENTS:
+        product = math.prod(letters[letter] for letter in moment)
+        sums |= {f"{name}{moment}": people * product for name, people in by.items()}
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """A line for each (pair, label, bin) that occurs, in this order.
+
+    `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σw²s and Σw²s²; for a regressor the
+    MOMENTS. The label axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
+    """
+
+    reading: Reading
+    pair: Ints
+    label: Ints
+    bin: Ints
+    n: Ints
+    sums: Mapping[str, Floats]
+
+    @property
+    def bins(self) -> Bins:
+        return self.reading.bins
+
+    @property
+    def weighted(self) -> bool:
+        return "w" in self.sums
+
+    def regroup(self, place: npt.NDArray[np.intp]) -> ScoreTable:
+        """The table with the pairs renumbered; pairs with one number are summed, those with −1 left out."""
+        kept = place[self.pair] >= 0
+        sums = {name: values[kept] for name, values in self.sums.items()}
+        return collect(self.reading, place[self.pair[kept]], self.label[kept], self.bin[kept], self.n[kept], sums)
+
+    def coarsen(self, most: int) -> ScoreTable:
+        """The table on an axis of at most so many bins; calibration edges and the cutoff stay exact."""
+        read = self.reading
+        bins = read.bins.coarser(most, [edge for edge in (*read.edges[1:-1], read.cutoff) if edge is not None])
+        if bins == read.bins:
+            return self
+        place = read.bins.places_in(bins)[self.bin]
+        return collect(replace(read, bins=bins), self.pair, self.label, place, self.n, self.sums)
+
+    def on(self, reading: Reading) -> ScoreTable:
+        """The table on other bins that hold each of these whole."""
+        place = reading.bins.codes(self.bins.starts)[self.bin]
+        return collect(reading, self.pair, self.label, place, self.n, self.sums)
+
+    def on_grid(self) -> ScoreTable:
+        """The table on the grid, where its single values have become too many to be bins."""
+        read = self.reading
+        if read.bins.values is None or len(read.bins.values) <= GRID:
+            return self
+        cuts = [edge for edge in (*read.edges[1:-1], read.cutoff) if edge is not None]
+        return self.on(replace(read, bins=grid(read.bins.low, read.bins.high, cuts)))
+
+    def dense(self, pairs: int) -> dict[str, npt.NDArray[Any]]:
+        """n and every sum as arrays [pairs, 3, bins]."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        for name, values in {"n": self.n, **self.sums}.items():
+            cells = np.zeros((pairs, self.reading.labels, self.bins.count), dtype=values.dtype)
+            cells[self.pair, self.label, self.bin] = values
+            found[name] = cells
+        return found
+
+    def same(self, other: ScoreTable) -> bool:
+        """Equal in meaning and counts, with sums that agree to 1e-12."""
+        if self.reading != other.reading or len(self.n) != len(other.n):
+            return False
+        keys = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("pair", "label", "bin", "n"))
+        close = all(np.allclose(self.sums[name], other.sums[name], rtol=1e-12, atol=1e-300) for name in self.sums)
+        return keys and self.sums.keys() == other.sums.keys() and close
+
+
+def collect(reading: Reading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
+    """Sum the lines that agree in pair, label and bin."""
+    count = reading.bins.count
+    key = (np.asarray(pair, dtype=np.int64) * reading.labels + label) * count + bin_
+    distinct, where = np.unique(key, return_inverse=True)
+    where = where.reshape(-1)
+    people = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(people, where, n)
+    summed: dict[str, Floats] = {
+        name: np.bincount(where, weights=values, minlength=len(distinct)).astype(np.float64)
+        for name, values in sums.items()
+    }
+    rest, place = np.divmod(distinct, count)
+    pairs, labels = np.divmod(rest, reading.labels)
+    return ScoreTable(reading, pairs, labels, place, people, summed)
+
+
+def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Add tables whose pairs are numbered alike; each is put on the bins that all can be put on."""
+    reading = united([table.reading for table in tables])
+    parts = [table if table.reading == reading else table.on(reading) for table in tables]
+    return collect(
+        reading,
+        np.concatenate([table.pair for table in parts]),
+        np.concatenate([table.label for table in parts]),
+        np.concatenate([table.bin for table in parts]),
+        np.concatenate([table.n for table in parts]),
+        {name: np.concatenate([table.sums[name] for table in parts]) for name in parts[0].sums},
+    )
+
+
+def united(readings: Sequence[Reading]) -> Reading:
+    """The reading that several can be put on without loss: single values are united, or fall on the grid of another.
+
+    Where nobody gave a range and it differs from one to the other, it is that of all values, as if read at once.
+    """
+    first = next((read for read in readings if not read.bins.exact), readings[0])
+    others = [read for read in readings if read != first]
+    if not others:
+        return first
+    if any(not read.bins.exact for read in others):
+        raise CallError(
+            "these cubes cut the score at different places: count them with the same score_range=, or the second with "
+            "like=."
+        )
+    alike = [(read.mirror, read.cutoff, read.outcome, _kind_of_edges(read)) for read in (first, *others)]
+    if any(part != alike[0] for part in alike) or not _same_middle([first, *others]):
+        raise CallError(
+            "these cubes read the score differently: count them with the same score_range=, cutoff= and bins=."
+        )
+    values = np.unique(np.concatenate([read.bins.values for read in (first, *others) if read.bins.values is not None]))
+    if not first.bins.exact:
+        if values[0] < first.bins.low or values[-1] > first.bins.high:
+            outside = float(values[0] if values[0] < first.bins.low else values[-1])
+            raise CallError(
+                f"one cube cuts the score from {first.bins.low:g} to {first.bins.high:g}, and another holds "
+                f"{outside:g}: count them with the same score_range=."
+            )
+        return first
+    low, high = first.bins.low, first.bins.high
+    edges = first.edges
+    if any((read.bins.low, read.bins.high) != (low, high) for read in others):
+        low, high = natural_range(float(values[0]), float(values[-1]))
+        edges = uniform_edges(low, high, len(edges) - 1)
+    return replace(first, bins=Bins(low, high, values=tuple(values.tolist())), edges=edges)
+
+
+def _kind_of_edges(read: Reading) -> object:
+    """Edges of one width say how many they are, whatever the range; others are what they are."""
+    uniform = uniform_edges(read.bins.low, read.bins.high, len(read.edges) - 1)
+    return len(read.edges) if read.edges == uniform else read.edges
+
+
+def _same_middle(readings: Sequence[Reading]) -> bool:
+    """Sums that are taken from the middle of the range add only if the range is one."""
+    return readings[0].outcome is None or len({read.middle for read in readings}) == 1

@@ -1,0 +1,176 @@
+"""A cube as plain tables, and back: what a Parquet file and the JSON of an audit both hold.
+
+`pairs` names the strata and groups; `decisions` has a line for each cell that holds someone, `scores` one for each
+cell of the score table; both as columns. Everything else of a cube is written by its own fields, so that a new field
+needs no word here. What comes from a file is checked before it becomes a cube.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core import records
+from evenhand.core.records import MisfitError
+from evenhand.core.results import Pair
+from evenhand.cube.cube import Cube, Meaning
+from evenhand.cube.scores import ScoreTable, collect
+from evenhand.sources.lines import names_of_sums
+from evenhand.sources.roles import Task
+from evenhand.sources.scores import Reading
+
+Columns = dict[str, list[Any]]
+
+SHAPE = (3, 3)  # of a file that does not say: label and prediction, each with two classes and neither
+_MOST_CELLS = 10**8
+_KEYS = ("pair", "label", "prediction")
+_ARRAYS = ("n", "w", "w2")
+_SCORE_KEYS = ("pair", "label", "bin", "n")
+
+
+def header(cube: Cube) -> dict[str, Any]:
+    """What the numbers mean."""
+    told = {name: records.write(getattr(cube, name)) for name in _own_fields()}
+    reading = None if cube.scores is None else records.write(cube.scores.reading)
+    return {**told, "shape": list(cube.n.shape[1:]), "reading": reading}
+
+
+def decisions(cube: Cube) -> Columns:
+    """The cells of (pair, label, prediction) that hold someone, with people and sums of weights."""
+    where = np.argwhere(cube.n > 0)
+    places = tuple(where.T)
+    columns = {name: where[:, i].tolist() for i, name in enumerate(_KEYS)}
+    there = {name: getattr(cube, name) for name in _ARRAYS}
+    return columns | {name: values[places].tolist() for name, values in there.items() if values is not None}
+
+
+def scores(cube: Cube) -> Columns | None:
+    """The cells of the score table, with people and sums."""
+    table = cube.scores
+    if table is None:
+        return None
+    columns = {name: getattr(table, name).tolist() for name in _SCORE_KEYS}
+    return columns | {name: values.tolist() for name, values in table.sums.items()}
+
+
+def write(cube: Cube) -> dict[str, Any]:
+    """The whole cube as plain data, ready for JSON."""
+    return {**header(cube), "pairs": records.write(cube.pairs), "decisions": decisions(cube), "scores": scores(cube)}
+
+
+def read(told: Mapping[str, Any]) -> Cube:
+    """The cube from what `write` gave."""
+    pairs = records.read(tuple[Pair, ...], told.get("pairs"), "pairs")
+    return build(told, pairs, told.get("decisions"), told.get("scores"))
+
+
+def build(told: Mapping[str, Any], pairs: Sequence[Pair], decided: Any, scored: Any) -> Cube:
+    """A cube from its header, its pairs and its two tables."""
+    meaning = records.read(Meaning, told.get("meaning"), "meaning")
+    records.refuse_unknown(Meaning, told["meaning"], "meaning")
+    _check_pairs(pairs, meaning)
+    shape = records.read(tuple[int, ...], told.get("shape", list(SHAPE)), "shape")
+    if len(shape) != 2 or min(shape) < 1 or len(pairs) * math.prod(shape) > _MOST_CELLS:
+        raise MisfitError(f"the shape {records.shown(list(shape))} for {len(pairs):,} pairs is not that of a cube")
+    hints = get_type_hints(Cube)
+    others = {name: records.read(hints[name], told[name], name) for name in _own_fields() if name in told}
+    _check_shape(meaning, shape, len(others.get("classes", ())))
+    weighted = meaning.weight is not None
+    table = _table("decisions", decided, (*_KEYS, "n"), ("w", "w2") if weighted else ())
+    others |= _dense(table, (len(pairs), *shape))
+    scored_cells = _scores(told.get("reading"), scored, len(pairs), weighted)
+    return Cube(**{**others, "meaning": meaning, "pairs": tuple(pairs), "scores": scored_cells})
+
+
+def _own_fields() -> list[str]:
+    """The fields that are neither tables nor the names of their lines."""
+    return [part.name for part in fields(Cube) if part.name not in ("pairs", "scores", *_ARRAYS)]
+
+
+def _check_shape(meaning: Meaning, shape: Sequence[int], classes: int) -> None:
+    """Two classes that are not named, or as many as there are names; and one more for neither."""
+    records.read(Task, meaning.task, "meaning.task")  # type: ignore[arg-type] # a Literal is no type to mypy
+    if (meaning.task == "multiclass") != bool(classes) or tuple(shape) != ((classes or 2) + 1,) * 2:
+        raise MisfitError(f"the shape {list(shape)} does not fit {classes} classes of a {meaning.task} task")
+
+
+def _check_pairs(pairs: Sequence[Pair], meaning: Meaning) -> None:
+    lengths = (len(meaning.control), len(meaning.sensitive))
+    for i, (stratum, group) in enumerate(pairs):
+        if (len(stratum), len(group)) != lengths:
+            raise MisfitError(f"pairs[{i}] does not name {lengths[0]} controls and {lengths[1]} attributes")
+    if len(set(pairs)) != len(pairs):
+        raise MisfitError("pairs names one group twice")
+
+
+def _table(name: str, given: Any, whole: Sequence[str], sums: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """Columns of one length as arrays: keys and counts are whole numbers, sums are finite; no other is known."""
+    columns = given if _of_arrays(given) else records.read(dict[str, tuple[Any, ...]], given, name)
+    for key in (*whole, *sums):
+        if key not in columns:
+            raise MisfitError(f"{name} lacks the column {key!r}")
+    for key in columns.keys() - {*whole, *sums}:
+        raise MisfitError(f"{name} has a column {records.shown(key)}, which this version does not know")
+    if len({len(column) for column in columns.values()}) > 1:
+        raise MisfitError(f"{name} has columns of different lengths")
+    return {key: _column(f"{name}.{key}", column, key in whole) for key, column in columns.items()}
+
+
+def _of_arrays(given: Any) -> bool:
+    """Are these columns of numpy, as a file gives them? JSON gives lists."""
+    return isinstance(given, dict) and all(isinstance(column, np.ndarray) for column in given.values())
+
+
+def _column(name: str, values: Sequence[Any] | npt.NDArray[Any], whole: bool) -> npt.NDArray[Any]:
+    known = (int,) if whole else (int, float)
+    kinds = "iu" if whole else "iuf"
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in kinds) and any(
+        type(value) not in known for value in values
+    ):
+        strange = next(value for value in values if type(value) not in known)
+        raise MisfitError(f"{name} holds {records.shown(strange)}, not a {'whole ' if whole else ''}number")
+    try:
+        found = np.array(values, dtype=np.int64 if whole else np.float64)
+    except OverflowError:
+        raise MisfitError(f"{name} holds a number that is too large") from None
+    if (whole and (found < 0).any()) or not np.isfinite(found).all():
+        raise MisfitError(f"{name} holds a number that is {'negative' if whole else 'not finite'}")
+    return found
+
+
+def _dense(table: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]) -> dict[str, npt.NDArray[Any]]:
+    cells = tuple(_inside("decisions", key, table[key], size) for key, size in zip(_KEYS, shape, strict=True))
+    flat = np.ravel_multi_index(cells, shape)
+    if len(np.unique(flat)) != len(flat):
+        raise MisfitError("decisions holds one cell twice")
+    if float(table["n"].sum(dtype=np.float64)) >= 2.0**62:
+        raise MisfitError("decisions.n adds up to more people than can be counted")
+    found = {}
+    for name in [key for key in table if key not in _KEYS]:
+        found[name] = np.zeros(shape, dtype=table[name].dtype)
+        found[name][cells] = table[name]
+    return found
+
+
+def _inside(table: str, key: str, places: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    if (places >= size).any():
+        raise MisfitError(f"{table}.{key} holds {int(places.max())}, and there are only {size}")
+    return places
+
+
+def _scores(told: Any, given: Any, pairs: int, weighted: bool) -> ScoreTable | None:
+    if told is None or given is None:
+        return None
+    reading = records.read(Reading, told, "reading")
+    records.refuse_unknown(Reading, told, "reading")
+    table = _table("scores", given, _SCORE_KEYS, names_of_sums(reading, weighted))
+    _inside("scores", "pair", table["pair"], pairs)
+    _inside("scores", "label", table["label"], reading.labels)
+    _inside("scores", "bin", table["bin"], reading.bins.count)
+    sums = {name: values for name, values in table.items() if name not in _SCORE_KEYS}
+    return collect(reading, table["pair"], table["label"], table["bin"], table["n"], sums)

@@ -1,0 +1,348 @@
+"""From a table of raw lines to counts: levels are read, codes combined into one key, and one bincount made.
+
+Every source ends here. In memory a line is a row; an engine sends its distinct lines with how many rows each
+stands for. Either way what values mean is decided in this one place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Codes, Floats, Indices, Ints
+from evenhand.core.results import Pair
+from evenhand.cube.scores import ScoreTable, collect, moments
+from evenhand.errors import DataError, Problems, shorten
+from evenhand.sources import levels as reading
+from evenhand.sources.columns import Levels, encode, numbers
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_count, complain_weight, names_of_sums
+from evenhand.sources.roles import Roles
+from evenhand.sources.scores import Reading
+
+_DENSE_KEYS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of (stratum, group) × label class × prediction class, in canonical order; plain arrays."""
+
+    pairs: tuple[Pair, ...]
+    n: Ints
+    w: Floats | None
+    w2: Floats | None
+    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    cut_by_us: tuple[str, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
+    scores: ScoreTable | None = None
+    classes: tuple[str, ...] = ()
+
+
+def tally(lines: Lines, roles: Roles) -> Tally:
+    """Count the lines. All that is wrong with the data is said in one error."""
+    if lines.length == 0:
+        raise DataError("there are no rows to count.")
+    problems = Problems()
+    n, w, w2 = _fields(lines, roles, problems)
+    problems.raise_if_any(DataError)
+    if n is not None and not n.any():
+        raise DataError("there are no rows to count: every count is 0.")
+    if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
+        raise DataError("the counts add up to more people than can be counted.")
+    key = _Key(lines.length, n)
+    attributes = {}
+    for name in roles.grouping:
+        title = name.partition(":")[2]
+        found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
+        edges = roles.bands.get(title) or lines.edges.get(title)
+        read = reading.attribute(title, found, key.counter(codes, found), edges, problems)
+        attributes[name] = read
+        key.add(read.lookup, codes, len(read.names))
+    classes: tuple[str, ...] = ()
+    if roles.task == "regression":
+        _add_outcomes(key, lines, roles, problems)
+    else:
+        classes = _add_decisions(key, lines, roles, problems)
+    problems.raise_if_any(DataError)
+    if lines.reading is not None:
+        base = lines.reading.bins.count
+        key.add(None, lines.columns["bin"], base + 1)
+    return _assemble(key, lines, attributes, roles, [n, w, w2], classes)
+
+
+class _Key:
+    """One integer for each line, built up column by column as in a number with mixed bases."""
+
+    def __init__(self, length: int, n: Ints | None) -> None:
+        self.length = length
+        self.n = n
+        self.bases: list[int] = []
+        self.codes: npt.NDArray[Any] = np.zeros(1, dtype=np.int16)
+        self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
+
+    def counter(self, codes: Codes, found: Levels) -> reading.CountLevels:
+        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
+
+    def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
+        """A digit for each line: what the lookup says for its code; without one the code itself, the last for −1."""
+        if math.prod(self.bases) * base > 2**62:
+            raise DataError("the attributes have too many values to be combined: choose fewer or coarser ones.")
+        if self.width * base > max(_DENSE_KEYS, self.length):
+            self._compress()
+        kind = next(kind for kind in (np.int16, np.int32, np.int64) if self.width * base <= np.iinfo(kind).max)
+        digit: npt.NDArray[Any] = codes.astype(kind) if lookup is None else lookup.astype(kind)[codes]
+        if lookup is None and codes.min() < 0:
+            digit[codes < 0] = base - 1
+        if self.width > 1:
+            digit += np.multiply(self.codes, base, dtype=kind)
+        self.codes = digit
+        self.bases.append(base)
+        if self.seen is not None:
+            self.seen = (self.seen[:, None] * base + np.arange(base)).reshape(-1)
+
+    @property
+    def width(self) -> int:
+        """Above the largest code."""
+        return len(self.seen) if self.seen is not None else math.prod(self.bases)
+
+    def _compress(self) -> None:
+        present, codes = np.unique(self.codes, return_inverse=True)
+        self.seen = present.astype(np.int64) if self.seen is None else self.seen[present]
+        self.codes = codes.reshape(-1)
+
+    @property
+    def keys(self) -> Ints:
+        """What the places of `totals` stand for, in rising order."""
+        return np.arange(self.width) if self.seen is None else self.seen
+
+    def totals(self, values: Floats | None = None) -> Ints | Floats:
+        """The sums of people, or of the given values, for each key."""
+        self.codes = self.codes.astype(np.intp, copy=False)  # as bincount needs them, once for all sums
+        totals: Ints | Floats = self._bincount(self.codes, self.width, values)
+        return totals
+
+    def _bincount(self, codes: npt.NDArray[Any], width: int, values: Floats | None = None) -> Any:
+        if values is not None:
+            return np.bincount(codes, weights=values, minlength=width)
+        if self.n is None:
+            return np.bincount(codes, minlength=width)
+        if int(self.n.sum()) < 2**53:
+            return np.bincount(codes, weights=self.n, minlength=width).astype(np.int64)
+        totals = np.zeros(width, dtype=np.int64)
+        np.add.at(totals, codes, self.n)
+        return totals
+
+
+def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[str, ...]:
+    """The last three digits: label, prediction, and what the cutoff says. Returns the classes, if they are many."""
+    columns = {}
+    for role in ("label", "prediction"):
+        if (name := getattr(roles, role)) is not None:
+            found, codes = encode(lines.columns[role], f"{role} column {shorten(name)!r}", roles.na)
+            columns[role] = found, codes, key.counter(codes, found)() > 0
+    classes: tuple[str, ...] = ()
+    if roles.task == "multiclass":
+        classes = reading.all_classes({role: (part[0], part[2]) for role, part in columns.items()}, problems)
+    for role, (found, codes, seen) in columns.items():
+        if role == "prediction":
+            _complain_undecided(key, codes, roles, problems)
+        if classes:
+            key.add(reading.class_places(found, classes), codes, len(classes) + 1)
+        else:
+            lookup = reading.classes(role, getattr(roles, role), found, seen, roles.positive[role], problems)
+            key.add(lookup, codes, 3)
+    if roles.cutoff is not None:
+        codes = lines.columns["decided"]
+        absent = _people(key, codes < 0)
+        if roles.prediction is None and absent:
+            problems.add(
+                f"score column {shorten(str(roles.score))!r} is missing in {absent:,} rows, and the cutoff "
+                "has to decide them; leave those rows out or give prediction=."
+            )
+        key.add(np.array([0, 1, 2], dtype=np.intp), codes, 3)
+    return classes
+
+
+def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
+    """Of a regressor the last digit is the band of what happened."""
+    _complain_undecided(key, lines.columns["bin"], roles, problems)
+    if lines.reading is not None and lines.reading.outcome:
+        base = lines.reading.labels
+        key.add(np.arange(base, dtype=np.intp), lines.columns["band"], base)
+
+
+def _complain_undecided(key: _Key, codes: Codes, roles: Roles, problems: Problems) -> None:
+    if codes.min() < 0 and (absent := _people(key, codes < 0)):
+        problems.add(
+            f"prediction column {shorten(str(roles.prediction))!r} is missing in {absent:,} rows: a decision that "
+            "was not made cannot be judged; leave those rows out or say what they mean."
+        )
+
+
+def _people(key: _Key, inside: npt.NDArray[np.bool_]) -> int:
+    return int(np.sum(inside if key.n is None else key.n[inside]))
+
+
+def _assemble(
+    key: _Key,
+    lines: Lines,
+    attributes: Mapping[str, reading.Attribute],
+    roles: Roles,
+    given: list[Any],
+    classes: tuple[str, ...],
+) -> Tally:
+    n = key.totals()
+    present = np.flatnonzero(n)
+    keys = key.keys[present]
+    sums = {name: values for name, values in zip(("w", "w2"), given[1:], strict=True) if values is not None}
+    sums |= _score_sums(lines, *given)
+    fields: dict[str, Any] = {"n": n[present]}
+    fields |= {name: key.totals(values)[present] for name, values in sums.items()}
+    base = len(classes) + 1 if classes else 3
+    decided = label = prediction = np.full(len(keys), base - 1, dtype=np.int64)
+    if lines.reading is not None:
+        keys, fields["bin"] = np.divmod(keys, lines.reading.bins.count + 1)
+    if roles.task == "regression":
+        keys, fields["band"], label = _bands_of(keys, lines)
+    else:
+        if roles.cutoff is not None:
+            keys, decided = np.divmod(keys, 3)
+        if roles.prediction is not None:
+            keys, prediction = np.divmod(keys, base)
+        elif roles.cutoff is not None:
+            prediction = decided
+        if roles.label is not None:
+            keys, label = np.divmod(keys, base)
+    pairs, where = _pairs(keys, [attributes[name].names for name in roles.grouping], len(roles.control))
+    facts = _facts(fields, prediction, decided, roles, lines)
+    fields |= {"where": where, "label": label, "prediction": prediction}
+    kept = np.array([_complete(pair) or roles.missing == "group" for pair in pairs], dtype=bool)
+    if not kept.all():
+        pairs, fields = _drop(pairs, fields, kept, roles, facts)
+    order = sorted(range(len(pairs)), key=lambda i: [[reading.order_key(v) for v in part] for part in pairs[i]])
+    place = np.empty(len(pairs), dtype=np.intp)
+    place[order] = np.arange(len(pairs))
+    fields["where"] = place[fields["where"]]
+    return Tally(
+        tuple(pairs[i] for i in order),
+        _cells(fields, "n", len(pairs), base).astype(np.int64),
+        _cells(fields, "w", len(pairs), base) if "w" in fields else None,
+        _cells(fields, "w2", len(pairs), base) if "w2" in fields else None,
+        {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None},
+        tuple(
+            name.partition(":")[2]
+            for name, read in attributes.items()
+            if read.cut_by_us or name.partition(":")[2] in lines.edges
+        ),
+        facts,
+        _score_table(fields, lines.reading),
+        classes,
+    )
+
+
+def _bands_of(keys: Ints, lines: Lines) -> tuple[Ints, Ints, Ints]:
+    """The rest of the keys of a regressor, the band of each, and on the label axis of the cells: labelled or not."""
+    bands = 0 if lines.reading is None else lines.reading.labels - 1
+    if not bands:
+        return keys, np.zeros_like(keys), np.full(len(keys), reading.NEITHER)
+    keys, band = np.divmod(keys, bands + 1)
+    return keys, band, np.where(band < bands, reading.NEGATIVE, reading.NEITHER)
+
+
+def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> npt.NDArray[Any]:
+    dense = np.zeros((pairs, base, base), dtype=fields[name].dtype)
+    np.add.at(dense, (fields["where"], fields["label"], fields["prediction"]), fields[name])
+    return dense
+
+
+def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
+    """Σs and Σs² of each line, or with weights Σws, Σw²s and Σw²s²."""
+    if lines.scores is None:
+        return {}
+    if isinstance(lines.scores, Mapping):
+        return dict(lines.scores)
+    if lines.reading is not None and lines.reading.outcome is not None:
+        return moments(lines.scores, lines.outcomes, lines.reading.middle, (n, w, w2))
+    absent = np.isnan(lines.scores)
+    s = np.where(absent, 0.0, lines.scores) if absent.any() else lines.scores
+    if w is not None and w2 is not None:
+        return {"ws": w * s, "w2s": w2 * s, "w2s2": w2 * s**2}
+    each = s if n is None else n.astype(np.float64) * s
+    return {"s": each, "s2": each * s}
+
+
+def _score_table(fields: Mapping[str, Any], read: Reading | None) -> ScoreTable | None:
+    if read is None:
+        return None
+    scored = fields["bin"] < read.bins.count
+    part = {name: values[scored] for name, values in fields.items()}
+    sums = {name: part[name] for name in names_of_sums(read, "w" in fields)}
+    labels = part["label"] if read.outcome is None else part["band"]
+    return collect(read, part["where"], labels, part["bin"], part["n"], sums)
+
+
+def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], npt.NDArray[np.intp]]:
+    distinct, where = np.unique(keys, return_inverse=True)
+    digits = np.unravel_index(distinct, [len(part) for part in names])
+    columns = [[part[i] for i in digit] for part, digit in zip(names, digits, strict=True)]
+    values = list(zip(*columns, strict=True))
+    return [(value[:strata], value[strata:]) for value in values], where.reshape(-1)
+
+
+def _facts(fields: Mapping[str, Any], prediction: Ints, decided: Ints, roles: Roles, lines: Lines) -> dict[str, int]:
+    facts: dict[str, int] = {}
+    n = fields["n"]
+    if roles.prediction is not None and roles.cutoff is not None:
+        differs = (prediction != decided) & (decided != reading.NEITHER)
+        facts["cutoff_disagrees"] = int(n[differs].sum())
+    if lines.reading is not None:
+        facts["score_missing"] = int(n[fields["bin"] == lines.reading.bins.count].sum())
+    return facts
+
+
+def _complete(pair: Pair) -> bool:
+    return None not in pair[0] and None not in pair[1]
+
+
+def _drop(
+    pairs: list[Pair], fields: dict[str, Any], kept: npt.NDArray[np.bool_], roles: Roles, facts: dict[str, int]
+) -> tuple[list[Pair], dict[str, Any]]:
+    """Leave out the pairs with a missing value (missing="drop"), or say that there are some ("error")."""
+    keep = kept[fields["where"]]
+    lost = int(fields["n"][~keep].sum())
+    if roles.missing == "error":
+        raise DataError(
+            f"{lost:,} rows have no value for {' or '.join((*roles.control, *roles.sensitive))}; "
+            "missing='group' keeps them as a group of their own, missing='drop' leaves them out."
+        )
+    if not kept.any():
+        raise DataError("no row is left after missing='drop': every row lacks a group.")
+    facts["dropped"] = lost
+    renumber = np.cumsum(kept) - 1
+    remaining = {name: values[keep] for name, values in fields.items()}
+    remaining["where"] = renumber[remaining["where"]]
+    return [pair for pair, keeps in zip(pairs, kept, strict=True) if keeps], remaining
+
+
+def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None, Floats | None, Floats | None]:
+    """People, Σ weight and Σ weight² of each line; None for one person a line, and for no weights."""
+    if lines.n is not None:
+        return lines.n, lines.w, lines.w2
+    n: Ints | None = None
+    if roles.count is not None:
+        counts, _ = numbers(lines.columns["count"], "count", roles.count, roles.na)
+        wrong = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
+        complain_count(int(wrong.sum()), roles.count, problems)
+        n = np.where(wrong, 0, counts).astype(np.int64)
+    if roles.weight is None:
+        return n, None, None
+    weights, _ = numbers(lines.columns["weight"], "weight", roles.weight, roles.na)
+    wrong = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
+    complain_weight(int(wrong.sum()), roles.weight, problems)
+    weights = np.where(wrong, 0, weights)
+    people = 1 if n is None else n
+    return n, people * weights, people * weights**2

@@ -1,0 +1,370 @@
+"""Individual fairness: are people who are alike treated alike? `consistency` of decisions, `lipschitz` of scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, Literal
+
+from evenhand.core import wording
+from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
+from evenhand.errors import CallError, Problems, shorten
+from evenhand.individual import jackknife, shares
+from evenhand.individual.cohort import Gathered, Likeness, gather
+from evenhand.individual.pairs import KNearest
+from evenhand.individual.shares import Agreement, Figures, Treatment
+from evenhand.individual.worst_pairs import Pair
+from evenhand.inference import simultaneous
+from evenhand.verdicts import finding as judge
+from evenhand.verdicts import policy, valued
+from evenhand.verdicts.policy import Policy, Request
+
+_MOST_FEATURES = 12  # that the worst pairs are shown with
+
+
+def consistency(
+    X: Any,
+    *,
+    prediction: Any,
+    sensitive: Any = None,
+    k: int = 5,
+    include_self: bool = False,
+    radius: float | None = None,
+    pairs: Any = None,
+    features: Iterable[str] | str | None = None,
+    categorical: Iterable[str] | str = (),
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    scale: Literal["standard", "robust", "none"] = "standard",
+    distance: Any = "euclidean",
+    label: Any = None,
+    missing_features: Literal["level", "drop", "error"] = "level",
+    neighbours: Literal["auto", "exact", "approximate"] = "auto",
+    positive: Any = 1,
+    bands: Mapping[str, Sequence[float]] | None = None,
+    na: Iterable[str] = (),
+    id: Any = None,
+    worst: int = 10,
+    threshold: float | None = None,
+    reference: Any = None,
+    min_group_size: int | None = None,
+    confidence: float | None = None,
+    policy: Policy | None = None,
+    random_state: int = 0,
+) -> Finding:
+    """Consistency: are people decided like those who are most like them?
+
+    1 − the mean of |decision − mean decision of the k nearest|. With `sensitive` it is compared between groups, and the
+    gap is what is judged; without, the finding's value is the consistency of everyone, which is not judged.
+
+    Args:
+        X: The people: a table (pandas, Polars, PyArrow, a mapping of arrays), an array with a row for each, or the path
+            of a file. With distance="precomputed", the square matrix of their distances.
+        prediction: What was decided: a column of X or an array.
+        sensitive: The attributes that make groups: columns of X or arrays. They are no features unless features= names
+            them.
+        k: How many nearest people are the neighbours of each; `radius` or `pairs` in its place.
+        include_self: Whether a person is the first of their own k neighbours, as in AIF360.
+        radius: Everyone within this distance is a neighbour.
+        pairs: Pairs of row numbers to compare, or "all".
+        features: The columns that people are compared by; by default all that play no other part.
+        categorical: Columns of numbers that are codes. Text, and a column of 0 and 1, is a category by itself.
+        weights: What a column counts in the squared distance; 1 unless it is named.
+        scale: How numbers are scaled: "standard" deviations, "robust" ones (quartiles), or "none".
+        distance: "euclidean", "learned" (from `label`), "precomputed", or a function of two arrays of people, as they
+            are scaled, that returns the matrix of their distances.
+        label: For distance="learned": what people who shall be near have in common.
+        missing_features: What becomes of a missing feature: a value of its own ("level"), the person is left out
+            ("drop"), or an "error".
+        neighbours: "exact", "approximate" (an index; needs faiss), or "auto": exact unless that takes many minutes.
+        positive, bands, na, reference, min_group_size, confidence, policy: As for every metric.
+        id: A column or array that names people in the pairs that are shown; by default their row, counted from 0.
+        worst: How many of the nearest pairs with different decisions are shown, with their values; 0 for none.
+        threshold: The largest gap between groups that is tolerated (default 0.1).
+        random_state: Seed of the order in which ties are drawn.
+
+    >>> X = [[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]]
+    >>> found = consistency(X, prediction=[1, 1, 1, 0, 0, 1], k=2)
+    >>> round(float(found), 3), len(found.panels[0].rows)
+    (0.667, 2)
+    """
+    asked = _asked("consistency", threshold, reference, min_group_size, confidence, policy, random_state, sensitive)
+    _check(worst=worst)
+    how = Likeness(
+        k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
+        random_state, 2 if include_self else 1,
+    )  # fmt: skip
+    people = gather(
+        X, how, role="prediction", values=prediction, sensitive=sensitive, positive=positive, bands=bands, na=na, id=id
+    )
+    found = shares.consistency(
+        people.similar, people.values, people.codes, len(people.groups), include_self=include_self, most=worst
+    )
+    notes = [*_agreement_notes(people, found), *people.notes, *_neighbour_notes(people), jackknife.NOTE]
+    panel = _pairs_panel(people, found.worst.pairs, "The nearest people who were decided differently", "decision")
+    settings = _settings(how, include_self=include_self)
+    return _finding(asked, people, {"consistency": found.figures}, notes, panel, settings, [])
+
+
+def lipschitz(
+    X: Any,
+    *,
+    score: Any,
+    L: float = 1.0,
+    epsilon: float = 0.1,
+    sensitive: Any = None,
+    k: int = 5,
+    radius: float | None = None,
+    pairs: Any = None,
+    features: Iterable[str] | str | None = None,
+    categorical: Iterable[str] | str = (),
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    scale: Literal["standard", "robust", "none"] = "standard",
+    distance: Any = "euclidean",
+    label: Any = None,
+    missing_features: Literal["level", "drop", "error"] = "level",
+    neighbours: Literal["auto", "exact", "approximate"] = "auto",
+    bands: Mapping[str, Sequence[float]] | None = None,
+    na: Iterable[str] = (),
+    id: Any = None,
+    worst: int = 10,
+    threshold: float | None = None,
+    reference: Any = None,
+    min_group_size: int | None = None,
+    confidence: float | None = None,
+    policy: Policy | None = None,
+    random_state: int = 0,
+) -> Finding:
+    """The Lipschitz condition: do similar people get similar scores?
+
+    Of the pairs of similar people: the share whose scores differ by at most `epsilon`; the share that breaks
+    |difference of scores| ≤ L × distance; the smallest L that would hold for all; and the worst pairs themselves. With
+    `sensitive` both shares are compared between groups, and the larger gap is judged; without, the finding's value is
+    the first share over everyone, which is not judged.
+
+    Args:
+        X: The people, as for `consistency`.
+        score: Their scores: a column of X or an array.
+        L: The largest difference in score that one unit of distance may make.
+        epsilon: The largest difference in score at which two people are treated alike.
+        sensitive, k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features,
+        neighbours, bands, na, id, worst, threshold, reference, min_group_size, confidence, policy, random_state: As for
+            `consistency`; similar pairs are each person with the k nearest, those within `radius`, or `pairs`, where
+            "all" is everyone with everyone.
+
+    >>> found = lipschitz([[0.0], [1.0], [2.0]], score=[0.1, 0.2, 0.9], L=0.5, epsilon=0.1, pairs="all", scale="none")
+    >>> [round(row.estimate.value, 3) for row in found.rows]
+    [0.333, 0.333, 0.7]
+    """
+    asked = _asked("lipschitz", threshold, reference, min_group_size, confidence, policy, random_state, sensitive)
+    _check(worst=worst, L=L, epsilon=epsilon)
+    how = Likeness(
+        k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
+        random_state,
+    )  # fmt: skip
+    people = gather(X, how, role="score", values=score, sensitive=sensitive, positive=1, bands=bands, na=na, id=id)
+    found = shares.lipschitz(
+        people.similar, people.values, people.codes, len(people.groups), L=float(L), epsilon=float(epsilon), most=worst
+    )
+    if found.pairs == 0:
+        raise CallError(f"there is no pair to compare among {people.similar.described}: give a larger radius, or k=.")
+    notes = [*_treatment_notes(people, found, L, epsilon), *people.notes, *_neighbour_notes(people), jackknife.NOTE]
+    panel = _pairs_panel(people, found.worst.pairs, "The pairs whose scores differ most for their distance", "score")
+    settings = {**_settings(how), "L": float(L), "epsilon": float(epsilon)}
+    parts = {"similar_treatment": found.within, "lipschitz_violation": found.violating}
+    return _finding(asked, people, parts, notes, panel, settings, _constants(people, found))
+
+
+def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
+    """The pairs that a finding of `consistency` or `lipschitz` shows, as columns: ready for any dataframe.
+
+    >>> found = lipschitz([[0.0], [1.0], [2.0]], score=[0.1, 0.2, 0.9], pairs="all", scale="none", worst=1)
+    >>> found = worst_pairs(found)
+    >>> found["person"], found["other person"]
+    ([1], [2])
+    """
+    panel = next((panel for panel in finding.panels if panel.kind == "pairs"), None)
+    if panel is None:
+        raise CallError(f"this finding of {finding.metric} shows no pairs: ask for some with worst=10.")
+    return {name: [row[i] for row in panel.rows] for i, name in enumerate(panel.columns)}
+
+
+def _asked(
+    name: str,
+    threshold: float | None,
+    reference: Any,
+    min_group_size: int | None,
+    confidence: float | None,
+    judged_by: Policy | None,
+    random_state: int,
+    sensitive: Any,
+) -> Request:
+    for what, value in (("threshold", threshold), ("reference", reference)):
+        if sensitive is None and value is not None:
+            raise CallError(f"{what}= is about the gap between groups: say which groups with sensitive=.")
+    return policy.request(
+        name,
+        policy=judged_by,
+        threshold=threshold,
+        reference=reference,
+        min_group_size=min_group_size,
+        confidence=confidence,
+        random_state=random_state,
+    )
+
+
+def _check(worst: Any, **limits: Any) -> None:
+    problems = Problems()
+    if isinstance(worst, bool) or not isinstance(worst, Integral) or not 0 <= int(worst) <= 1000:
+        problems.add(f"worst={shorten(repr(worst))} must be a whole number from 0 to 1000.")
+    for name, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+            problems.add(f"{name}={shorten(repr(value))} must be a number of at least 0.")
+    problems.raise_if_any(CallError)
+
+
+def _settings(how: Likeness, **more: object) -> dict[str, object]:
+    compared = "pairs" if how.pairs is not None else "radius" if how.radius is not None else "k"
+    value = (
+        how.k if compared == "k" else how.radius if compared == "radius" else "all" if how.pairs == "all" else "given"
+    )
+    named = "function" if callable(how.distance) else how.distance
+    return {compared: value, "distance": named, "scale": how.scale, "missing_features": how.missing_features, **more}
+
+
+def _finding(
+    asked: Request,
+    people: Gathered,
+    parts: Mapping[str, Figures],
+    notes: Sequence[str],
+    panel: Panel | None,
+    settings: Mapping[str, object],
+    more: Sequence[Row],
+) -> Finding:
+    """Between groups where there are some; else the figures of everyone."""
+    panels = () if panel is None else (panel,)
+    everyone = [_everyone(name, part, asked) for name, part in parts.items()]
+    if not people.grouped:
+        found = _of_everyone(replace(asked, threshold=None), people, everyone, more)
+        return replace(found, notes=tuple(notes), panels=panels, settings={**found.settings, **settings})
+    found = judge.row_finding(asked, people.cube, {name: part.groups for name, part in parts.items()})
+    titles = {row.name: row.title for row in asked.metric.rows}
+    overall = [f"The {titles[row.measure]} of everyone together is {_told(row.estimate)}." for row in everyone]
+    return replace(
+        found,
+        rows=(*found.rows, *everyone, *more),
+        notes=(*overall, *notes, *found.notes),
+        panels=(*panels, *found.panels),
+        settings={**found.settings, **settings},
+    )
+
+
+def _everyone(name: str, part: Figures, asked: Request) -> Row:
+    low, high = simultaneous.own(part.everyone, asked.policy.confidence)
+    value = float(part.values[-1])
+    return Row(name, (), n=int(part.sizes[-1]), estimate=valued.estimate(value, float(low[0]), float(high[0])))
+
+
+def _of_everyone(asked: Request, people: Gathered, rows: Sequence[Row], more: Sequence[Row]) -> Finding:
+    first = rows[0]
+    assert first.estimate is not None  # noqa: S101 - a figure of everyone has an estimate, defined or not
+    titles = {row.name: row.title for row in asked.metric.rows}
+    told = "; ".join(f"the {titles[row.measure]} is {_told(row.estimate)}" for row in rows)
+    sentence = f"Among {people.people:,} people, {people.similar.described}, {told}."
+    return valued.conclude(
+        asked, people.cube, first.estimate, sentence, Row(asked.metric.name, ()), [*rows, *more], [], unit="rate"
+    )
+
+
+def _told(estimate: Estimate | None) -> str:
+    if estimate is None or not estimate.defined:
+        return "undefined"
+    if estimate.low is None or estimate.high is None:
+        return wording.amount(estimate.value)
+    low, high = (wording.amount(end) for end in (estimate.low, estimate.high))
+    return f"{wording.amount(estimate.value)} ({low} to {high})"
+
+
+def _constants(people: Gathered, found: Treatment) -> list[Row]:
+    """The smallest L of each group and of everyone."""
+    groups = people.groups if people.grouped else ()
+    rows = [
+        Row("smallest_constant", group, estimate=Estimate(float(value)))
+        for group, value in zip(groups, found.constants, strict=False)
+        if not math.isnan(value)
+    ]
+    return [*rows, Row("smallest_constant", (), estimate=Estimate(float(found.constants[-1])))]
+
+
+def _agreement_notes(people: Gathered, found: Agreement) -> list[str]:
+    notes = []
+    if found.identical:
+        are = "pair of people is" if found.identical == 1 else "pairs of people are"
+        notes.append(f"{found.identical:,} {are} the same in every feature (distance 0) and decided differently.")
+    if found.alone:
+        notes.append(
+            f"{found.alone:,} of {people.people:,} people have nobody to be compared with, and no part in the figures."
+        )
+    return notes
+
+
+def _treatment_notes(people: Gathered, found: Treatment, L: float, epsilon: float) -> list[str]:
+    notes = [
+        f"Of {found.pairs:,} pairs ({people.similar.described}), {found.alike:,} differ by at most {epsilon:g} in "
+        f"score and {found.violations:,} by more than {L:g} × their distance."
+    ]
+    smallest = float(found.constants[-1])
+    if math.isinf(smallest):
+        notes.append(
+            f"No L holds for all: {found.identical:,} pairs are the same in every feature (distance 0) and differ in "
+            "score."
+        )
+    else:
+        notes.append(f"The smallest L that holds for all of them is {figure(smallest)}.")
+    return notes
+
+
+def _neighbour_notes(people: Gathered) -> list[str]:
+    similar, notes = people.similar, list[str]()
+    if not isinstance(similar, KNearest):
+        return notes
+    recall = similar.nearest.recall
+    if recall is not None:
+        notes.append(
+            f"Neighbours by an approximate index, which finds {recall:.1%} of the true ones (measured on a sample); it "
+            "may differ slightly from run to run."
+        )
+    if similar.tied:
+        notes.append(
+            f"For {similar.tied:,} people others are exactly as far as the last of the {similar.k} nearest; who counts "
+            "was drawn at random."
+        )
+    return notes
+
+
+def _pairs_panel(people: Gathered, worst: Sequence[Pair], title: str, what: str) -> Panel | None:
+    """The worst pairs with what was decided, their groups, and their features where these differ."""
+    if not worst:
+        return None
+    columns = ["person", "other person", "distance", what, f"other {what}"]
+    columns += ["difference", "difference per distance"] if what == "score" else []
+    columns += ["group", "other group"] if people.grouped else []
+    features = [] if people.features is None else list(people.features.columns)
+    features.sort(key=lambda column: -sum(column.shown(pair.one) != column.shown(pair.other) for pair in worst))
+    features = features[:_MOST_FEATURES]
+    rows = []
+    for pair in worst:
+        mine, theirs = float(people.values[pair.one]), float(people.values[pair.other])
+        said = (mine, theirs) if what == "score" else (int(mine), int(theirs))
+        row: list[object] = [people.names[pair.one], people.names[pair.other], pair.distance, *said]
+        if what == "score":
+            apart = abs(mine - theirs)
+            row += [apart, apart / pair.distance if pair.distance > 0 else math.inf]
+        if people.grouped:
+            row += [spell(people.groups[people.codes[pair.one]]), spell(people.groups[people.codes[pair.other]])]
+        shown = ((column.shown(pair.one), column.shown(pair.other)) for column in features)
+        row += [one if one == other else f"{one} | {other}" for one, other in shown]
+        rows.append(tuple(row))
+    named = (f"{column.name} (feature)" if column.name in columns else column.name for column in features)
+    return Panel("pairs", title, (*columns, *named), tuple(rows))

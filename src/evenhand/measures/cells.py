@@ -1,0 +1,282 @@
+"""MEASURES: what is computed for one group, as rows of coefficients over the cells.
+
+The cells of a binary decision, in this order: TN FP FN TP for rows with a label, U0 U1 for decisions without
+one (unlabelled), D0 D1 for labels without a decision. A measure is a ratio of two coefficient rows, a mean of
+other measures, or a share of the overall total: data, not code, so that all measures of all groups are one
+matrix product and a page can evaluate the same table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.errors import CallError, listing, nearest
+from evenhand.inference import simultaneous
+from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
+
+CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number for one group.
+
+    `numerator` and `denominator` name cells with an optional whole factor: "2TP" or "TP FN". `of` makes the
+    measure the mean of other measures instead. With `share`, the denominator is taken over everyone. An empty
+    denominator makes a plain total. `empty` completes the reason for an undefined value: "no … among Asian".
+    """
+
+    name: str
+    title: str
+    numerator: str = ""
+    denominator: str = ""
+    of: tuple[str, ...] = ()
+    share: bool = False
+    empty: str = ""
+    aliases: tuple[str, ...] = ()
+    formula: str = ""
+    unit: str = "rate"
+    """"rate" is shown in percent, "ratio" and "number" as they are."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The roles without which the measure has no value."""
+        if self.of:
+            return frozenset().union(*(MEASURES[name].needs for name in self.of))
+        cells = set(_tokens(self.numerator)) | set(_tokens(self.denominator))
+        needs = set()
+        if not cells & {"U0", "U1"} and cells != set(CELLS):
+            needs.add("label")
+        if not cells & {"D0", "D1"} and cells != set(CELLS):
+            needs.add("prediction")
+        return frozenset(needs)
+
+    @property
+    def coefficients(self) -> tuple[Floats, Floats]:
+        """Numerator and denominator as rows over the cells."""
+        return _coefficients(self.numerator), _coefficients(self.denominator)
+
+    @property
+    def form(self) -> Form | None:
+        """The measure as a function of a proportion; None for totals, means and stranger ratios."""
+        if self.of or not self.denominator:
+            return None
+        top, bottom = _coefficients(self.numerator), _coefficients(self.denominator)
+        chosen = (top > 0).astype(float)
+        if self.share:
+            return Form(chosen, 1 - chosen)
+        rest = ((bottom > 0) & (top == 0)).astype(float)
+        factors = [set(part[cells > 0].tolist()) for part, cells in ((top, chosen), (bottom, chosen), (bottom, rest))]
+        if any(len(part) != 1 for part in factors):
+            return None
+        alpha, gamma, beta = (part.pop() for part in factors)
+        return Form(chosen, rest, alpha, beta, gamma) if gamma in (0.0, alpha) else None
+
+
+_EVERYONE = " ".join(CELLS)
+_DECIDED = "TN FP FN TP U0 U1"
+
+# fmt: off
+_TABLE = (
+    Measure("selection_rate", "selection rate", "FP TP U1", _DECIDED, empty="decisions",
+            aliases=("predicted_prevalence", "pprev", "positive_rate", "acceptance_rate"), formula="(TP + FP) / n"),
+    Measure("base_rate", "base rate", "FN TP D1", "TN FP FN TP D0 D1", empty="labels",
+            aliases=("prevalence", "prev"), formula="(TP + FN) / n"),
+    Measure("accuracy", "accuracy", "TN TP", "TN FP FN TP", empty="labelled decisions",
+            aliases=("accuracy_score",), formula="(TP + TN) / n"),
+    Measure("error_rate", "error rate", "FP FN", "TN FP FN TP", empty="labelled decisions",
+            aliases=("zero_one_loss",), formula="(FP + FN) / n"),
+    Measure("true_positive_rate", "true positive rate", "TP", "FN TP", empty="positive labels",
+            aliases=("tpr", "recall", "sensitivity", "recall_score"), formula="TP / (TP + FN)"),
+    Measure("false_positive_rate", "false positive rate", "FP", "TN FP", empty="negative labels",
+            aliases=("fpr", "fall_out"), formula="FP / (FP + TN)"),
+    Measure("true_negative_rate", "true negative rate", "TN", "TN FP", empty="negative labels",
+            aliases=("tnr", "specificity"), formula="TN / (TN + FP)"),
+    Measure("false_negative_rate", "false negative rate", "FN", "FN TP", empty="positive labels",
+            aliases=("fnr", "miss_rate"), formula="FN / (FN + TP)"),
+    Measure("positive_predictive_value", "positive predictive value", "TP", "FP TP", empty="positive decisions",
+            aliases=("ppv", "precision"), formula="TP / (TP + FP)"),
+    Measure("negative_predictive_value", "negative predictive value", "TN", "TN FN", empty="negative decisions",
+            aliases=("npv",), formula="TN / (TN + FN)"),
+    Measure("false_discovery_rate", "false discovery rate", "FP", "FP TP", empty="positive decisions",
+            aliases=("fdr",), formula="FP / (FP + TP)"),
+    Measure("false_omission_rate", "false omission rate", "FN", "TN FN", empty="negative decisions",
+            aliases=("for",), formula="FN / (FN + TN)"),
+    Measure("balanced_accuracy", "balanced accuracy", of=("true_positive_rate", "true_negative_rate"),
+            empty="positive or no negative labels", aliases=("balanced_accuracy_score",), formula="(TPR + TNR) / 2"),
+    Measure("f1", "F1", "2TP", "FP FN 2TP", empty="positive labels or decisions", aliases=("f1_score",),
+            formula="2 TP / (2 TP + FP + FN)"),
+    Measure("error_balance", "number of false negatives for each false positive", "FN", "FP", empty="false positives",
+            aliases=("treatment_ratio",), formula="FN / FP", unit="ratio"),
+    Measure("selected_share", "share of all selected", "FP TP U1", "FP TP U1", share=True, empty="positive decisions",
+            aliases=("ppr",), formula="selected in the group / selected overall"),
+    Measure("count", "count", _EVERYONE, aliases=("n", "group_size"), formula="n", unit="number"),
+)
+# fmt: on
+
+MEASURES: dict[str, Measure] = {row.name: row for row in _TABLE}
+ALIASES: dict[str, str] = {alias: row.name for row in _TABLE for alias in row.aliases}
+
+
+def measure(
+    name: str,
+    function: Any = None,
+    *,
+    numerator: str = "",
+    denominator: str = "",
+    title: str | None = None,
+    unit: str = "rate",
+) -> Any:
+    """Your own measure: coefficients over the cells, or any function of the rows of a group.
+
+    >>> lift = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
+    >>> lift.needs == {"label", "prediction"}
+    True
+
+    A function gets `label` and `prediction` (1 is positive) of one group as arrays, and `weight` if it asks for
+    it. It runs group by group on data in memory: slower than a measure made of cells.
+    """
+    if not name.isidentifier():
+        raise CallError(f"measure name {name!r} must be a plain identifier such as 'lift'.")
+    if (function is None) == (not numerator):
+        raise CallError(f"measure {name!r} needs either numerator= (cells such as 'TP FP') or a function.")
+    title = title or name.replace("_", " ")
+    if function is not None:
+        if not callable(function):
+            raise CallError(f"measure {name!r}: {function!r} is not a function.")
+        return RowMeasure(name, title, function, unit)
+    _coefficients(numerator)
+    _coefficients(denominator)
+    return Measure(
+        name,
+        title,
+        numerator,
+        denominator,
+        empty=f"cases for {title}",
+        unit=unit,
+        formula=f"({numerator}) / ({denominator})" if denominator else numerator,
+    )
+
+
+@dataclass(frozen=True)
+class RowMeasure:
+    """A measure that needs the rows themselves; see `measure`."""
+
+    name: str
+    title: str
+    function: Any
+    unit: str = "rate"
+    needs: frozenset[str] = frozenset({"label", "prediction"})
+
+
+def find(name: str | Measure) -> Measure:
+    """A measure by its name or an alias."""
+    if isinstance(name, Measure):
+        return name
+    if name in MEASURES:
+        return MEASURES[name]
+    if name in ALIASES:
+        return MEASURES[ALIASES[name]]
+    raise CallError(f"{name!r} is not a measure; {nearest(name, [*MEASURES, *ALIASES])}")
+
+
+def evaluate(cells: Floats, measures: Iterable[Measure], total: Floats | None = None) -> Mapping[str, Floats]:
+    """Each measure for each group: `cells` is [..., groups, 8], a value is [..., groups].
+
+    `total` holds the cells of everyone, for shares; by default the sum over the groups given.
+    """
+    measures = list(measures)
+    direct = {part.name: part for row in measures for part in _parts(row)}
+    numerators = np.stack([_coefficients(row.numerator) for row in direct.values()], axis=1)
+    denominators = np.stack([_coefficients(row.denominator) for row in direct.values()], axis=1)
+    top, bottom = cells @ numerators, cells @ denominators
+    if total is None:
+        total = cells.sum(axis=-2)
+    everyone = (total @ denominators)[..., None, :]
+    values: dict[str, Floats] = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for j, row in enumerate(direct.values()):
+            if not row.denominator:
+                values[row.name] = top[..., j]
+                continue
+            under = np.broadcast_to(everyone[..., j], top[..., j].shape) if row.share else bottom[..., j]
+            values[row.name] = np.where(under == 0, np.nan, top[..., j] / under)
+    for row in measures:
+        if row.of:
+            values[row.name] = np.mean([values[name] for name in row.of], axis=0)
+    return {row.name: values[row.name] for row in measures}
+
+
+def support(cells: npt.NDArray[Any], row: Measure) -> npt.NDArray[Any]:
+    """How many rows of each group a measure rests on: its denominator (the smaller one, for a mean)."""
+    if row.of:
+        return np.min([support(cells, MEASURES[name]) for name in row.of], axis=0)  # type: ignore[no-any-return]
+    used = _coefficients(row.denominator or row.numerator) > 0
+    if row.share:
+        used = _coefficients(_DECIDED) > 0
+    return cells[..., used].sum(axis=-1)  # type: ignore[no-any-return]
+
+
+def spread(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread | None:
+    """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
+
+    None for a plain total, which has no interval.
+    """
+    if row.of:
+        parts = [spread(MEASURES[name], cells, squares) for name in row.of]
+        return Average([part for part in parts if part is not None])
+    form = row.form
+    if form is None:
+        return None
+    if row.share:
+        chosen = cells @ form.top
+        return Proportions(chosen, np.full(len(chosen), chosen.sum()), form)
+    top, rest = cells @ form.top, cells @ form.rest
+    if squares is None:
+        return Proportions(top, top + rest, form)
+    return Proportions(*effective(top, rest, squares @ form.top, squares @ form.rest), form)
+
+
+def limits(name: str, cells: Floats, squares: Floats | None, confidence: float) -> tuple[Floats, Floats]:
+    """Limits of a measure for each group that hold for all groups together; NaN for a plain total."""
+    found = spread(find(name), cells, squares)
+    if found is None:
+        return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+    return simultaneous.own(found, confidence)
+
+
+def reason(row: Any, group: str) -> str:
+    """Why a measure is undefined for a group."""
+    return f"no {row.empty} among {group}"
+
+
+def _parts(row: Measure) -> list[Measure]:
+    return [MEASURES[name] for name in row.of] if row.of else [row]
+
+
+@cache
+def _coefficients(cells: str) -> Floats:
+    row = np.zeros(len(CELLS))
+    for name, factor in _tokens(cells).items():
+        row[CELLS.index(name)] = factor
+    row.flags.writeable = False
+    return row
+
+
+@cache
+def _tokens(cells: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for token in cells.replace("+", " ").replace(",", " ").split():
+        match = re.fullmatch(r"(\d*)([A-Z]+[01]?)", token)
+        if not match or match[2] not in CELLS:
+            raise CallError(f"{token!r} is not a cell; the cells are {listing(CELLS)}.")
+        found[match[2]] = found.get(match[2], 0) + int(match[1] or 1)
+    return found

@@ -1,0 +1,233 @@
+"""Distances between the score distributions and ROC curves of groups, for every pair, with honest intervals.
+
+A distance between samples is never 0, even where the truth is. All of these are distances in the strict sense, so the
+triangle inequality bounds the error: the estimate is off by no more than how far each group's sample lies from its
+own truth, and that is what resampling the group from itself measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.inference import critical, simultaneous
+from evenhand.inference.spread import Logit
+from evenhand.measures import curves
+from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
+
+_DRAWS = 200
+_ALL_DRAWS = 20_000  # over all groups
+_MOST_EXACT = 20  # groups whose ROC curves are compared corner by corner
+_HEIGHTS = 2048
+_MOST_PAIRED = 2000  # values that are compared pair by pair
+
+
+class _Shape(Protocol):
+    """What a distance looks at: the shape of a group's cells [..., labels, bins], and how far apart two shapes are."""
+
+    labels: bool
+
+    def of(self, cells: Floats) -> Any: ...
+
+    def apart(self, one: Any, others: Any) -> Floats:
+        """One shape from each of several."""
+        ...
+
+
+class _Shares:
+    """Cumulative shares by bin: the largest distance, or the area between, with the widths of the bins."""
+
+    labels = False
+
+    def __init__(self, widths: Floats | None = None) -> None:
+        self.widths = widths
+
+    def of(self, cells: Floats) -> Floats:
+        return np.asarray(np.cumsum(cells[..., 0, :], axis=-1) / cells[..., 0, :].sum(axis=-1, keepdims=True))
+
+    def apart(self, one: Floats, others: Floats) -> Floats:
+        gaps = np.abs(others - one)
+        return np.asarray(gaps.max(axis=-1) if self.widths is None else gaps[..., :-1] @ self.widths)
+
+
+class _Rocs:
+    """ROC curves, corner by corner: exact, and slow for many groups."""
+
+    labels = True
+
+    def of(self, cells: Floats) -> list[tuple[Floats, Floats]]:
+        fpr, tpr = curves.roc(cells[..., 1, :], cells[..., 0, :])
+        return list(zip(fpr.reshape(-1, fpr.shape[-1]), tpr.reshape(-1, tpr.shape[-1]), strict=True))
+
+    def apart(self, one: Any, others: Any) -> Floats:
+        first = one[0] if isinstance(one, list) else one
+        return np.array([curves.area_between(first, other) for other in others])
+
+
+class _Heights(_Rocs):
+    """ROC curves by their heights on a fine grid. Both rise, so the area is off by at most 2 / grid."""
+
+    def of(self, cells: Floats) -> Any:
+        grid = np.linspace(0, 1, _HEIGHTS + 1)
+        heights = [np.interp(grid, fpr[::-1], tpr[::-1]) for fpr, tpr in super().of(cells)]
+        return np.array(heights).reshape(*cells.shape[:-2], -1)
+
+    def apart(self, one: Any, others: Any) -> Floats:
+        gaps = np.abs(np.asarray(others) - np.asarray(one))
+        return np.asarray(((gaps[..., 1:] + gaps[..., :-1]) / 2).mean(axis=-1))
+
+
+@dataclass(frozen=True)
+class Distances:
+    """The distance of every pair of groups, [groups, groups], with both ends; NaN where there is none."""
+
+    values: Floats
+    low: Floats
+    high: Floats
+    worst: tuple[float, float, float]
+    title: str
+    error: float = 0.0
+    """How far a value may be off because scores within a bin are not told apart."""
+    exact: bool = True
+    """Would there be no error at all, if each score were a bin of its own?"""
+
+
+def ks(data: Binned, confidence: float, random_state: int) -> Distances:
+    """The largest distance between two cumulative distributions."""
+    found = _between(data, confidence, random_state, "Kolmogorov-Smirnov distance", _Shares())
+    everyone = _cells(data, labels=False)[:, 0]
+    share = everyone.max(axis=1) / np.maximum(everyone.sum(axis=1), 1)
+    return replace(_capped(found), error=float(share.max()))
+
+
+def wasserstein(data: Binned, confidence: float, random_state: int) -> Distances:
+    """How far scores must move, on average, to turn one distribution into the other."""
+    found = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places)))
+    bins = data.reading.bins
+    return replace(found, error=(bins.high - bins.low) / bins.cells)
+
+
+def abroca(data: Binned, confidence: float, random_state: int) -> Distances:
+    """The area between two ROC curves."""
+    many = len(data.n) > _MOST_EXACT
+    found = _between(data, confidence, random_state, "area between ROC curves", _Heights() if many else _Rocs())
+    off = curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
+    error = 2 * float(np.nan_to_num(off).max()) + (2 / _HEIGHTS if many else 0.0)
+    return replace(_capped(found), error=error, exact=not many)
+
+
+def largest_shift(people: Floats, confidence: float, random_state: int) -> Distances:
+    """How far each group's distribution lies from everyone's, [groups, 1]; `people` is [groups, bins].
+
+    Everyone includes the group, with a share π: the shift is (1 − π) times the distance from the rest.
+    """
+    cells = np.concatenate([people, people.sum(axis=0) - people])[:, None, :]
+    usable = cells.sum(axis=(1, 2)) > 0
+    errors = _own_errors(cells, confidence, random_state, _Shares(), usable)
+    groups = len(people)
+    found = np.full((3, groups, 1), np.nan)
+    share = people.sum(axis=1) / max(people.sum(), 1)
+    for i in range(groups):
+        if usable[i] and usable[groups + i]:
+            apart, reach = curves.ks(cells[i, 0], cells[groups + i, 0]), errors[i] + errors[groups + i]
+            found[:, i, 0] = (1 - share[i]) * np.array([apart, max(0.0, apart - reach), min(1.0, apart + reach)])
+    none = np.isnan(found).all()
+    value, low, high = (np.nan if none else float(np.nanmax(part)) for part in found)
+    error = float((people.max(axis=1) / np.maximum(people.sum(axis=1), 1)).max())
+    return Distances(found[0], found[1], found[2], (value, low, high), "shift from everyone", error)
+
+
+def cross_auc(data: Binned, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
+    """P(a positive of the first group scores higher than a negative of the second), for every two groups.
+
+    The worst is the largest gap between any two of these.
+    """
+    positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
+    values = curves.cross_auc(positives, negatives)
+    p, n = positives.sum(axis=1)[:, None], negatives.sum(axis=1)[None, :]
+    variance, off = np.empty(values.shape), np.empty(values.shape)
+    for i, row in enumerate(positives):
+        variance[i], off[i] = curves.auc_variance(row, negatives), curves.auc_error(row, negatives)
+    variance = np.fmax(variance, curves.auc_floor(values, p, n))
+    spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), np.minimum(p, n).reshape(-1))
+    low, high = (end.reshape(values.shape) for end in simultaneous.own(spread, confidence))
+    gap, ends = np.nan, (np.nan, np.nan)
+    if np.isfinite(values).sum() > 1:
+        gap, ends = float(np.nanmax(values) - np.nanmin(values)), _range_of(spread, confidence)
+    return Distances(values, low, high, (gap, *ends), "cross-group AUC", 2 * float(np.nan_to_num(off).max()))
+
+
+def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
+    """Ends of the largest gap between any two values; of very many, wider ones that need no pairs."""
+    there = np.isfinite(spread.values)
+    many = int(there.sum())
+    if many <= _MOST_PAIRED:
+        return simultaneous.between_extremes([spread], there[None, :], confidence).difference
+    low, high = (end[there] for end in spread.limits(critical.tukey(many, confidence), 0.0))
+    return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())
+
+
+def _between(data: Binned, confidence: float, random_state: int, title: str, shape: _Shape) -> Distances:
+    cells = _cells(data, shape.labels)
+    groups = len(cells)
+    usable = (cells.sum(axis=-1) > 0).all(axis=-1)
+    places = np.flatnonzero(usable)
+    # How far samples stray need not be known to the last corner.
+    errors = _own_errors(cells, confidence, random_state, _Heights() if shape.labels else shape, usable)
+    values, low, high = (np.full((groups, groups), np.nan) for _ in range(3))
+    shapes = shape.of(cells[places])
+    for k, i in enumerate(places[:-1]):
+        others = places[k + 1 :]
+        apart, reach = shape.apart(shapes[k], shapes[k + 1 :]), errors[i] + errors[others]
+        values[i, others] = values[others, i] = apart
+        low[i, others] = low[others, i] = np.maximum(0.0, apart - reach)
+        high[i, others] = high[others, i] = apart + reach
+    if np.isnan(values).all():
+        return Distances(values, low, high, (np.nan, np.nan, np.nan), title)
+    worst = float(np.nanmax(values)), float(np.nanmax(low)), float(np.nanmax(high))
+    return Distances(values, low, high, worst, title)
+
+
+def _capped(found: Distances) -> Distances:
+    """A distance that cannot exceed 1."""
+    value, low, high = found.worst
+    return replace(found, high=np.minimum(found.high, 1.0), worst=(value, low, min(high, 1.0)))
+
+
+def _cells(data: Binned, labels: bool) -> Floats:
+    """People by bin: [groups, 1, bins], or [groups, (negative, positive), bins]."""
+    if labels:
+        return np.stack([data.of_label(NEGATIVE), data.of_label(POSITIVE)], axis=1)
+    everyone = np.stack([data.of_label(label) for label in range(3)], axis=1)
+    return np.asarray(everyone.sum(axis=1, keepdims=True))
+
+
+def _own_errors(
+    cells: Floats, confidence: float, random_state: int, shape: _Shape, usable: npt.NDArray[np.bool_]
+) -> Floats:
+    """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need."""
+    random = np.random.default_rng(random_state)
+    many = max(int(usable.sum()), 1)
+    z = critical.upper((1 - confidence) / (2 * many))
+    draws = min(max(_ALL_DRAWS // many, 50), _DRAWS)
+    errors = np.full(len(cells), np.nan)
+    for i in np.flatnonzero(usable):
+        people = np.maximum(np.rint(cells[i].sum(axis=-1)), 1).astype(np.int64)
+        shares = cells[i] / cells[i].sum(axis=-1, keepdims=True)
+        drawn = random.multinomial(people, shares, size=(draws, len(people))).astype(np.float64)
+        apart = shape.apart(shape.of(cells[i : i + 1]), shape.of(drawn))
+        errors[i] = apart.mean() + z * apart.std(ddof=1)
+    return errors
+
+
+SCORE_INDICES: dict[str, Callable[[Binned, float, int], Distances]] = {
+    "ks": ks,
+    "wasserstein": wasserstein,
+    "abroca": abroca,
+    "cross_auc": cross_auc,
+}

@@ -1,0 +1,294 @@
+"""SCORE_MEASURES: what is computed for one group from its score bins, each as a Spread of all groups.
+
+Means are exact whatever the bins. What depends on the order of scores within a bin is exact where each bin is one
+value, and otherwise off by no more than the bound that the measure's `error` gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.cube.scores import ScoreTable
+from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
+from evenhand.measures import curves
+from evenhand.sources.scores import Reading
+
+MIN_BIN = 10
+"""People of a group in a calibration bin, below which the bin is shown and not judged."""
+
+NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
+_ALL = (NEGATIVE, POSITIVE, UNLABELLED)
+_LABELLED = (NEGATIVE, POSITIVE)
+
+
+class Binned:
+    """The scores of some groups, dense: arrays [groups, labels, bins]."""
+
+    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self.reading = reading
+        self.n = arrays["n"].astype(np.float64)
+        weighted = "w" in arrays
+        self.mass: Floats = arrays["w"] if weighted else self.n
+        self.first: Floats = arrays["ws"] if weighted else arrays["s"]
+        names = ("w2", "w2s", "w2s2") if weighted else ("n", "s", "s2")
+        self.squares: list[Floats] = [arrays[name].astype(np.float64) for name in names]
+        self.second: Floats | None = None if weighted else arrays["s2"]
+        self._arrays = arrays
+
+    @classmethod
+    def of(cls, table: ScoreTable, pairs: int) -> Binned:
+        return cls(table.reading, table.dense(pairs))
+
+    def rest(self) -> Binned:
+        """For each group, everyone else."""
+        return Binned(self.reading, {name: part.sum(axis=0) - part for name, part in self._arrays.items()})
+
+    def of_label(self, label: int) -> Floats:
+        """People by bin, as many as their weights are worth; [groups, bins]."""
+        mass, people = self.mass[:, label], self.n[:, label]
+        if self.mass is self.n:
+            return people
+        total, squares = mass.sum(axis=1, keepdims=True), self.squares[0][:, label].sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(squares > 0, mass * total / squares, 0.0)
+
+    @cached_property
+    def places(self) -> Floats:
+        """Where each bin stands: its mean score over everyone, its value, or its lower edge where nobody is."""
+        mass = self.mass.sum(axis=(0, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(mass > 0, self.first.sum(axis=(0, 1)) / mass, self.reading.bins.starts)
+
+    @cached_property
+    def by_edge(self) -> npt.NDArray[np.intp]:
+        """The calibration bin of each score bin; the last is closed."""
+        edges = np.array(self.reading.edges)
+        return np.clip(np.searchsorted(edges, self.reading.bins.starts, side="right") - 1, 0, len(edges) - 2)
+
+    def calibration(self) -> tuple[Floats, Floats, Floats]:
+        """Positives, everyone labelled (as people) and mean score by calibration bin; [groups, bins]."""
+        return self._calibration
+
+    @cached_property
+    def _calibration(self) -> tuple[Floats, Floats, Floats]:
+        inside = np.eye(len(self.reading.edges) - 1)[self.by_edge]  # [score bins, calibration bins]
+        top, rest = (self.mass[:, label] @ inside for label in (POSITIVE, NEGATIVE))
+        score = (self.first[:, POSITIVE] + self.first[:, NEGATIVE]) @ inside
+        mass = top + rest
+        k, n = top, mass
+        if self.mass is not self.n:
+            k, n = effective(top, rest, *(self.squares[0][:, label] @ inside for label in (POSITIVE, NEGATIVE)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return k, n, np.where(mass > 0, score / mass, np.nan)
+
+
+def mean_score(labels: tuple[int, ...]) -> Callable[[Binned], Spread]:
+    """The mean score of the rows with these labels: Σws / Σw of the group's own rows."""
+
+    def spread(data: Binned) -> Spread:
+        chosen = list(labels)
+        mass, first = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.first))
+        q0, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in data.squares)
+        n = data.n[:, chosen].sum(axis=(1, 2))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.where(mass > 0, first / mass, np.nan)
+            variance = np.maximum(q2 - 2 * value * q1 + value**2 * q0, 0) / mass**2 * n / np.maximum(n - 1, 1)
+        return Normal(value, np.sqrt(variance), n)
+
+    return spread
+
+
+def scoring_rate(data: Binned) -> Spread:
+    """The share of each group that scores above the median of everyone.
+
+    On a grid the people in the median's bin are shared out as everyone's: what is above half of all is above.
+    """
+    mass = data.mass.sum(axis=1)
+    above = mass @ above_median(mass.sum(axis=0), data.reading.bins.exact)
+    rest = mass.sum(axis=1) - above
+    if data.mass is data.n:
+        return Proportions(np.rint(above), mass.sum(axis=1), PLAIN)
+    squares = data.squares[0].sum(axis=1)
+    top2 = squares @ above_median(mass.sum(axis=0), data.reading.bins.exact)
+    return Proportions(*effective(above, rest, top2, squares.sum(axis=1) - top2), PLAIN)
+
+
+def scoring_rate_error(data: Binned) -> Floats:
+    """How far the scoring rate of each group may be off: by all its people in the bin that holds the median."""
+    mass = data.mass.sum(axis=1)
+    share = above_median(mass.sum(axis=0), data.reading.bins.exact)
+    torn = np.where((share > 0) & (share < 1), 1.0, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(mass @ torn / mass.sum(axis=1))
+
+
+def above_median(mass: Floats, exact: bool) -> Floats:
+    """The share of each score bin that lies above the median of all the mass; `exact` where a bin is one value.
+
+    >>> above_median(np.array([1.0, 1.0, 2.0]), exact=True), above_median(np.array([1.0, 2.0, 1.0]), exact=True)
+    (array([0., 0., 1.]), array([0., 0., 1.]))
+    >>> above_median(np.array([1.0, 2.0, 1.0]), exact=False)
+    array([0. , 0.5, 1. ])
+    """
+    half, below = mass.sum() / 2, np.concatenate([[0.0], np.cumsum(mass)[:-1]])
+    beyond = np.where(below >= half * (1 - 1e-12), 1.0, 0.0)
+    if exact:
+        return beyond
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.clip(np.where(mass > 0, (below + mass - half) / mass, beyond), 0.0, 1.0)
+
+
+def auc(data: Binned) -> Spread:
+    """The area under the ROC curve of each group, with DeLong's variance on the logit scale."""
+    positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
+    value, variance = curves.auc(positives, negatives), curves.auc_variance(positives, negatives)
+    p, n = positives.sum(axis=1), negatives.sum(axis=1)
+    sizes = np.minimum(*(data.n[:, label].sum(axis=1) for label in _LABELLED))
+    return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes)
+
+
+def auc_error(data: Binned) -> Floats:
+    """How far the AUC of each group may be off because scores within a bin are not told apart."""
+    return curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
+
+
+def brier(data: Binned) -> Spread:
+    """The mean of (score − label)²: exact for people, from the mean of each bin for weights."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(data.mass > 0, data.first / data.mass, 0.0)
+    second = data.second if data.second is not None else data.mass * mean**2
+    loss = second.copy()
+    loss[:, POSITIVE] += data.mass[:, POSITIVE] - 2 * data.first[:, POSITIVE]
+    return _mean_loss(data, loss, np.stack([mean[:, NEGATIVE] ** 2, (1 - mean[:, POSITIVE]) ** 2], axis=1))
+
+
+def log_loss(data: Binned) -> Spread:
+    """The mean of −log of the probability given to what happened, from the mean score of each bin."""
+    tiny = np.finfo(np.float64).eps
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.clip(np.where(data.mass > 0, data.first / data.mass, 0.5), tiny, 1 - tiny)
+    each = np.stack([-np.log(1 - mean[:, NEGATIVE]), -np.log(mean[:, POSITIVE])], axis=1)
+    return _mean_loss(data, data.mass[:, _LABELLED] * each, each)
+
+
+def _mean_loss(data: Binned, loss: Floats, each: Floats) -> Spread:
+    """Mean and error of a loss: its sums by bin, and what one person in a bin loses."""
+    chosen = list(_LABELLED)
+    mass, n = data.mass[:, chosen].sum(axis=(1, 2)), data.n[:, chosen].sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(mass > 0, loss[:, chosen].sum(axis=(1, 2)) / mass, np.nan)
+        away = (each - value[:, None, None]) ** 2 * data.squares[0][:, chosen]
+        error = np.sqrt(np.where(n > 1, away.sum(axis=(1, 2)) / mass**2 * n / np.maximum(n - 1, 1), np.nan))
+    return Normal(value, error, n)
+
+
+def calibration_error(data: Binned) -> Spread:
+    """The expected calibration error of each group; biased upwards, which its lower limits allow for."""
+    k, n, score = data.calibration()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate, smooth = k / n, (k + 0.5) / (n + 1)
+        share = n / n.sum(axis=1, keepdims=True)
+    value, _ = curves.calibration_error(np.nan_to_num(rate), np.nan_to_num(score), n)
+    noise = np.where(n > 0, share * np.sqrt(smooth * (1 - smooth) / np.maximum(n, 1)), 0.0)
+    mean = math.sqrt(2 / math.pi)
+    return Errors(value, np.sqrt((noise**2).sum(axis=1)), mean * noise.sum(axis=1),
+                  np.sqrt(((1 - mean**2) * noise**2).sum(axis=1)), n.sum(axis=1))  # fmt: skip
+
+
+def maximum_calibration_error(data: Binned) -> Spread:
+    """The largest distance between observed rate and mean score in any calibration bin with enough people.
+
+    In a bin of a few people the distance is large whatever the score is worth, and would always be the largest; bins
+    below MIN_BIN are left out, as calibration leaves them out. The largest of what remains is still biased upwards,
+    which the limits of `Largest` allow for.
+    """
+    k, n, score = data.calibration()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.where(n >= MIN_BIN, np.abs(k / n - score), np.nan)
+        smooth = (k + 0.5) / (n + 1)
+        noise = np.where(n >= MIN_BIN, np.sqrt(smooth * (1 - smooth) / n), 0.0)
+    return Largest(away, noise, np.where(n >= MIN_BIN, n, 0.0).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class ScoreMeasure:
+    """A number for one group that needs its scores."""
+
+    name: str
+    title: str
+    function: Callable[[Any], Spread]
+    """Of the Binned scores of the groups, or for a regressor of their Moments."""
+    needs: frozenset[str]
+    empty: str
+    unit: str = "score"
+    bin: tuple[float, float] | None = None
+    formula: str = ""
+    linear: bool = True
+    """Is everyone's value the mean of the groups', weighted by their sizes?"""
+    probability: bool = False
+    """Does it compare the score with what happened, and so need a score between 0 and 1?"""
+    in_score_units: bool = False
+    error: Callable[[Any], Floats] | None = None
+    """How far the value of each group may be off on a grid; None where bins make no difference or have no bound."""
+
+
+_SCORE, _BOTH = frozenset({"score"}), frozenset({"score", "label"})
+
+# fmt: off
+SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
+    ScoreMeasure("mean_score", "mean score", mean_score(_ALL), _SCORE, "scores", formula="E[S]",
+                 in_score_units=True),
+    ScoreMeasure("scoring_rate", "scoring rate", scoring_rate, _SCORE, "scores", "rate",
+                 formula="P(S > median of all S)", error=scoring_rate_error),
+    ScoreMeasure("mean_score_positive", "mean score of the positive class", mean_score((POSITIVE,)), _BOTH,
+                 "positive labels with a score", formula="E[S | Y=1]", in_score_units=True),
+    ScoreMeasure("mean_score_negative", "mean score of the negative class", mean_score((NEGATIVE,)), _BOTH,
+                 "negative labels with a score", formula="E[S | Y=0]", in_score_units=True),
+    ScoreMeasure("auc", "AUC", auc, _BOTH, "positive or no negative labels with a score",
+                 formula="P(S of a positive > S of a negative) + ½ P(equal)", linear=False, error=auc_error),
+    ScoreMeasure("brier_score", "Brier score", brier, _BOTH, "labels with a score", formula="E[(S − Y)²]",
+                 probability=True),
+    ScoreMeasure("log_loss", "log loss", log_loss, _BOTH, "labels with a score",
+                 formula="−E[Y log S + (1−Y) log(1−S)]", probability=True),
+    ScoreMeasure("expected_calibration_error", "expected calibration error", calibration_error, _BOTH,
+                 "labels with a score", formula="Σ_b n_b/n · |observed rate − mean score|", linear=False,
+                 probability=True),
+    ScoreMeasure("maximum_calibration_error", "maximum calibration error", maximum_calibration_error, _BOTH,
+                 f"calibration bin with at least {MIN_BIN} labels", formula="max_b |observed rate − mean score|",
+                 linear=False, probability=True),
+)}
+# fmt: on
+
+
+def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
+    """The observed rate in each calibration bin, as a measure of its own."""
+    edges = reading.edges
+
+    def rate(i: int) -> Callable[[Binned], Spread]:
+        def spread(data: Binned) -> Spread:
+            k, n, _ = data.calibration()
+            return Proportions(k[:, i], n[:, i], PLAIN)
+
+        return spread
+
+    return tuple(
+        ScoreMeasure(
+            "observed_rate",
+            f"observed rate at scores from {low:g} to {high:g}",
+            rate(i),
+            _BOTH,
+            f"labels at scores from {low:g} to {high:g}",
+            "rate",
+            (low, high),
+        )
+        for i, (low, high) in enumerate(itertools.pairwise(edges))
+    )

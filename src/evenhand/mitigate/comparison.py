@@ -1,0 +1,257 @@
+"""compare(): several ways to decide, side by side: accuracy against the gap, each measured on people not trained on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_consistent_length
+
+from evenhand.core import frames
+from evenhand.core.arrays import Indices
+from evenhand.core.results import Estimate, Finding, Panel, spell
+from evenhand.core.waiting import track
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, DataError, shorten
+from evenhand.inference import critical
+from evenhand.inference.intervals import wilson
+from evenhand.inference.spread import Normal
+from evenhand.mitigate import groups
+from evenhand.mitigate.estimators import take
+from evenhand.verdicts import finding as judge
+from evenhand.verdicts import policy
+
+# What peers call the argument that says who is in which group.
+_ATTRIBUTE = ("sensitive", "sensitive_features")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to decide.
+
+    `accuracy` and `gap` have intervals over people; `cost` is how much accuracy changes beside the first contender, of
+    the same people. `frontier` says that no other is at least as accurate with a gap at most as large.
+    """
+
+    name: str
+    accuracy: Estimate
+    gap: Estimate
+    cost: Estimate
+    finding: Finding
+    frontier: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Contenders in the order given; as text, as a frame, as a picture, and as a panel of a report."""
+
+    metric: str
+    judged_on: str
+    people: int
+    contenders: tuple[Contender, ...]
+    kind: str | None = None
+
+    def __getitem__(self, name: str) -> Contender:
+        for each in self.contenders:
+            if each.name == name:
+                return each
+        raise KeyError(name)
+
+    @property
+    def frontier(self) -> tuple[str, ...]:
+        """The names of those on the Pareto frontier, the most accurate first."""
+        chosen = [each for each in self.contenders if each.frontier]
+        return tuple(each.name for each in sorted(chosen, key=lambda each: -each.accuracy.value))
+
+    @property
+    def panel(self) -> Panel:
+        """Accuracy against the gap, for a page."""
+        rows = [
+            (each.name, each.gap.value, each.accuracy.value, each.accuracy.low, each.accuracy.high)
+            for each in self.contenders
+        ]
+        columns = ("contender", f"{self.metric} ({self.judged_on})", "accuracy", "low", "high")
+        return Panel("curve", "Accuracy against the gap", columns, tuple(rows))
+
+    @property
+    def finding(self) -> Finding:
+        """The metric as measured for the first contender, with all of them as its picture: `audit.add(it)`."""
+        first = self.contenders[0].finding
+        return replace(first, panels=(*first.panels, self.panel))
+
+    def to_frame(self) -> Any:
+        """One line for each contender."""
+        columns: dict[str, list[Any]] = {"contender": [each.name for each in self.contenders]}
+        for part in ("accuracy", "gap", "cost"):
+            for end, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
+                columns[part + suffix] = [getattr(getattr(each, part), end) for each in self.contenders]
+        columns["verdict"] = [each.finding.verdict for each in self.contenders]
+        columns["frontier"] = [each.frontier for each in self.contenders]
+        return frames.frame(columns, self.kind)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw accuracy against the gap with matplotlib; gives the display, whose axes are `ax_`."""
+        from evenhand.plots import TradeoffDisplay
+
+        return TradeoffDisplay.from_comparison(self).plot(ax)
+
+    def __str__(self) -> str:
+        from evenhand.report.text import comparison
+
+        return comparison.plain(self)
+
+
+def compare(
+    estimators: Mapping[str, Any] | Sequence[Any],
+    X: Any,
+    y: Any,
+    sensitive: Any,
+    metric: str = "demographic_parity",
+    *,
+    cv: Any = 5,
+    random_state: int = 0,
+    threshold: float | None = None,
+) -> Comparison:
+    """Decide for everyone with each estimator, fitted without them, and measure accuracy and gap with intervals.
+
+    Args:
+        estimators: Classifiers by name, the first one as what the others are compared with. One may be of this room,
+            of scikit-learn or of fairlearn (`ExponentiatedGradient`, `ThresholdOptimizer`).
+        X: The columns that decide.
+        y: What happened; the second of its two classes is the favourable one.
+        sensitive: Who is in which group: an array, a table, or names of columns of X. It is handed to those estimators
+            whose fit or predict asks for it.
+        metric: A metric of the catalogue that is measured from labels and decisions.
+        cv: Into how many parts the rows are split, or a splitter that tests every row once.
+        random_state: Of the split.
+        threshold: The largest difference, or smallest ratio; by default the metric's own.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from evenhand.mitigate import GroupThresholds
+    >>> rng = np.random.default_rng(0)
+    >>> race = rng.choice(["a", "b"], 600)
+    >>> X = rng.normal(size=(600, 1)) + (race == "a")[:, None]
+    >>> y = (X[:, 0] + rng.normal(size=600) > 0.5).astype(int)
+    >>> plain = LogisticRegression()
+    >>> cut = GroupThresholds(plain, constraint="demographic_parity", within=0.02)
+    >>> found = compare({"plain": plain, "cut by group": cut}, X, y, race)
+    >>> found.frontier
+    ('plain', 'cut by group')
+    """
+    named = _named(estimators)
+    asked = policy.request(metric, threshold=threshold)
+    X, y = indexable(X, y)
+    check_consistent_length(X, y)
+    who = groups.encode(sensitive, X)
+    attribute = _by_row(who)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) != 2:
+        raise DataError(f"y has {len(classes)} classes; ways to decide are compared on two.")
+    splits = list(_splitter(cv, codes, random_state).split(np.zeros((len(codes), 1)), codes))
+    decided = {name: np.full(len(codes), -1, dtype=np.intp) for name in named}
+    work = [(name, split) for name in named for split in splits]
+    for name, (train, test) in track(work, len(work), "comparing"):
+        decided[name][test] = _decide(named[name], X, y, attribute, train, test, classes)
+    if any((chosen < 0).any() for chosen in decided.values()):
+        raise DataError("cv= leaves some rows undecided: it must test every row once, as KFold does.")
+    columns = {part: [group[i] for group in who.names] for i, part in enumerate(who.attributes)}
+    held = {part: np.array(values, dtype=object)[who.codes] for part, values in columns.items()}
+    return _compared(asked, named, decided, codes, held, frames.kind_of(X))
+
+
+def _compared(
+    asked: policy.Request,
+    named: Mapping[str, Any],
+    decided: Mapping[str, Indices],
+    codes: Indices,
+    held: Any,
+    kind: Any,
+) -> Comparison:
+    first = next(iter(decided.values())) == codes
+    found = []
+    for name in named:
+        right = decided[name] == codes
+        finding = judge.finding(asked, Cube.count(label=codes, prediction=decided[name], sensitive=held))
+        ends = (float(end) for end in wilson(int(right.sum()), len(right)))
+        accuracy = Estimate(float(right.mean()), *ends)
+        found.append(Contender(name, accuracy, finding.value, _paired(right, first), finding, False))
+    beaten = [any(_beats(other, each, asked.judged_on) for other in found) for each in found]
+    contenders = tuple(replace(each, frontier=not lost) for each, lost in zip(found, beaten, strict=True))
+    return Comparison(asked.metric.name, asked.judged_on, len(codes), contenders, kind)
+
+
+def _paired(right: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Estimate:
+    """How much accuracy changes, of the same people: those for whom both are right or both wrong say nothing."""
+    change, people = right.astype(np.float64) - first, np.array([float(len(right))])
+    error = change.std(ddof=1, keepdims=True) / np.sqrt(people)
+    found = Normal(change.mean(keepdims=True), error, people)
+    low, high = found.limits(critical.sidak(1, 0.95), 0.0)
+    return Estimate(float(found.values[0]), float(low[0]), float(high[0]))
+
+
+def _beats(one: Contender, other: Contender, judged_on: str) -> bool:
+    """Is one at least as good in both, and better in one?"""
+    sign = -1 if judged_on == "ratio" else 1
+    mine, theirs = sign * one.gap.value, sign * other.gap.value
+    as_good = one.accuracy.value >= other.accuracy.value and mine <= theirs
+    return as_good and (one.accuracy.value > other.accuracy.value or mine < theirs)
+
+
+def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    if not isinstance(estimators, Mapping):
+        names = [type(each).__name__ for each in estimators]
+        if len(set(names)) < len(names):
+            raise CallError("two estimators are of the same kind: name them, as {'plain': …, 'reweighed': …}.")
+        estimators = dict(zip(names, estimators, strict=True))
+    if not estimators:
+        raise CallError("there are no estimators to compare: pass {'plain': …, 'reweighed': …}.")
+    for name, each in estimators.items():
+        if isinstance(each, type) or not hasattr(each, "fit") or not hasattr(each, "predict"):
+            raise CallError(f"estimator {shorten(str(name))!r} is no classifier: {shorten(repr(each))}.")
+    return dict(estimators)
+
+
+def _splitter(cv: Any, codes: Indices, random_state: int) -> Any:
+    if isinstance(cv, int) and not isinstance(cv, bool):
+        return StratifiedKFold(cv, shuffle=True, random_state=random_state)
+    return check_cv(cv, codes, classifier=True)
+
+
+def _by_row(who: groups.Groups) -> npt.NDArray[np.object_]:
+    """Each row's group as one value, whatever it was made of: every estimator can take that."""
+    return np.array([spell(name) for name in who.names], dtype=object)[who.codes]
+
+
+def _decide(model: Any, X: Any, y: Any, attribute: Any, train: Indices, test: Indices, classes: Any) -> Indices:
+    """Fit to some rows and decide for others: 0 or 1 for each."""
+    fitted = clone(model)
+    fitted.fit(take(X, train), take(y, train), **_told(fitted.fit, attribute[train]))
+    chosen = np.asarray(fitted.predict(take(X, test), **_told(fitted.predict, attribute[test])))
+    found = np.searchsorted(classes, chosen)
+    if (found > 1).any() or not np.array_equal(classes[np.minimum(found, 1)], chosen):
+        raise DataError(f"{type(model).__name__} predicts classes that y does not have.")
+    return found
+
+
+def _told(method: Any, attribute: Any) -> dict[str, Any]:
+    """The argument that a method takes for who is in which group, if it has one; fairlearn's lots get a seed."""
+    takes = inspect.signature(method).parameters
+    named = [name for name in _ATTRIBUTE if name in takes]
+    if not named and method.__name__ == "fit" and _is_reduction(method):
+        named = ["sensitive_features"]
+    given: dict[str, Any] = {named[0]: attribute} if named else {}
+    if method.__name__ == "predict" and "random_state" in takes:
+        given["random_state"] = 0
+    return given
+
+
+def _is_reduction(method: Any) -> bool:
+    """fairlearn's reductions take whatever their constraint needs, and name nothing."""
+    return type(method.__self__).__module__.startswith("fairlearn.reductions")

@@ -1,0 +1,107 @@
+"""Reweighing after Kamiran and Calders (2012, algorithm 3): weights under which class and group are independent.
+
+Nobody's features or class change: rows of a combination that is rarer than independence would have it weigh more, and
+those of one that is more common weigh less. W(a, y) = |a| · |y| / (n · |a, y|).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from evenhand.core.arrays import Floats
+from evenhand.errors import CallError, DataError
+from evenhand.mitigate import cells as counting
+from evenhand.mitigate import groups
+from evenhand.mitigate.estimators import GroupEstimator
+
+
+class Reweigher(GroupEstimator):
+    """Weights that make the class independent of the group, for any number of groups, attributes and classes.
+
+    `sensitive` names columns of X, here or in `fit`, or is given to `fit` as an array, a table or a mapping.
+
+    Attributes:
+        weights_: (group, class) to its weight: the value of one attribute, a tuple of several; a missing value is None.
+        table_: The same as an array [groups, classes]; undefined (NaN) for a combination that nobody is in.
+        groups_: The groups, in the order of the table.
+        classes_: The classes, in the order of the table.
+        counts_: [groups, classes]: how many rows.
+        empty_: The combinations that nobody is in. No weight can even these out, and a warning names them.
+
+    >>> X = [[0], [1], [2], [3], [4]]
+    >>> weigher = Reweigher().fit(X, ["+", "+", "-", "+", "-"], sensitive=["M", "M", "M", "F", "F"])
+    >>> {key: round(weight, 3) for key, weight in weigher.weights_.items()}
+    {('F', '+'): 1.2, ('F', '-'): 0.8, ('M', '+'): 0.9, ('M', '-'): 1.2}
+    >>> weigher.sample_weights().round(3).tolist()
+    [0.9, 0.9, 1.2, 1.2, 0.8]
+    """
+
+    def __init__(self, *, sensitive: Any = None) -> None:
+        self.sensitive = sensitive
+
+    def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> Reweigher:
+        """Count the rows (or add up their weights) by group and class, and weigh each combination."""
+        X, y = self._checked(X, y)
+        own = None if sample_weight is None else _weights(sample_weight, X)
+        found = counting.cross(self._who(sensitive), X, y, own)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.table_ = np.where(found.weight > 0, found.expected / found.weight, np.nan)
+        self.groups_, self.classes_, self.counts_ = found.groups, found.classes, found.rows
+        self.weights_ = self._by_name()
+        self.empty_ = found.empty
+        self._cells, self._own = found, own
+        if self.empty_:
+            warnings.warn(
+                f"{found.told_empty()}: no weight can even that out. The other combinations are weighed as if it "
+                "could; merge groups or classes to mend it.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def sample_weights(
+        self, y: Any = None, sensitive: Any = None, *, X: Any = None, sample_weight: Any = None
+    ) -> Floats:
+        """The weight of each row: of those fitted, or of others by their class and group.
+
+        Where the rows have weights of their own, as in a survey, these are multiplied. A group or class that was not
+        there when fitted, and a combination that nobody was in, are errors.
+        """
+        check_is_fitted(self, "table_")
+        if y is None:
+            if sensitive is not None or sample_weight is not None or X is not None:
+                raise CallError("sample_weights() of other rows needs y= and sensitive=, one of each for every row.")
+            # Only rows that weigh nothing can be in a combination without a weight.
+            weights = self._cells.gather(np.nan_to_num(self.table_, nan=0.0))
+            return weights if self._own is None else np.asarray(weights * self._own)
+        who = self.sensitive if sensitive is None else sensitive
+        rows = self._cells.as_groups().match(who, X, len(y))
+        weights = self.table_[rows, counting.class_places(self.classes_, y)]
+        if np.isnan(weights).any():
+            raise DataError(f"{self._cells.told_empty()} when fitted: there is no weight for it.")
+        return weights if sample_weight is None else np.asarray(weights * np.asarray(sample_weight, dtype=np.float64))
+
+    def _by_name(self) -> Mapping[tuple[groups.Shown, Any], float]:
+        names = [groups.plain(group) for group in self.groups_]
+        return {
+            (name, outcome): float(weight)
+            for name, row in zip(names, self.table_, strict=True)
+            for outcome, weight in zip(self.classes_.tolist(), row, strict=True)
+        }
+
+
+def _weights(given: Any, X: Any) -> Floats:
+    values = np.asarray(given, dtype=np.float64)
+    rows = groups.rows_of(X)
+    if values.shape != (rows,):
+        raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise DataError("sample_weight holds a negative, missing or infinite number: a weight is 0 or more.")
+    if not values.any():
+        raise DataError("every sample_weight is zero: nobody is left to count.")
+    return values

@@ -1,0 +1,298 @@
+"""Cutoffs by group that keep a constraint at the least cost, from a cube with scores alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.arrays import Floats
+from evenhand.core.results import spell
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, listing, nearest
+from evenhand.measures.cells import CELLS, MEASURES, Measure, evaluate, find
+from evenhand.mitigate.thresholds import options as choosing
+from evenhand.mitigate.thresholds import solver
+from evenhand.mitigate.thresholds.options import Options
+from evenhand.mitigate.thresholds.rules import SHOWN, Rule, Thresholds
+from evenhand.verdicts import finding, policy
+from evenhand.verdicts.policy import Request
+
+OBJECTIVES = ("accuracy", "balanced_accuracy")
+_CELLS = ("TN", "FP", "FN", "TP")
+_ON_THE_SAMPLE = (
+    "The cutoffs were chosen on these people, who keep the constraint better than others will: audit the decisions on "
+    "people who were not used, or pass confidence= to leave room for that."
+)
+
+
+def find_thresholds(
+    cube: Cube,
+    *,
+    constraint: str | None = "equal_opportunity",
+    within: float | None = None,
+    floors: Mapping[str, float] | None = None,
+    objective: str | Mapping[str, float] = "accuracy",
+    randomised: bool = False,
+    confidence: float | None = None,
+) -> Thresholds:
+    """The cutoffs of each group with the highest objective among those that keep the constraint.
+
+    Args:
+        cube: Counted with `label=` and `score=`; with resolution="exact" every score can be a cutoff.
+        constraint: A metric of the catalogue that compares measures of cells; None for floors alone.
+        within: The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
+        floors: The least value of a measure in every group, as {"true_positive_rate": 0.8}: those below are raised and
+            nobody is lowered.
+        objective: "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
+        randomised: Whether lots may be drawn between cutoffs, by which a constraint can be kept exactly.
+        confidence: As 0.95: keep the constraint with so much room that it holds among all the people these were drawn
+            from, whichever cutoffs are chosen (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+
+    >>> from evenhand.datasets import compas
+    >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")
+    >>> found = find_thresholds(cube, constraint="demographic_parity", within=0.05)
+    >>> {spell(rule.group): rule.cutoffs[0] for rule in found.rules}
+    {'Female': 5.0, 'Male': 5.0}
+    """
+    asked = None if constraint is None else policy.request(constraint, threshold=within)
+    options = choosing.of_cube(cube)
+    gain = _gain(objective, options)
+    goal = _goal(asked, _floors(floors), gain, options, confidence)
+    choice = (solver.with_lots if randomised else solver.without_lots)(options, goal)
+    if choice is None:
+        raise CallError(_impossible(goal, randomised, confidence))
+    free = solver.without_lots(options, replace(goal, measures=(), floors=(), margins=()))
+    assert free is not None  # noqa: S101 - without a constraint something is always best
+    common, counts = _common(cube, options, gain)
+    people = sum(each.positives + each.negatives for each in options)
+    mirror = cube.scores.reading.mirror if cube.scores is not None else None
+    rules = []
+    for i, each in enumerate(options):
+        places, weights = choice.places[i], choice.weights[i]
+        cutoffs = each.cutoffs[places] if mirror is None else mirror - each.cutoffs[places]
+        after = _measures(each, float(weights @ each.tp[places]), float(weights @ each.fp[places]))
+        told = tuple(map(float, cutoffs)), tuple(map(float, weights))
+        rules.append(Rule(each.group, each.people, *told, _measures(each, *counts[i]), after))
+    found = Thresholds(
+        attributes=cube.meaning.sensitive,
+        constraint=None if asked is None else asked.metric.name,
+        within=None if asked is None else asked.threshold,
+        objective=objective if isinstance(objective, str) else "gain",
+        rules=tuple(rules),
+        gain=_mean(options, choice, gain),
+        best_gain=_mean(options, free, gain),
+        common=common,
+        common_gain=sum(_worth(each, gain, *pair) for each, pair in zip(options, counts, strict=True)) / people,
+        higher_is=cube.meaning.higher_is,
+        notes=_notes(cube, options, goal, confidence),
+        bands=cube.meaning.bands,
+    )
+    return found if asked is None else replace(found, finding=finding.finding(asked, decided(cube, found)))
+
+
+def decided(cube: Cube, found: Thresholds) -> Cube:
+    """The cube as if these cutoffs had decided; where lots are drawn, the expected numbers, in whole people."""
+    whole = cube.marginal(control=False)
+    table = whole.scores
+    assert table is not None  # noqa: S101 - the cutoffs were chosen from it
+    starts = table.bins.starts[table.bin]
+    scores = starts if table.reading.mirror is None else table.reading.mirror - starts
+    chance = found.chances_at(scores, table.pair.astype(np.intp))
+
+    def added(values: Floats) -> Floats:
+        sums = np.bincount(table.pair * 3 + table.label, weights=values, minlength=len(whole.pairs) * 3)
+        return sums.reshape(-1, 3).astype(np.float64)
+
+    arrays: dict[str, Any] = {}
+    for name in ("n", "w", "w2"):
+        given = getattr(whole, name)
+        if given is None:
+            continue
+        values = table.n.astype(np.float64) if name == "n" else table.sums[name]
+        selected, scored = added(values * chance), added(values)
+        selected = np.round(selected) if name == "n" else selected
+        cells = np.stack([scored - selected, selected, given.sum(axis=2) - scored], axis=2)
+        arrays[name] = np.maximum(cells, 0).astype(given.dtype)
+    meaning = replace(whole.meaning, prediction="by cutoffs", score=None, cutoff=None, higher_is="positive")
+    return replace(whole, meaning=meaning, scores=None, **arrays)
+
+
+# --- what is asked ---------------------------------------------------------------------------------------------------
+
+
+def _gain(objective: str | Mapping[str, float], options: Sequence[Options]) -> Floats:
+    """What a person in each cell is worth."""
+    worth = dict.fromkeys(_CELLS, 0.0)
+    if isinstance(objective, Mapping):
+        for cell, value in objective.items():
+            if cell not in worth:
+                raise CallError(f"objective: {cell!r} is no cell; {nearest(str(cell), _CELLS)}")
+            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+                raise CallError(f"objective: {cell} is worth {value!r}; pass a number, negative for a cost.")
+            worth[cell] = float(value)
+    elif objective == "accuracy":
+        worth |= {"TN": 1.0, "TP": 1.0}
+    elif objective == "balanced_accuracy":
+        positives, negatives = (sum(getattr(each, kind) for each in options) for kind in ("positives", "negatives"))
+        if not positives or not negatives:
+            raise CallError("balanced accuracy needs positive and negative labels, and there is only one kind.")
+        half = (positives + negatives) / 2
+        worth |= {"TP": half / positives, "TN": half / negatives}
+    else:
+        raise CallError(
+            f"objective={objective!r}; {nearest(str(objective), OBJECTIVES)} Or say what each cell is worth, as "
+            "{'TP': 1, 'FP': -4}."
+        )
+    row = np.zeros(len(CELLS))
+    for cell, value in worth.items():
+        row[CELLS.index(cell)] = value
+    return row
+
+
+def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[Measure, float], ...]:
+    found: list[tuple[Measure, float]] = []
+    for name, floor in (floors or {}).items():
+        measure = find(name)
+        choosing.rows_of(measure)
+        if measure.of and not choosing.is_linear(measure):
+            raise CallError(f"floors: {measure.title} is a mean of others: set a floor under each of them.")
+        if isinstance(floor, bool) or not isinstance(floor, Real) or not 0 <= floor <= 1:
+            raise CallError(f"floors: {measure.name} is to be at least {floor!r}; pass a number from 0 to 1.")
+        found.append((measure, float(floor)))
+    return tuple(found)
+
+
+def _goal(
+    asked: Request | None,
+    floors: tuple[tuple[Measure, float], ...],
+    gain: Floats,
+    options: Sequence[Options],
+    confidence: float | None,
+) -> solver.Goal:
+    if asked is None:
+        if confidence is not None:
+            raise CallError("confidence= leaves room for a constraint, and there is none.")
+        return solver.Goal((), False, 0.0, gain, floors)
+    metric = asked.metric
+    rows = [row for row in metric.rows if isinstance(row, Measure)]
+    if metric.index is not None or metric.binned or not rows or len(rows) < len(metric.rows):
+        raise CallError(
+            f"{metric.name} is not made of the cells of a decision, so that no cutoff keeps it: take one that is, such "
+            "as demographic_parity, equal_opportunity or equalized_odds."
+        )
+    if asked.aggregate != "worst" and len(rows) > 1:
+        raise CallError(f"{metric.name} is a mean of gaps, which may hide one of them: take equalized_odds.")
+    if asked.threshold is None:
+        raise CallError(f"{metric.name} has no threshold of its own: say how large a gap is allowed with within=.")
+    for row in rows:
+        choosing.rows_of(row)
+    margins = () if confidence is None else _margins(rows, options, confidence)
+    return solver.Goal(tuple(rows), asked.judged_on == "ratio", float(asked.threshold), gain, floors, margins)
+
+
+def _margins(rows: Sequence[Measure], options: Sequence[Options], confidence: float) -> tuple[Floats, ...]:
+    """How far a measure in the sample may lie from the truth at any cutoff, in any group: a band around distributions.
+
+    A rate among people of one label is a distribution function, and √(ln(2m/α) / 2n) holds for m of them at once. The
+    accuracy is made of two parts that each are one, of the whole group.
+    """
+    if not 0 < confidence < 1:
+        raise CallError(f"confidence={confidence!r} must lie between 0 and 1.")
+    if not all(choosing.is_linear(row) for row in rows):
+        raise CallError(
+            f"for {listing(row.title for row in rows)} no room can be computed that holds at every cutoff: leave "
+            "confidence= out, and audit the decisions on people who were not used."
+        )
+    used = [[_bands(part) for part, _ in choosing.rows_of(row)] for row in rows]
+    bands = len(options) * sum(count for parts in used for count in parts)
+    found = []
+    for row, counts in zip(rows, used, strict=True):
+        total = np.zeros(len(options))
+        for (_, bottom), count in zip(choosing.rows_of(row), counts, strict=True):
+            n = np.array([float(each.count(bottom)[0]) for each in options])
+            with np.errstate(divide="ignore"):
+                total += count * np.sqrt(math.log(2 * bands / (1 - confidence)) / (2 * n)) / len(counts)
+        found.append(total)
+    return tuple(found)
+
+
+def _bands(top: Floats) -> int:
+    """Of how many distribution functions a numerator is made: for the selection rate one, for the accuracy two."""
+    pairs = (("TN", "FP"), ("FN", "TP"))
+    by_label = [top[CELLS.index(chosen)] - top[CELLS.index(refused)] for refused, chosen in pairs]
+    return 1 if by_label[0] == by_label[1] else int(np.count_nonzero(by_label))
+
+
+def _impossible(goal: solver.Goal, randomised: bool, confidence: float | None) -> str:
+    """Why nothing was found, and what to do."""
+    room = max((float(part.max()) for part in goal.margins), default=0.0)
+    if confidence is not None and not goal.as_ratio and 2 * room > goal.within:
+        return (
+            f"there are too few people to promise a gap of at most {goal.within:g} with {100 * confidence:g} % "
+            f"confidence: in the smallest group a rate may be off by {room:.3g}. Widen within= to {2 * room:.3g} or "
+            "more, or bring more people."
+        )
+    remedy = "widen within=, or lower the floors" if randomised else "widen within=, or pass randomised=True"
+    return f"no cutoffs keep this in every group: {remedy}."
+
+
+# --- what comes of it ------------------------------------------------------------------------------------------------
+
+
+def _common(cube: Cube, options: Sequence[Options], gain: Floats) -> tuple[float, list[tuple[float, float]]]:
+    """One cutoff for all, the audited one or else the best, and whom it selects in each group: (tp, fp)."""
+    reading = cube.scores.reading if cube.scores is not None else None
+    cutoff = None if reading is None else reading.cutoff
+    if cutoff is None:
+        every = np.unique(np.concatenate([each.cutoffs for each in options]))
+        total = np.zeros(len(every))
+        for each in options:
+            total += each.count(gain)[np.searchsorted(each.cutoffs, every)]
+        cutoff = float(every[int(total.argmax())])
+    places = [int(np.searchsorted(each.cutoffs, cutoff)) for each in options]
+    counts = [(float(each.tp[place]), float(each.fp[place])) for each, place in zip(options, places, strict=True)]
+    mirror = None if reading is None else reading.mirror
+    return cutoff if mirror is None else mirror - cutoff, counts
+
+
+def _measures(each: Options, tp: float, fp: float) -> dict[str, float]:
+    cells = np.zeros((1, len(CELLS)))
+    cells[0, [CELLS.index(name) for name in _CELLS]] = each.negatives - fp, fp, each.positives - tp, tp
+    found = evaluate(cells, [MEASURES[name] for name in SHOWN])
+    return {name: float(values[0]) for name, values in found.items()}
+
+
+def _worth(each: Options, gain: Floats, tp: float, fp: float) -> float:
+    chosen = replace(each, cutoffs=np.zeros(1), tp=np.array([tp]), fp=np.array([fp]))
+    return float(chosen.count(gain)[0])
+
+
+def _mean(options: Sequence[Options], choice: solver.Choice, gain: Floats) -> float:
+    worth = sum(
+        float(weights @ each.count(gain)[places])
+        for each, places, weights in zip(options, choice.places, choice.weights, strict=True)
+    )
+    return worth / sum(each.positives + each.negatives for each in options)
+
+
+def _notes(cube: Cube, options: Sequence[Options], goal: solver.Goal, confidence: float | None) -> tuple[str, ...]:
+    notes = []
+    for measure in goal.measures:
+        empty = [spell(each.group) for each in options if np.isnan(each.values(measure)).all()]
+        if empty:
+            notes.append(f"There are no {measure.empty} among {listing(empty)}: nothing constrains their cutoff.")
+    if cube.scores is not None and not cube.scores.bins.exact:
+        notes.append(f"Cutoffs are edges of {cube.scores.bins.count:,} bins; resolution='exact' tries every score.")
+    unlabelled = int(cube.n[:, 2].sum())
+    if unlabelled:
+        notes.append(f"{unlabelled:,} people have no label and say nothing of the cutoffs.")
+    if confidence is None and goal.measures:
+        notes.append(_ON_THE_SAMPLE)
+    elif goal.measures:
+        notes.append(f"With {100 * confidence:g} % confidence the constraint holds beyond these people too.")  # type: ignore[operator]
+    return tuple(notes)

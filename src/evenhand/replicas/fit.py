@@ -1,0 +1,243 @@
+"""replicate(): many replicas of a model, each fitted to a bootstrap sample of the same data."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core import progress
+from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
+from evenhand.sources.roles import canonical
+
+Kind = Literal["probability", "label"]
+IN_MEMORY = 1 << 30  # bytes of predictions beyond which they are kept in a temporary file
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """What the replicas of a model say of each person: `values` is [replicas, people], P(Y=1) or labels 0 and 1.
+
+    `seeds` has a whole number for each replica, from which its sample and its model were drawn.
+    """
+
+    values: npt.NDArray[Any] = field(repr=False)
+    kind: Kind
+    seeds: tuple[int, ...] = field(repr=False)
+    fraction: float
+    rows: int
+    """How many rows each replica was fitted to."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Replicas and people."""
+        return len(self.values), self.values.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+
+def replicate(
+    model: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    *,
+    n_replicas: int = 200,
+    fraction: float = 0.8,
+    positive: Any = 1,
+    sample_weight: Any = None,
+    sensitive: Any = None,
+    sensitive_test: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = -1,
+) -> Replicas:
+    """Fit a classifier or pipeline of scikit-learn to many bootstrap samples, and let each replica predict.
+
+    Each replica is a fresh clone, fitted to `fraction` of the rows, drawn with replacement. `sample_weight` and
+    `sensitive` (for a model whose fit takes them) are drawn along with the rows; `sensitive_test` is handed to a model
+    that needs it to predict. A model without `predict_proba` gives labels. The outcome does not depend on `n_jobs`.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1], 20)
+    >>> found = replicate(LogisticRegression(), X, y, X, n_replicas=5, n_jobs=1)
+    >>> found.shape, found.kind, found.rows
+    ((5, 40), 'probability', 32)
+    """
+    joblib = _libraries()
+    _check(model, n_replicas, fraction, random_state)
+    outcomes, wanted = _outcomes(y, positive)
+    length, people = _length(X, "X"), _length(X_test, "X_test")
+    drawn = {"sample_weight": sample_weight, "sensitive": sensitive}
+    drawn = {name: _indexable(part) for name, part in drawn.items() if part is not None}
+    asked = {} if sensitive_test is None else {"sensitive": sensitive_test}
+    _check_lengths({"y": outcomes, **drawn}, length, "X")
+    _check_lengths({f"{name}_test": part for name, part in asked.items()}, people, "X_test")
+    rows = max(int(fraction * length), 1)
+    metadata = {_routed(model, name): part for name, part in drawn.items()}
+    work = _Fit(model, _indexable(X), outcomes, X_test, rows, wanted, metadata, asked)
+    seeds = _seeds(random_state, n_replicas)
+    kind: Kind = "probability" if hasattr(model, "predict_proba") else "label"
+    values = _room(n_replicas, people, np.float32 if kind == "probability" else np.int8)
+    fits = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+        joblib.delayed(work.replica)(place, seed) for place, seed in enumerate(seeds)
+    )
+    with progress.shown("fitting replicas", n_replicas) as tell:
+        for place, said in enumerate(fits):
+            values[place] = said
+            tell(place + 1)
+    return Replicas(values, kind, tuple(seeds), float(fraction), rows)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """All that one replica needs, in a form that can be sent to another process."""
+
+    model: Any
+    X: Any
+    y: npt.NDArray[Any]
+    X_test: Any
+    rows: int
+    positive: frozenset[str]
+    metadata: Mapping[str, Any]
+    when_predicting: Mapping[str, Any]
+
+    def replica(self, place: int, seed: int) -> npt.NDArray[Any]:
+        """What one replica says of each person; whatever goes wrong is told with its number."""
+        try:
+            return self._said(seed)
+        except Exception as error:
+            told = shorten(" ".join(str(error).split()), 300)
+            raise DataError(
+                f"replica {place} (seed {seed}) failed: {type(error).__name__}: {told} "
+                "Mend the model or the data; no replica is left out."
+            ) from error
+
+    def _said(self, seed: int) -> npt.NDArray[Any]:
+        from sklearn.base import clone
+
+        chosen = np.random.default_rng(seed).integers(0, len(self.y), self.rows)
+        model = clone(self.model)
+        seeded = {name: seed for name in model.get_params(deep=True) if name.split("__")[-1] == "random_state"}
+        model.set_params(**seeded)
+        metadata = {name: _take(part, chosen) for name, part in self.metadata.items()}
+        model.fit(_take(self.X, chosen), self.y[chosen], **metadata)
+        if not hasattr(model, "predict_proba"):
+            return self._labels(np.asarray(model.predict(self.X_test, **self.when_predicting)))
+        shares = np.asarray(model.predict_proba(self.X_test, **self.when_predicting))
+        # A sample may hold one class only: then the other has no column, and no probability.
+        columns = [i for i, known in enumerate(model.classes_) if canonical(known) in self.positive]
+        return self._checked(shares[:, columns].sum(axis=1))
+
+    def _labels(self, said: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+        known, places = np.unique(said, return_inverse=True)
+        return np.array([canonical(value) in self.positive for value in known], dtype=np.int8)[places]
+
+    @staticmethod
+    def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        if not np.isfinite(values).all() or values.min(initial=0) < -1e-6 or values.max(initial=0) > 1 + 1e-6:
+            raise ValueError("its predictions are not all probabilities, between 0 and 1.")
+        return np.asarray(np.clip(values, 0.0, 1.0), dtype=np.float32)
+
+
+def _libraries() -> Any:
+    try:
+        import joblib  # type: ignore[import-untyped]
+        import sklearn  # noqa: F401 - a clear word now, not in each worker
+    except ImportError:
+        raise MissingDependencyError(
+            "replicas are fitted with scikit-learn and joblib: pip install 'evenhand[ml]'"
+        ) from None
+    return joblib
+
+
+def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any) -> None:
+    problems = Problems()
+    for name in ("fit", "predict", "get_params", "set_params"):
+        if not hasattr(model, name) or isinstance(model, type):
+            problems.add(
+                f"model={shorten(repr(model))} is no estimator with {name}(): pass one that scikit-learn can clone, "
+                "such as LogisticRegression()."
+            )
+            break
+    if isinstance(n_replicas, bool) or not isinstance(n_replicas, Integral) or n_replicas < 2:
+        problems.add(f"n_replicas={n_replicas!r} must be a whole number of at least 2; 50 to 200 are usual.")
+    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
+        problems.add(f"fraction={fraction!r} must be a share above 0 and at most 1, such as 0.8.")
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
+        problems.add(f"random_state={random_state!r} must be a whole number of at least 0.")
+    problems.raise_if_any(CallError)
+
+
+def _outcomes(y: Any, positive: Any) -> tuple[npt.NDArray[Any], frozenset[str]]:
+    """The outcomes as they are, and the spelling of those that count as favourable; a missing one is an error."""
+    values = np.asarray(y)
+    if values.ndim != 1:
+        raise DataError(f"y has {values.ndim} dimensions: pass one outcome for each row.")
+    spelled = sorted(
+        {canonical(value) for value in np.unique(values.astype(str) if values.dtype == object else values)}
+    )
+    if {"nan", "None", "NaT", ""} & set(spelled):
+        raise DataError("y has missing outcomes: a model cannot be fitted to them; leave those rows out.")
+    several = isinstance(positive, (list, tuple, set, frozenset))
+    wanted = frozenset(canonical(value) for value in (positive if several else [positive]))
+    if not wanted & set(spelled):
+        raise DataError(f"positive={positive!r} does not occur in y; {nearest(canonical(positive), spelled)}")
+    if len(spelled) < 2:
+        raise DataError(f"y has one value only ({listing(spelled)}): there is nothing to learn.")
+    return values, wanted
+
+
+def _length(table: Any, name: str) -> int:
+    if hasattr(table, "shape"):
+        return int(table.shape[0])
+    if hasattr(table, "__len__") and not isinstance(table, (str, bytes)):
+        return len(table)
+    raise CallError(f"{name} is of type {type(table).__name__}: pass a table or an array with a row for each person.")
+
+
+def _check_lengths(parts: Mapping[str, Any], length: int, beside: str) -> None:
+    problems = Problems()
+    for name, part in parts.items():
+        if _length(part, name) != length:
+            problems.add(f"{name} has {_length(part, name):,} rows and {beside} has {length:,}: pass one for each row.")
+    problems.raise_if_any(DataError)
+
+
+def _indexable(table: Any) -> Any:
+    return np.asarray(table) if isinstance(table, (list, tuple)) else table
+
+
+def _take(table: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Some rows of an array, a sparse matrix, or a table of pandas or Polars."""
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def _routed(model: Any, name: str) -> str:
+    """How a fit takes an argument: a pipeline hands it to its last step, unless metadata routing does so."""
+    from sklearn import get_config
+
+    kept = getattr(model, "steps", None)
+    routing = get_config().get("enable_metadata_routing", False)
+    return f"{kept[-1][0]}__{name}" if kept and not routing else name
+
+
+def _seeds(random_state: int, count: int) -> Sequence[int]:
+    """A seed for each replica, which does not depend on how many there are."""
+    return [int(child.generate_state(1)[0]) for child in np.random.SeedSequence(random_state).spawn(count)]
+
+
+def _room(replicas: int, people: int, kind: Any) -> npt.NDArray[Any]:
+    """An empty array, in memory or in a temporary file that goes away with it."""
+    if replicas * people * np.dtype(kind).itemsize <= IN_MEMORY:
+        return np.empty((replicas, people), dtype=kind)
+    with tempfile.TemporaryFile() as file:  # the map keeps it open, and nobody else can
+        return np.memmap(file, dtype=kind, mode="w+", shape=(replicas, people))

@@ -1,0 +1,176 @@
+"""Ensembles: replicas of a model from any source, as one array [replicas, people] of probabilities or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.arrays import Array
+from evenhand.errors import CallError, DataError, listing, nearest, shorten
+from evenhand.replicas.fit import Kind, Replicas
+from evenhand.sources import whole
+from evenhand.sources.columns import encode, numbers
+from evenhand.sources.files import FileSource, is_path
+from evenhand.sources.memory import MemorySource
+from evenhand.sources.roles import canonical
+
+FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Replicas that were read: P(Y=1) (or P(Y=0), where `mirror`), or labels 0 and 1."""
+
+    values: Array
+    kind: Kind
+    mirror: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def replicas(self) -> int:
+        return len(self.values)
+
+    @property
+    def people(self) -> int:
+        return int(self.values.shape[1])
+
+
+def read(
+    replicas: Any,
+    *,
+    kind: str | None = None,
+    higher_is: str = "positive",
+    positive: Collection[str] = ("1",),
+    cutoff: float = 0.5,
+) -> Ensemble:
+    """An ensemble from an array, a list of arrays, a table with a column for each replica, or `Replicas`."""
+    if kind not in (None, "probability", "label"):
+        raise CallError(f"kind={kind!r} must be 'probability' or 'label', or left out.")
+    if higher_is not in ("positive", "negative"):
+        raise CallError(f"higher_is={higher_is!r} must be 'positive' or 'negative'.")
+    if not 0 < cutoff < 1:
+        raise CallError(f"cutoff={cutoff!r} must be a probability above 0 and below 1, such as 0.5.")
+    if isinstance(replicas, Replicas):
+        return Ensemble(replicas.values, replicas.kind, higher_is == "negative")
+    values = _array(replicas)
+    _check_shape(values)
+    mirror = higher_is == "negative"
+    if values.dtype.kind in "OUSb" or (values.dtype.kind in "iu" and kind != "probability"):
+        if kind == "probability":
+            values = _as_numbers(values)
+        else:
+            return Ensemble(_labels(values, positive), "label", mirror)
+    if values.dtype.kind not in "fiu":
+        raise DataError(f"replicas are of type {values.dtype}: pass probabilities, or labels 0 and 1.")
+    _check_probabilities(values)
+    if kind == "probability" or not _only_ends(values):
+        if kind == "label":
+            raise DataError("kind='label', but the replicas hold fractions: they are probabilities.")
+        return Ensemble(values, "probability", mirror)
+    note = "Every replica says 0 or 1, so they are taken as labels; kind='probability' takes them as probabilities."
+    return Ensemble(values.astype(np.int8), "label", mirror, () if kind == "label" else (note,))
+
+
+def from_columns(
+    data: Any, columns: Any, *, roles: Collection[str] = (), kind: str | None = None, na: Collection[str] = ()
+) -> tuple[Any, Any]:
+    """A table (files are read into memory) and the replicas in those of its columns that are named, or fit a pattern
+    such as "p_*"; `roles` are the columns that are needed beside them."""
+    wanted = [columns] if isinstance(columns, str) else list(columns)
+    if is_path(data):
+        data = whole.load(data, [*_matching(wanted, FileSource(data).names), *roles])
+    source = MemorySource(data)
+    chosen = _matching(wanted, source.names or [])
+    held = [source.data[source.columns[name]] for name in chosen]
+    if kind == "label":
+        parts = [_spelled(column, name) for name, column in zip(chosen, held, strict=True)]
+    else:
+        parts = [numbers(column, "replica", name, na)[0] for name, column in zip(chosen, held, strict=True)]
+    return data, np.stack(parts)
+
+
+def _matching(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Columns by name or by pattern, each once."""
+    chosen: dict[str, None] = {}
+    for pattern in wanted:
+        found = [pattern] if pattern in known else [name for name in known if fnmatchcase(name, pattern)]
+        if not found:
+            raise CallError(f"no column is called {shorten(pattern)!r} or fits it; {nearest(pattern, known)}")
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def _spelled(column: Any, name: str) -> Array:
+    levels, codes = encode(column, f"replica column {shorten(name)!r}")
+    if (codes < 0).any():
+        raise DataError(
+            f"replica column {shorten(name)!r} has missing values: every replica must say something of all."
+        )
+    return np.array([canonical(level) for level in levels], dtype=object)[codes]
+
+
+def _array(replicas: Any) -> Array:
+    if hasattr(replicas, "columns") or hasattr(replicas, "column_names"):
+        source = MemorySource(replicas)
+        replicas = [np.asarray(source.data[name]) for name in source.columns.values()]
+    elif isinstance(replicas, Mapping):
+        replicas = [np.asarray(column) for column in replicas.values()]
+    if isinstance(replicas, (str, bytes)):
+        raise CallError(f"replicas={shorten(repr(replicas))} names columns: pass the table as data=, or an array.")
+    if isinstance(replicas, (list, tuple)):
+        rows = [np.asarray(row) for row in replicas]
+        if len({row.shape for row in rows}) > 1:
+            raise DataError("the replicas are of different lengths: each must say something of the same people.")
+        replicas = np.stack(rows) if rows else np.empty((0, 0))
+    values: Array = np.asanyarray(replicas)
+    return values[..., 1] if values.ndim == 3 and values.shape[2] == 2 else values  # predict_proba, stacked
+
+
+def _check_shape(values: Array) -> None:
+    if values.ndim != 2:
+        raise DataError(f"replicas have {values.ndim} dimensions: pass an array with a row for each replica, (B, n).")
+    if len(values) < FEWEST:
+        raise DataError(
+            f"there is {len(values)} replica; two are needed to see whether they agree, 50 to 200 are usual."
+        )
+    if values.shape[1] == 0:
+        raise DataError("the replicas say nothing of anybody: there are no people.")
+
+
+def _as_numbers(values: Array) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("kind='probability', but the replicas are not all numbers.") from None
+
+
+def _check_probabilities(values: Array) -> None:
+    least, most = float(values.min()), float(values.max())
+    if np.isnan(least) or np.isnan(most):
+        lacking = np.flatnonzero([np.isnan(row).any() for row in values])
+        raise DataError(
+            f"replica {listing(lacking.tolist(), 3)} has missing values: every replica must say something of everybody."
+        )
+    if least < 0 or most > 1:
+        raise DataError(f"replicas hold numbers from {least:.4g} to {most:.4g}: probabilities lie between 0 and 1.")
+
+
+def _only_ends(values: Array) -> bool:
+    return all(bool(((row == 0) | (row == 1)).all()) for row in values)
+
+
+def _labels(values: Array, positive: Collection[str]) -> Array:
+    """1 for the favourable value and 0 for any other."""
+    if values.dtype.kind in "biu" and set(positive) == {"1"} and int(values.min()) >= 0 and int(values.max()) <= 1:
+        return values
+    levels, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+    known = [canonical(level) for level in levels]
+    if {"nan", "None", ""} & set(known):
+        raise DataError("replicas have missing labels: every replica must say something of everybody.")
+    if not set(positive) & set(known):
+        raise DataError(f"no replica says {listing(positive)}; they say {listing(known)}: name the favourable value.")
+    return np.array([label in positive for label in known])[codes].reshape(values.shape)

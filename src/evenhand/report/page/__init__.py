@@ -1,0 +1,203 @@
+"""An audit as one HTML file that a person can explore, print and trust: no network, no server, nothing to install.
+
+The tables are text that Jinja escapes; the script and the style are inlined, and a Content-Security-Policy names their
+hashes, so that nothing else can run whatever a group is called. What the script draws from is JSON in a block that is
+never executed.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from evenhand.core.version import __version__
+from evenhand.report import tables
+from evenhand.report.page import data as pagedata
+from evenhand.report.page import results as pageresults
+from evenhand.report.page import squeeze, static
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from evenhand.audits.audit import Audit
+
+ENGINE = ("inference.js", "compute.js")
+VIEW = ("draw.js", "plots.js", "groups.js", "scores.js", "panels.js", "view.js")
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\\u007f"}
+
+
+def dumps(audit: Audit, **counts: Any) -> str:
+    """The text of the file."""
+    return render(audit, **counts)
+
+
+def render(audit: Audit, **counts: Any) -> str:
+    """The audit as a page; without its counts (see pagedata.build) its cutoff cannot be moved."""
+    origin = {
+        "evenhand": audit.origin.get("evenhand", __version__),
+        "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    results = pageresults.results(audit)
+    forced = static.forced(audit)
+    data = _data(audit, results, forced, counts)
+    script, style = assets()
+    return _template().render(
+        policy=content_policy(script, style),
+        script=_trusted(script),
+        style=_trusted(style),
+        data=_trusted(embed(data)),
+        title=static.title(audit),
+        facts=static.facts(audit, origin["created"]),
+        verdict=audit.verdict,
+        required=static.joined(_titles(audit)) if audit.required else None,
+        cards=static.cards(audit),
+        more_cards=max(len(tables.deciding(audit)) - static.MOST_CARDS, 0),
+        decides=audit.decides,
+        value=tables.value,
+        limit=tables.limit,
+        strata=static.strata_panels(audit),
+        forced=forced,
+        notes=list(dict.fromkeys([*audit.notes, *data["notes"]])),
+        findings=static.finding_lines(audit),
+        groups=static.group_tables(results),
+        about=static.about(audit),
+        method=static.method(audit, origin),
+        command=static.command(audit),
+        confidence=audit.policy.confidence,
+        min_group_size=audit.policy.min_group_size,
+        interval=tables.interval,
+    )
+
+
+def notebook(audit: Audit) -> str:
+    """The page in a frame of its own, which can neither reach the notebook nor another audit in it.
+
+    Where frames are taken out, as by sites that show notebooks, the text below stays.
+    """
+    from evenhand.report.text import audit as text
+
+    verdict = f"Verdict: {audit.verdict}{' by ' + ', '.join(audit.required) if audit.required else ''}"
+    shown: str = (
+        _environment()
+        .from_string(_FRAME)
+        .render(page=render(audit), title=static.title(audit), verdict=verdict, text=text.plain(audit))
+    )
+    return shown
+
+
+_FRAME = """<div class="evenhand-audit">
+<iframe sandbox="allow-scripts allow-modals" title="Audit: {{ title|shown }}" srcdoc="{{ page }}"
+ style="width:100%;height:720px;border:1px solid #8884;border-radius:8px;resize:vertical"></iframe>
+<details><summary>{{ verdict|shown }} (as text)</summary><pre>{{ text }}</pre></details>
+</div>"""
+
+
+def embed(told: Any) -> str:
+    """JSON that stays text inside a script element.
+
+    >>> embed({"a": "</script>"})
+    '{"a":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(told, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return re.sub("[<>&\u2028\u2029\x7f]", lambda mark: _ESCAPES[mark.group()], text)
+
+
+def content_policy(script: str, style: str) -> str:
+    """Nothing may run, style or be fetched but this script and this style."""
+    allowed = f"script-src '{digest(script)}'; style-src '{digest(style)}'"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+
+
+def digest(text: str) -> str:
+    """The hash by which a Content-Security-Policy knows an inline script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _titles(audit: Audit) -> list[str]:
+    named = {found.metric: found.title for found in audit.findings}
+    return [named.get(name, name) for name in audit.required]
+
+
+def _data(audit: Audit, results: Any, forced: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the script reads: small things as they are, large ones packed."""
+    built = pagedata.build(audit, **counts)
+    findings, panels = pageresults.told_findings(audit, curves=built["cube"] is None)
+    meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
+    return {
+        "verdict": audit.verdict,
+        "required": list(audit.required),
+        "inconclusive": policy.inconclusive,
+        "confidence": policy.confidence,
+        "least": policy.min_group_size,
+        "score": meaning.score,
+        "label": meaning.label,
+        "cutoff": meaning.cutoff,
+        "strata": bool(meaning.control),
+        "mirror": None if scores is None else scores.reading.mirror,
+        "probability": scores is not None and scores.bins.is_probability,
+        "first": pageresults.FIRST,
+        **_families(audit),
+        "notes": built["notes"],
+        "cube": built["cube"],
+        "packed": pagedata.pack(
+            {
+                "tables": {name: table for name, table in built["tables"].items() if name != "metrics"},
+                "findings": findings,
+                "panels": panels,
+                "results": pageresults.told_results(results),
+                "forced": [
+                    {"attribute": each.attributes[0], "drawn": pageresults.told_panel(each.panel)}
+                    for each in forced
+                    if each.panel is not None
+                ],
+            }
+        ),
+    }
+
+
+def _families(audit: Audit) -> dict[str, Any]:
+    """The family of each metric, and the families in words, in the order of the catalogue."""
+    family = {entry.name: entry.family for _, entries in static.about(audit) for entry in entries}
+    named = dict.fromkeys([*static.FAMILIES, *family.values()])
+    return {"family": family, "families": {name: static.family_title(name) for name in named}}
+
+
+@cache
+def assets() -> tuple[str, str]:
+    """The script and the style, as a page carries them."""
+    engine, view = ("\n".join(_asset(name) for name in names) for names in (ENGINE, VIEW))
+    both = f"const evenhandCompute = (() => {{\n{engine}\nreturn evenhandCompute;\n}})();\n(() => {{\n{view}\n}})();"
+    return squeeze.script(f'"use strict";\n{both}'), squeeze.style(_asset("style.css"))
+
+
+def _asset(name: str) -> str:
+    return files("evenhand.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["shown"] = static.shown
+    return made
+
+
+@cache
+def _template() -> Template:
+    template: Template = _environment().from_string(_asset("page.html"))
+    return template
+
+
+def _trusted(text: str) -> Any:
+    """Our own text, which is not to be escaped again."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - the package's own files, and JSON that `embed` has escaped

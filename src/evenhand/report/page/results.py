@@ -1,0 +1,307 @@
+"""What a page shows of an audit without computing: each group's measures, and the findings without their many rows.
+
+These are the audit's own numbers, of every group however small. A page packs them beside the counts it recomputes from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evenhand.audits.audit import attribute_sets
+from evenhand.core.results import Finding, Group, Panel, Row, spell
+from evenhand.verdicts.table import Told, every_measure
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+MOST_CELLS = 8_000  # numbers of one set of attributes; beyond, only the measures that people ask for first
+MOST_PANEL_CELLS = 12_000
+CALIBRATION = "Calibration by group"
+
+FIRST = (
+    "selection_rate",
+    "base_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "positive_predictive_value",
+    "negative_predictive_value",
+    "accuracy",
+    "mean_score",
+    "auc",
+    "mean_prediction",
+    "mean_outcome",
+    "mean_residual",
+    "mean_absolute_error",
+    "r_squared",
+    "macro_true_positive_rate",
+    "macro_positive_predictive_value",
+)
+"""The measures that people ask for first, in their order."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure of every group of a set: value, ends of the interval and how many people it rests on."""
+
+    name: str
+    title: str
+    unit: str
+    of_class: str | None
+    values: list[float]
+    low: list[float]
+    high: list[float]
+    n: list[int]
+    overall: float = math.nan
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        return self.name, self.of_class
+
+    @property
+    def scale(self) -> int:
+        """Rates are shown in percent."""
+        return 100 if self.unit == "rate" else 1
+
+
+@dataclass(frozen=True)
+class Results:
+    """The groups of some attributes: how many people, and every measure of each.
+
+    `counted` says whether the cube knows the attributes; else all that is known is what findings say of the groups.
+    """
+
+    attributes: tuple[str, ...]
+    groups: tuple[Group, ...]
+    people: list[int]
+    columns: list[Column]
+    counted: bool = True
+
+    def first(self) -> list[Column]:
+        """The measures that people ask for first."""
+        known = [column for column in self.columns if column.name in FIRST]
+        return sorted(known, key=lambda column: FIRST.index(column.name))
+
+
+def results(audit: Audit) -> list[Results]:
+    """The results of every set of attributes that has a finding; of every set where there is none."""
+    sensitive = audit.cube.meaning.sensitive
+    sets = list(dict.fromkeys(finding.attributes for finding in audit.findings))
+    sets = sets or attribute_sets(audit.cube, audit.policy.intersections)[0]
+    counted = [names for names in sets if set(names) <= set(sensitive)]
+    counted.sort(key=lambda names: (len(names), [sensitive.index(name) for name in names]))
+    found = [_counted(audit, names) for names in counted]
+    return [*found, *(_told_only(audit, names) for names in sets if names not in counted)]
+
+
+def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
+    """Every measure that the cube allows, and those that findings bring along."""
+    part, own = audit.cube.marginal(attributes, control=False), _own_rows(audit, attributes)
+    groups = tuple(group for _, group in part.pairs)
+    whole = every_measure(part.marginal([]), audit.policy.confidence)
+    overall = {_key(told): float(told.values[0]) for told in whole}
+    columns = [
+        _column(told, groups, own, overall.get(_key(told), math.nan))
+        for told in every_measure(part, audit.policy.confidence)
+        if told.measure.name != "count"
+    ]
+    columns += _brought(audit, attributes, groups, {column.key for column in columns})
+    if len(groups) * len(columns) * 4 > MOST_CELLS:
+        wanted = {*FIRST, *_asked(audit)}
+        columns = [column for column in columns if column.name in wanted]
+    return Results(tuple(attributes), groups, part.n.sum(axis=(1, 2)).tolist(), columns)
+
+
+def _told_only(audit: Audit, attributes: Sequence[str]) -> Results:
+    """What findings on attributes that are not in the cube say of their groups."""
+    groups = tuple(dict.fromkeys(group for _, _, group in _own_rows(audit, attributes)))
+    columns = _brought(audit, attributes, groups, set())
+    people = [max((column.n[i] for column in columns), default=0) for i in range(len(groups))]
+    return Results(tuple(attributes), groups, people, columns, counted=False)
+
+
+_Rows = Mapping[tuple[str, str | None, Group], Row]
+
+
+def _own_rows(audit: Audit, attributes: Sequence[str]) -> _Rows:
+    """What the findings say of each group: by the policy's own intervals, and from the counts before they travelled."""
+    rows = [row for finding in _on(audit, attributes) for row in _group_rows(finding)]
+    return {(row.measure, row.of_class, row.group): row for row in reversed(rows)}
+
+
+def _on(audit: Audit, attributes: Sequence[str]) -> list[Finding]:
+    return [finding for finding in audit.findings if finding.attributes == tuple(attributes)]
+
+
+def _group_rows(finding: Finding) -> list[Row]:
+    return [row for row in finding.groups if row.bin is None and not row.stratum and row.group]
+
+
+def _column(told: Told, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
+    """A measure with the numbers of the findings in place of those computed from the cube, where they have one."""
+    lines = [
+        _line(own.get((*_key(told), group)))
+        or (float(told.values[i]), float(told.low[i]), float(told.high[i]), int(told.support[i]))
+        for i, group in enumerate(groups)
+    ]
+    row = told.measure
+    return _of_lines(row.name, row.title, row.unit, _key(told)[1], lines, overall)
+
+
+def _brought(
+    audit: Audit, attributes: Sequence[str], groups: Sequence[Group], known: Collection[tuple[str, str | None]]
+) -> list[Column]:
+    """Measures that only findings know, such as those of neighbours or of replicas."""
+    columns: dict[tuple[str, str | None], Column] = {}
+    for finding in _on(audit, attributes):
+        own = {(row.measure, row.of_class, row.group): row for row in _group_rows(finding)}
+        for key in dict.fromkeys((measure, of_class) for measure, of_class, _ in own):
+            if key in known or key in columns:
+                continue
+            lines = [_line(own.get((*key, group))) or (math.nan, math.nan, math.nan, 0) for group in groups]
+            columns[key] = _of_lines(key[0], key[0].replace("_", " "), finding.unit, key[1], lines)
+    return list(columns.values())
+
+
+_Line = tuple[float, float, float, int]
+
+
+def _line(row: Row | None) -> _Line | None:
+    if row is None or row.estimate is None or row.n is None:
+        return None
+    low, high = (math.nan if end is None else end for end in (row.estimate.low, row.estimate.high))
+    return row.estimate.value, low, high, row.n
+
+
+def _of_lines(
+    name: str, title: str, unit: str, of_class: str | None, lines: Sequence[_Line], overall: float = math.nan
+) -> Column:
+    values, low, high, n = (list(part) for part in zip(*lines, strict=True)) if lines else ([], [], [], [])
+    return Column(name, title, unit, of_class, values, low, high, n, overall)
+
+
+def _asked(audit: Audit) -> set[str]:
+    """The measures that decide."""
+    return {row.measure for finding in audit.findings if audit.decides(finding) for row in finding.groups}
+
+
+def _key(told: Told) -> tuple[str, str | None]:
+    return told.measure.name, getattr(told.measure, "of_class", None)
+
+
+def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:
+    """The results as plain columns; null is undefined."""
+    return [
+        {
+            "attributes": list(each.attributes),
+            "counted": each.counted,
+            "groups": [list(group) for group in each.groups],
+            "people": each.people,
+            "measures": [_told(column) for column in each.columns],
+        }
+        for each in found
+    ]
+
+
+def _told(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "title": column.title,
+        "unit": column.unit,
+        "class": column.of_class,
+        "overall": number(column.overall),
+        "value": [number(value) for value in column.values],
+        "low": [number(value) for value in column.low],
+        "high": [number(value) for value in column.high],
+        "n": column.n,
+    }
+
+
+def number(value: Any, figures: int = 6) -> float | None:
+    """A number as a page shows it: six figures are more than it draws. Undefined and infinite are null."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{figures}g}")
+
+
+def told_findings(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The findings without their rows, and the panels they refer to by place; a panel that two share is told once.
+
+    A page with the cube draws the curves of scores itself, so it needs none of those.
+    """
+    findings: list[dict[str, Any]] = []
+    panels: list[dict[str, Any]] = []
+    places: dict[Any, int | None] = {}
+    cells = 0
+    for found in audit.findings:
+        mine = []
+        for panel in found.panels:
+            if panel.title == CALIBRATION and not curves:
+                continue
+            key = (panel.title, panel.rows)
+            if key not in places:
+                cells += len(panel.rows) * len(panel.columns)
+                places[key] = len(panels) if cells <= MOST_PANEL_CELLS else None
+                if cells <= MOST_PANEL_CELLS:
+                    panels.append(told_panel(panel))
+            if places[key] is not None:
+                mine.append(places[key])
+        findings.append({**_finding(found, required=audit.decides(found)), "panels": mine})
+    return findings, panels
+
+
+def _finding(found: Finding, *, required: bool) -> dict[str, Any]:
+    shown = [row for row in found.groups if row.bin is None]
+    return {
+        "metric": found.metric,
+        "title": found.title,
+        "attributes": list(found.attributes),
+        "required": required,
+        "judged_on": found.judged_on,
+        "unit": found.unit,
+        "value": number(found.value.value),
+        "low": number(found.value.low),
+        "high": number(found.value.high),
+        "threshold": found.threshold,
+        "verdict": found.verdict,
+        "highest": found.highest,
+        "lowest": found.lowest,
+        "sentence": found.interpretation,
+        "notes": list(found.notes),
+        "p": number(found.p_adjusted),
+        "against": found.settings.get("against"),
+        "aggregate": found.settings.get("aggregate"),
+        "measures": list(dict.fromkeys(row.measure for row in shown)),
+        "measure": _speaking(found),
+    }
+
+
+def _speaking(found: Finding) -> str | None:
+    """The measure in which the two groups of the summary lie farthest apart."""
+    summary = found.summary
+    pair = (summary.group, summary.against)
+    rows = [row for row in found.rows if row.difference is not None and (row.group, row.against) == pair]
+    exact = [row for row in rows if row.difference is not None and row.difference.value == found.difference.value]
+    if not rows:
+        return None
+    row = (exact or rows)[0]
+    return row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
+
+
+def told_panel(panel: Panel) -> dict[str, Any]:
+    return {
+        "kind": panel.kind,
+        "title": panel.title,
+        "columns": list(panel.columns),
+        "rows": [[_cell(value) for value in row] for row in panel.rows],
+    }
+
+
+def _cell(value: object) -> Any:
+    if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return number(value, 5)
+    return spell(value) if isinstance(value, tuple) else str(value)

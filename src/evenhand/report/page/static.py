@@ -1,0 +1,310 @@
+"""What a page says without its script: who was audited, what was found, every number as a table, and how it was made.
+
+Everything here is text; the template escapes it.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from evenhand.audits.impossibility import Impossibility, impossibility
+from evenhand.catalogue import METRICS, Metric
+from evenhand.core.results import Finding, Panel, spell
+from evenhand.core.version import __version__
+from evenhand.errors import CallError
+from evenhand.report import tables
+from evenhand.report.page.results import Results
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+MOST_CARDS = 12
+MOST_GROUPS = 250  # lines of one table of groups
+MOST_COLUMNS = 10
+MOST_COMPARED = 12  # groups that the impossibility is computed for: its time grows with them
+STRATA_TITLE = "within strata and over all of them"
+
+# What a browser would act on instead of showing it, or what turns a line around. Joiners stay: names need them.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+
+FAMILIES = {
+    "independence": "Who is selected",
+    "separation": "Who is decided wrongly",
+    "sufficiency": "What a decision is worth",
+    "accuracy": "How often it is right",
+    "inequality": "How evenly people fare",
+    "scores": "What the score says",
+    "distances": "How far apart scores lie",
+    "dependence": "How much the group tells",
+    "regression": "How the number fares",
+    "individual": "Whether like are treated alike",
+    "stability": "Whether the model wavers",
+    "counterfactual": "Had people been of another group",
+    "data": "What the data brought along",
+    "own": "Your own",
+}
+
+
+def family_title(family: str) -> str:
+    """A family of metrics in plain words."""
+    return FAMILIES.get(family, family.capitalize())
+
+
+def shown(text: str) -> str:
+    """A name as a page may show it.
+
+    >>> shown("a\\u202eb"), shown("עברית")
+    ('a�b', 'עברית')
+    """
+    return _UNSEEN.sub("�", text)
+
+
+def title(audit: Audit) -> str:
+    """What was audited, in one line."""
+    meaning = audit.cube.meaning
+    about = _decision(audit) or meaning.score or meaning.label or "decisions"
+    against = f" against {meaning.label}" if meaning.label and about != meaning.label else ""
+    within = f" within {' × '.join(meaning.control)}" if meaning.control else ""
+    *others, last = meaning.sensitive
+    by = f"{', '.join(others)} and {last}" if others else last
+    return f"{about}{against}, by {by}{within}"
+
+
+def _decision(audit: Audit) -> str | None:
+    meaning = audit.cube.meaning
+    if meaning.prediction is not None:
+        return meaning.prediction
+    if meaning.score is None or meaning.cutoff is None:
+        return None
+    return f"{meaning.score} {'≥' if meaning.higher_is == 'positive' else '≤'} {meaning.cutoff:g}"
+
+
+def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
+    """Who and what was audited, as terms with their values."""
+    meaning, cube = audit.cube.meaning, audit.cube
+    sizes = {name: len({group[i] for group in cube.groups}) for i, name in enumerate(meaning.sensitive)}
+    told = [
+        ("Data", audit.origin.get("source")),
+        ("People", f"{cube.size:,}"),
+        ("Groups", ", ".join(f"{name} ({size})" for name, size in sizes.items())),
+        ("Held fixed", " × ".join(meaning.control) and f"{' × '.join(meaning.control)} ({len(cube.strata)} strata)"),
+        ("Outcome", _valued(audit, "label", meaning.label)),
+        ("Decision", _valued(audit, "prediction", meaning.prediction) or _decision(audit)),
+        ("Score", meaning.score),
+        ("Weighted by", meaning.weight),
+        ("Date", f"{created[:10]} {created[11:16]} UTC"),
+    ]
+    return [(term, value) for term, value in told if value]
+
+
+def _valued(audit: Audit, role: str, name: str | None) -> str | None:
+    """A column with the value that counts as positive."""
+    if name is None or audit.cube.meaning.task != "binary":
+        return name
+    return f"{name} = {' or '.join(audit.cube.meaning.positive[role])}"
+
+
+def cards(audit: Audit) -> list[Finding]:
+    """The findings that decide, those that fail first."""
+    return tables.deciding(audit)[:MOST_CARDS]
+
+
+def finding_lines(audit: Audit) -> list[dict[str, Any]]:
+    """A line for each finding, those of single attributes first."""
+    return [
+        {
+            "metric": found.metric,
+            "title": found.title,
+            "on": " × ".join(found.attributes),
+            "numbers": _numbers(found),
+            "limit": "–" if found.threshold is None else tables.limit(found),
+            "highest": found.highest or "–",
+            "lowest": found.lowest or "–",
+            "p": "–" if found.p_adjusted is None else _small(found.p_adjusted),
+            "verdict": found.verdict,
+            "decides": audit.decides(found),
+        }
+        for _, findings in tables.by_attributes(audit)
+        for found in findings
+    ]
+
+
+def _numbers(found: Finding) -> tuple[str, str, str]:
+    """The judged value and its ends, each by itself."""
+    scale = 100 if found.judged_on == "difference" and found.unit == "rate" else 1
+    low, high = (
+        "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
+        for end in (found.value.low, found.value.high)
+    )
+    return tables.interval(found.value.value, None, None, scale), low, high
+
+
+def _small(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """The groups of some attributes, a line each, with how many more are not shown."""
+
+    on: str
+    titles: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    left_out: int
+
+
+def group_tables(found: Sequence[Results]) -> list[GroupTable]:
+    """A table for each set of attributes; beyond what a page can hold, the largest groups."""
+    return [_group_table(each) for each in found if each.groups]
+
+
+def _group_table(found: Results) -> GroupTable:
+    columns = (found.first() or found.columns)[:MOST_COLUMNS]
+    largest = sorted(range(len(found.groups)), key=lambda i: -found.people[i])[:MOST_GROUPS]
+    lines = []
+    for i in sorted(largest):
+        cells = [
+            tables.interval(column.values[i], column.low[i], column.high[i], column.scale) if column.n[i] else "–"
+            for column in columns
+        ]
+        lines.append((spell(found.groups[i]), f"{found.people[i]:,}", *cells))
+    left_out = len(found.groups) - len(lines)
+    if found.counted:
+        everyone = [tables.interval(column.overall, None, None, column.scale) for column in columns]
+        lines.append(("everyone", f"{sum(found.people):,}", *everyone))
+    titles = [f"{_capital(column.title)}{', %' if column.unit == 'rate' else ''}" for column in columns]
+    return GroupTable(" × ".join(found.attributes), ("Group", "People", *titles), tuple(lines), left_out)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
+    """What the catalogue says of the metrics of the audit, by family."""
+    there = {found.metric for found in audit.findings}
+    entries = [entry for name, entry in METRICS.items() if name in there]
+    families = dict.fromkeys(entry.family for entry in entries)
+    return [(family_title(family), [entry for entry in entries if entry.family == family]) for family in families]
+
+
+def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
+    """Pooled against strata: the panels of the findings that decide, or of the first that has one."""
+    every = [(found, panel) for found in audit.findings for panel in found.panels if panel.title.endswith(STRATA_TITLE)]
+    deciding = [pair for pair in every if audit.decides(pair[0])]
+    return deciding or every[:1]
+
+
+def forced(audit: Audit) -> list[Impossibility]:
+    """What the base rates of each attribute force, where labels and decisions allow to say it."""
+    told = []
+    for name in audit.cube.meaning.sensitive:
+        try:
+            told.append(impossibility(audit, attribute=name, groups=_largest(audit, name)))
+        except CallError:
+            return []
+    return [each for each in told if len(each.compared) > 1]
+
+
+def _largest(audit: Audit, name: str) -> list[str] | None:
+    """The groups to compare: all, or the largest where there are many."""
+    part = audit.cube.marginal([name], control=False)
+    if len(part.pairs) <= MOST_COMPARED:
+        return None
+    people = part.n.sum(axis=(1, 2))
+    order = sorted(range(len(part.pairs)), key=lambda i: -int(people[i]))
+    return [value for i in order if (value := part.pairs[i][1][0]) is not None][:MOST_COMPARED]
+
+
+def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
+    """How the numbers were made, as terms with their values."""
+    policy, missing = audit.policy, audit.cube.meaning.missing
+    together = "each finding" if policy.familywise == "finding" else "all findings that decide together"
+    drawn = f"{policy.draws:,}, seed {policy.random_state}"
+    told = [
+        ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} % for {together}"),
+        ("Draws", drawn if policy.uses_draws else "none: the intervals are analytic"),
+        ("Permutation tests", f"seed {policy.random_state}" if _permuted(audit) else None),
+        ("Correction of p-values", _CORRECTIONS[policy.correction]),
+        ("Smallest group for a pass", f"{policy.min_group_size:,} people in the denominator"),
+        ("Groups are compared", _against(policy.reference)),
+        ("What decides", ", ".join(audit.required) or "nothing is judged"),
+        ("Decides on", _DECIDES_ON[policy.on]),
+        ("Missing groups", _MISSING_GROUPS.get(missing, missing)),
+        ("Audited with", f"evenhand {origin['evenhand']}"),
+        ("Page written with", _versions()),
+    ]
+    return [(term, value) for term, value in told if value]
+
+
+_CORRECTIONS = {
+    None: "none",
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "by": "Benjamini-Yekutieli",
+}
+_DECIDES_ON = {
+    "single": "single attributes",
+    "intersections": "intersections",
+    "all": "every attribute and intersection",
+}
+_MISSING_GROUPS = {"group": "a group of their own, shown and not judged", "drop": "left out"}
+_REFERENCES = {
+    "rest": "everyone else",
+    "overall": "everyone",
+    "largest": "the largest group",
+    "highest": "the highest group",
+}
+
+
+def _permuted(audit: Audit) -> bool:
+    return any(found.tested == "permutation" for found in audit.findings)
+
+
+def _against(reference: Any) -> str:
+    if reference is None:
+        return "highest with lowest"
+    if isinstance(reference, Mapping):
+        return "with " + ", ".join(f"{name} = {value}" for name, value in reference.items())
+    return f"with {_REFERENCES.get(reference, reference) if isinstance(reference, str) else reference}"
+
+
+def _versions() -> str:
+    parts = [f"evenhand {__version__}", f"Python {platform.python_version()}"]
+    return ", ".join([*parts, *(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "duckdb"))])
+
+
+def command(audit: Audit) -> tuple[str, str]:
+    """The command that made the audit; of one made in Python, the call, as far as the audit knows it."""
+    if "command" in audit.origin:
+        return "The command", audit.origin["command"]
+    meaning, policy = audit.cube.meaning, audit.policy
+    given: dict[str, Any] = {
+        "label": meaning.label,
+        "prediction": meaning.prediction,
+        "score": meaning.score,
+        "cutoff": meaning.cutoff,
+        "sensitive": list(meaning.sensitive),
+        "control": list(meaning.control) or None,
+        "weight": meaning.weight,
+        "task": None if meaning.task == "binary" else meaning.task,
+        "higher_is": None if meaning.higher_is == "positive" else meaning.higher_is,
+        "reference": policy.reference,
+        "confidence": None if policy.confidence == 0.95 else policy.confidence,
+        "interval": None if policy.interval == "simultaneous" else policy.interval,
+    }
+    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
+    return "The call in Python, as far as the audit knows it", f"evenhand.audit(data, {arguments})"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Names in a row: a, b and c."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last

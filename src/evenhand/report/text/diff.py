@@ -1,0 +1,120 @@
+"""What changed between two audits, for a terminal or as plain text: what decides first, then what crossed a line."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from evenhand.core.results import Finding, spell
+from evenhand.report import tables
+from evenhand.report.names import clean, clip
+from evenhand.report.text import audit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evenhand.audits.diff import Change, Changes, Member
+
+_MOST_ROWS = 12
+_MOST_NAMES = 12
+_MEANS = {
+    "fail": "something that decides got worse",
+    "inconclusive": "nothing that decides is known to have got worse, but a pass was lost",
+    "pass": "nothing that decides got worse",
+    "not judged": "nothing decides",
+}
+_TENDENCIES = ("worse", "better", "unclear")
+
+
+def plain(found: Changes, width: int = 120) -> str:
+    """The changes as plain text."""
+    page = io.StringIO()
+    write(found, audit.paper(page, width))
+    return audit.tidy(page.getvalue())
+
+
+def write(found: Changes, console: Console) -> None:
+    """Write the changes to a console. Names of users are never read as markup."""
+    from rich.text import Text
+
+    verdict = Text("Change: ") + Text(found.verdict, style=f"bold {audit.STYLES[found.verdict]}")
+    console.print(verdict.append(f" ({_MEANS[found.verdict]})"))
+    by = f"; judged by {', '.join(map(clean, found.required))}" if found.required else ""
+    console.print(Text(f"{found.people[0]:,} people before, {found.people[1]:,} after{by}"))
+    for change in found.changes:
+        if change.required:
+            line = Text(f"  {clip(' × '.join(change.attributes))}: {_verdicts(change)}. {clean(change.interpretation)}")
+            console.print(line, soft_wrap=True)
+            for note in change.notes:
+                console.print(Text(f"    - {clean(note)}"), soft_wrap=True)
+    ordered = sorted(found.changes, key=_rank)
+    for attributes, changes in itertools.groupby(ordered, key=lambda change: change.attributes):
+        _section(attributes, list(changes), found.confidence, console)
+    for told in _lines(found):
+        console.print(Text(told), soft_wrap=True)
+    for note in found.notes:
+        console.print(Text(f"- {clean(note)}"), soft_wrap=True)
+
+
+def _rank(change: Change) -> tuple[Any, ...]:
+    """By attributes; in each what decides, then what crossed a threshold, then what changed beyond chance."""
+    place = _TENDENCIES.index(change.tendency)
+    return len(change.attributes), change.attributes, not change.required, not change.crossed, place
+
+
+def _section(attributes: tuple[str, ...], changes: list[Change], confidence: float, console: Console) -> None:
+    from rich.text import Text
+
+    told = [change for change in changes if change.required or change.crossed or change.tendency != "unclear"]
+    shown = told[:_MOST_ROWS]
+    console.print(Text(f"\n{clip(' × '.join(attributes), 100)}", style="bold"))
+    if shown:
+        table = audit.new_table(
+            "metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict", left=("", "verdict")
+        )
+        for change in shown:
+            figures = [tables.interval(one.value, None, None, _scale(change)) for one in (change.before, change.after)]
+            moved = tables.interval(change.change.value, change.change.low, change.change.high, _scale(change))
+            tendency = "" if change.tendency == "unclear" else change.tendency
+            cells = [clip(change.metric), *figures, moved, tendency, _verdicts(change)]
+            table.add_row(*map(Text, cells))
+        console.print(table)
+    if len(told) > len(shown):
+        console.print(Text(f" {len(told) - len(shown)} more that crossed a threshold or changed beyond chance."))
+    if len(changes) > len(told):
+        console.print(Text(f" {len(changes) - len(told)} others changed by no more than chance could bring about."))
+
+
+def _lines(found: Changes) -> list[str]:
+    """What is only on one side."""
+    lines = []
+    for title, members in (("Groups that appeared", found.appeared), ("Groups that vanished", found.vanished)):
+        if members:
+            lines.append(f"{title}: {_names([_member(member) for member in members])}.")
+    for title, findings in (("Only before", found.only_before), ("Only after", found.only_after)):
+        if findings:
+            lines.append(f"{title}: {_names([_finding(finding) for finding in findings])}.")
+    return lines
+
+
+def _member(member: Member) -> str:
+    return f"{clip(spell(member[1]))} ({clip(' × '.join(member[0]))})"
+
+
+def _finding(finding: Finding) -> str:
+    return f"{clip(finding.metric)} on {clip(' × '.join(finding.attributes))} ({finding.verdict})"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return "; ".join(names[:_MOST_NAMES]) + more
+
+
+def _verdicts(change: Change) -> str:
+    return f"{change.verdict_before} → {change.verdict_after}" if change.crossed else change.verdict_after
+
+
+def _scale(change: Change) -> int:
+    return 100 if change.judged_on == "difference" and change.unit == "rate" else 1

@@ -1,0 +1,72 @@
+"""Cutoffs by group as plain text: what they keep, what they cost, and a line for each group before and after."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING
+
+from evenhand.core.results import figure, spell
+from evenhand.core.wording import amount, limit_figure
+from evenhand.measures.cells import MEASURES
+from evenhand.report.names import clean, clip
+from evenhand.report.text import audit
+
+if TYPE_CHECKING:
+    from evenhand.mitigate.thresholds.rules import Rule, Thresholds
+
+_MOST = 40
+
+
+def plain(found: Thresholds, width: int = 120) -> str:
+    """The thresholds as plain text. Names of users are never read as markup."""
+    from rich.text import Text
+
+    page = io.StringIO()
+    console = audit.paper(page, width)
+    for line in _lines(found):
+        console.print(Text(clean(line)), soft_wrap=True)
+    titles = [MEASURES[name].title for name in _measures(found)]
+    table = audit.new_table(" × ".join(clip(name) for name in found.attributes), "people", "cutoff", *titles)
+    for rule in found.rules[:_MOST]:
+        changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(found)]
+        cells = (clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, found.higher_is), *changes)
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    if len(found.rules) > _MOST:
+        console.print(f"{len(found.rules) - _MOST} more groups: see to_frame().")
+    for note in found.notes:
+        console.print(Text(f"- {clean(note)}"), soft_wrap=True)
+    return audit.tidy(page.getvalue())
+
+
+def _measures(found: Thresholds) -> list[str]:
+    return list(found.rules[0].after)
+
+
+def _lines(found: Thresholds) -> list[str]:
+    """What is kept, and at what cost."""
+    kept = "Cutoffs by group without a constraint."
+    if found.constraint is not None and found.within is not None:
+        kept = f"Cutoffs by group that keep {found.constraint} within {limit_figure(found.within)}."
+    name = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy"}.get(found.objective, "Gain of a person")
+    show = amount if found.objective in ("accuracy", "balanced_accuracy") else figure
+    lines = [
+        kept,
+        f"{name}: {show(found.gain)}; with one cutoff of {_cutoff(found.common, found.higher_is)} for all "
+        f"{show(found.common_gain)}, with the best cutoff for each group {show(found.best_gain)}.",
+    ]
+    return lines if found.finding is None else [*lines, found.finding.interpretation]
+
+
+def _cutoffs(rule: Rule, higher_is: str) -> str:
+    if len(rule.cutoffs) == 1:
+        return _cutoff(rule.cutoffs[0], higher_is)
+    pairs = zip(rule.cutoffs, rule.weights, strict=True)
+    return ", ".join(f"{_cutoff(cutoff, higher_is)} ({100 * weight:.1f} %)" for cutoff, weight in pairs)
+
+
+def _cutoff(value: float, higher_is: str) -> str:
+    if math.isinf(value):
+        return "everyone" if (value < 0) == (higher_is == "positive") else "nobody"
+    return f"{value:.6g}"

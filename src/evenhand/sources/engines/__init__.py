@@ -1,0 +1,204 @@
+"""Frames that an engine holds: Polars LazyFrame, DuckDB relation, Ibis table, PySpark, Dask and SQLFrame.
+
+The engine runs one group-by and only its lines come back. Whatever has to be known first (the range of a score, the
+bands of a wide attribute) is asked of the engine too; no row is ever fetched, but for a few thousand at the beginning
+that tell whether a score has few values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.core.arrays import Floats
+from evenhand.errors import DataError, Problems, listing, shorten
+from evenhand.sources.bins import GRID
+from evenhand.sources.columns import library
+from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, floats, lines_of, outside, say_outside, settle
+from evenhand.sources.lines import Lines, complain_twice
+from evenhand.sources.roles import Roles
+
+_HEAD = 1000  # rows that tell whether a column holds fractions
+_SAMPLE = 4 * GRID  # rows that tell whether a score has few values, as for data in memory
+
+
+class LazySource:
+    """A frame of an engine."""
+
+    def __init__(self, data: Any) -> None:
+        import narwhals.stable.v2 as nw
+
+        from evenhand.sources.engines.fetch import title
+
+        native = nw.to_native(data, pass_through=True)
+        try:
+            self.frame: Any = nw.from_native(_numbered(native))
+        except TypeError:
+            raise DataError(
+                f"a {library(data)} {type(data).__name__} is no table: pass the frame, table or relation itself."
+            ) from None
+        self.title = title(self.frame)
+        reached = list(self.frame.collect_schema())
+        self._names = list(native.columns) if _is_spark(native) else reached
+        self.reached = dict(zip(self._names, reached, strict=True))
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.reached)
+
+    def fractional(self, roles: Roles) -> bool:
+        """Do the first labels and predictions both hold fractions?"""
+        from evenhand.sources.engines.plan import Columns
+
+        columns = Columns(self.frame, roles, self.reached)
+        if roles.arrays or not all(columns.fractional(role) for role in ("label", "prediction")):
+            return False
+        engine = _Engine(columns)
+        return all(_has_fractions(engine.beginning(role, _HEAD)) for role in ("label", "prediction"))
+
+    def lines(self, roles: Roles) -> Lines:
+        from evenhand.sources.engines.plan import Columns
+
+        if roles.arrays:
+            raise DataError(
+                f"{listing(roles.arrays)} is an array, but {self.title} holds the data: name a column of it."
+            )
+        problems = Problems()
+        complain_twice({name for name, times in Counter(self._names).items() if times > 1}, roles, problems)
+        problems.raise_if_any(DataError)
+        engine = _Engine(Columns(self.frame, roles, self.reached))
+        edges = engine.wide_edges()
+        read = settle(roles, engine)
+        found = engine.group(read, edges)
+        if found is None:
+            edges = engine.wide_edges(sure=True)
+            found = engine.group(read, edges)
+        if found is None:
+            raise DataError(f"{engine.widest}: an id? A group needs more than one person; choose a coarser column.")
+        if outside(found):
+            say_outside(roles, engine)
+        return replace(found, edges=edges)
+
+
+class _Engine:
+    """What can be asked of an engine about the columns of a call; see `grouped.Looks`."""
+
+    def __init__(self, columns: Any) -> None:
+        self.columns, self.roles = columns, columns.roles
+        self._levels: dict[str, list[float]] = {}
+
+    def group(self, read: Any, edges: Mapping[str, tuple[float, ...]]) -> Lines | None:
+        """The lines of the one group-by; None where there are too many."""
+        from evenhand.sources.engines.fetch import fetch
+        from evenhand.sources.engines.plan import Plan
+
+        plan = Plan(self.columns, read, {**self.roles.bands, **edges})
+        found = fetch(plan.frame, MOST_LINES + 1)
+        if len(found["n"]) > MOST_LINES:
+            return None
+        keys = {key: found[name] for key, name in plan.keys.items()}
+        return lines_of(found, keys, self.roles, read) if len(found["n"]) else Lines({}, 0)
+
+    def extremes(self, role: str, *, count: bool) -> tuple[float | None, float | None, bool]:
+        import narwhals.stable.v2 as nw
+
+        from evenhand.sources.engines.fetch import fetch
+
+        if count and len(np.unique(self.beginning(role, _SAMPLE))) <= GRID:
+            levels = self.values(role)
+            if len(levels) <= GRID:
+                return (min(levels), max(levels), True) if levels else (None, None, True)
+        value = nw.col("v")
+        row = fetch(self._numbers(role).select(value.min().alias("low"), value.max().alias("high")))
+        low, high = (_present(row[end]) for end in ("low", "high"))
+        return (low[0], high[0], False) if len(low) else (None, None, False)
+
+    def values(self, role: str) -> list[float]:
+        import narwhals.stable.v2 as nw
+
+        from evenhand.sources.engines.fetch import fetch
+
+        if role not in self._levels:
+            counted = self._numbers(role).group_by("v").agg(nw.len().alias("n"))
+            self._levels[role] = _present(fetch(counted, GRID + 2)["v"]).tolist()
+        return self._levels[role]
+
+    def quantiles(self, role: str, parts: int) -> Floats:
+        from evenhand.sources.engines import quantiles as ranks
+
+        return ranks.edges_of_rows(self._numbers(role), self.columns.literal, parts)
+
+    def beginning(self, role: str, rows: int) -> Floats:
+        """The first numbers of a column, whatever the engine takes for first."""
+        from evenhand.sources.engines.fetch import fetch_first
+
+        numbers = self.columns.frame.select(self.columns.number(role).alias("v"))
+        return _present(fetch_first(numbers, rows)["v"])
+
+    def wide_edges(self, *, sure: bool = False) -> dict[str, tuple[float, ...]]:
+        """Edges for attributes of very many numbers, which would make as many groups. The beginning of a column of
+        fractions tells most of them; `sure` looks at all numbers, after the group-by turned out too long."""
+        found = {}
+        for key in self.roles.grouping:
+            name = self.roles.keys[key]
+            if name in self.roles.bands or not self.columns.numeric(key):
+                continue
+            wide = self._different(key) >= MOST_LEVELS if sure else self._starts_wide(key)
+            if wide and (cut := self._quantile_edges(key)):
+                found[name] = cut
+        return found
+
+    @property
+    def widest(self) -> str:
+        keys = [key for key in self.roles.keys if key not in ("score", "count", "weight")]
+        most, key = max((self._different(key), key) for key in keys)
+        return f"{shorten(self.roles.keys[key])!r} has {most:,} different values"
+
+    def _starts_wide(self, key: str) -> bool:
+        return self.columns.fractional(key) and len(np.unique(self.beginning(key, _SAMPLE))) >= MOST_LEVELS
+
+    def _different(self, key: str) -> int:
+        from evenhand.sources.engines.fetch import fetch
+
+        found = fetch(self.columns.frame.select(self.columns.raw(key).n_unique().alias("n")))
+        return int(found["n"][0])
+
+    def _quantile_edges(self, key: str) -> tuple[float, ...]:
+        from evenhand.sources.engines import quantiles as ranks
+
+        return ranks.edges_of_people(self._numbers(key, people=True), self.columns.literal)
+
+    def _numbers(self, key: str, *, people: bool = False) -> Any:
+        """The numbers of a column that are there, as `v`; with people, how many each row stands for as `c`."""
+        import narwhals.stable.v2 as nw
+
+        wanted = [self.columns.number(key).alias("v")]
+        if people:
+            counted = self.roles.count is not None
+            wanted.append((self.columns.number("count") if counted else nw.lit(1)).cast(nw.Int64).alias("c"))
+        return self.columns.frame.select(*wanted).filter(~nw.col("v").is_null())
+
+
+def _is_spark(native: Any) -> bool:
+    return library(native) in ("pyspark", "sqlframe")
+
+
+def _numbered(native: Any) -> Any:
+    """A frame of Spark with its columns numbered: in a name it reads points and backticks, and no capitals."""
+    if not _is_spark(native) or not hasattr(native, "toDF"):
+        return native
+    return native.toDF(*(f"c{i}" for i in range(len(native.columns))))
+
+
+def _has_fractions(numbers: Floats) -> bool:
+    return bool(np.any(np.isfinite(numbers) & (numbers != np.floor(numbers))))
+
+
+def _present(values: Any) -> Floats:
+    """The numbers that are there."""
+    found = floats(values)
+    return found[~np.isnan(found)]

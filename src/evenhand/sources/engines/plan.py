@@ -1,0 +1,255 @@
+"""The one group-by of a frame that an engine holds, as a narwhals plan.
+
+Columns are projected first, step by step, and then only bare columns are summed: what stands inside an aggregate is
+silently ignored by some engines. Numbers are floats without NaN before they are compared, because engines disagree on
+whether NaN is above everything, below, or equal to itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import mul, or_
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from evenhand.errors import DataError, shorten
+from evenhand.sources.columns import as_floats
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS
+from evenhand.sources.roles import Roles
+from evenhand.sources.scores import Reading
+
+_TEXTUAL = ("IBIS", "SQLFRAME")  # these write a number into a statement, where an engine may read it as a decimal
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a frame by the keys of the roles, as expressions."""
+
+    frame: nw.LazyFrame[Any]
+    roles: Roles
+    reached: Mapping[str, str]
+    """What each column of the caller is called in the frame."""
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        return self.frame.collect_schema()
+
+    def kind(self, key: str) -> Any:
+        return self.schema[self._reach(key)]
+
+    def _reach(self, key: str) -> str:
+        return self.reached[self.roles.keys[key]]
+
+    def numeric(self, key: str) -> bool:
+        """Does the column hold numbers (a truth value is none)?"""
+        return bool(self.kind(key).is_numeric())
+
+    def fractional(self, key: str) -> bool:
+        """May the column hold fractions?"""
+        kind = self.kind(key)
+        return bool(kind.is_float() or kind.is_decimal())
+
+    def raw(self, key: str) -> nw.Expr:
+        """The value to group by; what it means is decided where all lines are read."""
+        value = nw.col(self._reach(key))
+        return value.cast(nw.String) if self.kind(key) in (nw.Categorical, nw.Enum) else value
+
+    def number(self, key: str, *, nan: bool = False) -> nw.Expr:
+        """The value as a float, null where it is missing; `nan` leaves NaN as it is."""
+        kind = self.kind(key)
+        if kind == nw.Boolean:
+            return nw.when(~self.raw(key).is_null()).then(self.raw(key).cast(nw.Int64).cast(nw.Float64))
+        if not kind.is_numeric():
+            name = shorten(self.roles.keys[key])
+            raise DataError(f"{key} column {name!r} is held as {kind}, not as numbers: cast it in the engine first.")
+        value = self.raw(key).cast(nw.Float64)
+        absent = as_floats(self.roles.na)
+        if not nan and self.fractional(key) and self.has_nan:
+            value = value.fill_nan(None)
+        if not absent:
+            return value
+        gone = reduce(or_, [value == self.literal(number) for number in absent])
+        return nw.when(~gone).then(value)
+
+    @property
+    def has_nan(self) -> bool:
+        """Does the engine know NaN? To SQLite it is NULL from the start, and there is no function that asks."""
+        native = nw.to_native(self.frame)
+        return self.frame.implementation.name != "IBIS" or str(native.get_backend().name) != "sqlite"
+
+    def literal(self, number: float) -> nw.Expr:
+        """A number without loss."""
+        if self.frame.implementation.name in _TEXTUAL:
+            return nw.lit(repr(float(number))).cast(nw.Float64)
+        return nw.lit(float(number))
+
+
+class Plan:
+    """The group-by of some roles. `keys` are the columns that hold raw values; the rest is named as in `grouped`."""
+
+    def __init__(self, columns: Columns, read: Reading | None, edges: Mapping[str, Sequence[float]]) -> None:
+        self.columns, self.roles, self.reading = columns, columns.roles, read
+        regressed = self.roles.task == "regression"
+        decisions = () if regressed else ("label", "prediction")
+        measured = ("prediction", "label") if regressed else ("score",)
+        known = self.roles.keys
+        self.keys = {key: f"k{i}" for i, key in enumerate((*self.roles.grouping, *decisions)) if key in known}
+        self.numbers = [role for role in (*measured, "count", "weight") if role in known]
+        # Text that is to be cut into bands stays as it is: what of it is a number is decided where lines are read.
+        cut = [key for key in self.roles.grouping if known[key] in edges and columns.numeric(key)]
+        self.edges = {key: edges[known[key]] for key in cut}
+        self.weighted = self.roles.weight is not None
+
+    @property
+    def frame(self) -> nw.LazyFrame[Any]:
+        """The whole plan; nothing of it has run."""
+        by, sums = self._by(), self._sums()
+        flat = self._checked(self._picked()).select(
+            *(nw.col(name) for name in self.keys.values()),
+            *(value.alias(name) for name, value in (by | sums).items()),
+        )
+        counted = [] if "n" in sums else [nw.len().alias("n")]
+        totals = [nw.col(name).sum() for name in sums]
+        grouped = flat.group_by(*self.keys.values(), *by).agg(*counted, *totals)
+        whole = ["n", *(name for name in sums if name.startswith("wrong"))]  # summed as decimals by some engines
+        return grouped.with_columns(nw.col(*whole).cast(nw.Int64))
+
+    def _picked(self) -> nw.LazyFrame[Any]:
+        """Raw values and clean numbers."""
+        keys = [self._key(key).alias(name) for key, name in self.keys.items()]
+        numbers = [self.columns.number(role, nan=self._spares(role)).alias(f"v_{role}") for role in self.numbers]
+        return self.columns.frame.select(*keys, *numbers)
+
+    def _spares(self, role: str) -> bool:
+        """May NaN stay? To no engine it is below a number, so `_bin` finds it outside the range, where it makes a line
+        of its own whose sums nobody reads. To clean it first would cost a tenth of the whole group-by."""
+        read = self.reading
+        return role == "score" and read is not None and not read.bins.exact and read.cutoff is None
+
+    def _key(self, key: str) -> nw.Expr:
+        if key not in self.edges:
+            return self.columns.raw(key)
+        return banded(self.columns, self.columns.number(key), self.edges[key])
+
+    def _checked(self, picked: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Counts and weights that are none become 0, and a column says so; a score is turned to mean positive."""
+        new: dict[str, nw.Expr] = {}
+        if self.roles.count is not None:
+            count = nw.col("v_count")
+            wrong = self._outside(count, LARGEST_COUNT) | (count != count.floor())
+            new |= {"wrong_count": _one(wrong), "v_count": nw.when(wrong).then(self._zero).otherwise(count)}
+        if self.weighted:
+            weight = nw.col("v_weight")
+            wrong = self._outside(weight, LARGEST_WEIGHT)
+            new |= {"wrong_weight": _one(wrong), "v_weight": nw.when(wrong).then(self._zero).otherwise(weight)}
+        if self.reading is not None and self.reading.mirror is not None:
+            turned = self.columns.literal(self.reading.mirror) - nw.col(self._axis)
+            new |= {"unturned": nw.col(self._axis), self._axis: turned}
+        return picked.with_columns(*(value.alias(name) for name, value in new.items())) if new else picked
+
+    def _outside(self, value: nw.Expr, most: float) -> nw.Expr:
+        return value.is_null() | (value < self._zero) | (value > self.columns.literal(most))
+
+    @property
+    def _zero(self) -> nw.Expr:
+        return self.columns.literal(0.0)
+
+    @property
+    def _axis(self) -> str:
+        return f"v_{self.roles.axis}"
+
+    def _by(self) -> dict[str, nw.Expr]:
+        """What is grouped by beside the raw values."""
+        read = self.reading
+        if read is None:
+            return {}
+        found = {}
+        score, label = nw.col(self._axis), nw.col("v_label")
+        if read.cutoff is not None:
+            decided = _one(score >= self.columns.literal(read.cutoff))
+            found["decided"] = nw.when(score.is_null()).then(nw.lit(-1)).otherwise(decided)
+        if read.outcome:
+            passed = [_one(label >= self.columns.literal(edge)) for edge in read.outcome[1:-1]]
+            found["band"] = nw.when(label.is_null()).then(nw.lit(-1)).otherwise(sum(passed, nw.lit(0)))
+        found["bin"] = self._bin(read)
+        return found
+
+    def _bin(self, read: Reading) -> nw.Expr:
+        """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up.
+
+        The score at the upper end is too high, one outside the range is beyond, and some edges are counted twice; see
+        `Bins.settle`.
+        """
+        score, number = nw.col(self._axis), self.columns.literal
+        if read.bins.exact:
+            return score
+        low, high = number(read.bins.low), number(read.bins.high)
+        given = nw.col("unturned") if read.mirror is not None else score
+        above = score - low if read.bins.low else score
+        place = (above * number(read.bins.scale)).floor()
+        if read.pace is not None:
+            place = place + (above * number(read.pace.scale)).floor()
+        for edge in read.compared:
+            place = place + nw.when(score >= number(edge)).then(number(1)).otherwise(number(0))
+        inside = (given >= low) & (given <= high)
+        place = nw.when(inside).then(place).otherwise(given.abs() + number(read.bins.beyond))
+        for odd in read.pace.odd if read.pace is not None else ():
+            place = nw.when(score == number(odd)).then(number(read.place(odd))).otherwise(place)
+        return place
+
+    def _sums(self) -> dict[str, nw.Expr]:
+        people, weight = nw.col("v_count"), nw.col("v_weight")
+        counted = [people] if self.roles.count is not None else []
+        found: dict[str, nw.Expr] = {}
+        if counted:
+            found |= {"wrong_count": nw.col("wrong_count"), "n": people.cast(nw.Int64)}
+        by: dict[str, list[nw.Expr]] = {"": counted}
+        if self.weighted:
+            found["wrong_weight"] = nw.col("wrong_weight")
+            by = {"w": [*counted, weight], "w2": [*counted, weight, weight]}
+            found |= {name: reduce(mul, factors) for name, factors in by.items()}
+        return found | self._products(by)
+
+    def _products(self, by: Mapping[str, list[nw.Expr]]) -> dict[str, nw.Expr]:
+        """The products that are summed beside people and weights, named as in `names_of_sums`."""
+        if self.reading is None:
+            return {}
+        if self.reading.outcome is not None:
+            letters = self._letters(self.reading.middle)
+            return {
+                f"{name}_{moment}" if name else moment: reduce(mul, [*factors, *(letters[letter] for letter in moment)])
+                for name, factors in by.items()
+                for moment in MOMENTS
+            }
+        s = nw.col(self._axis)
+        wanted = {"s": ("", 1), "s2": ("", 2)}
+        if self.weighted:
+            wanted = {"ws": ("w", 1), "w2s": ("w2", 1), "w2s2": ("w2", 2)}
+        return {name: reduce(mul, [*by[key], *[s] * power]) for name, (key, power) in wanted.items()}
+
+    def _letters(self, middle: float) -> dict[str, nw.Expr]:
+        """What MOMENTS are made of. Without a label all but f is null, and a sum of nulls is 0."""
+        predicted, centre = nw.col("v_prediction"), self.columns.literal(middle)
+        label = nw.col("v_label") if self.roles.label is not None else nw.when(predicted.is_null()).then(predicted)
+        error = label - predicted
+        return {"f": predicted - centre, "y": label - centre, "e": error, "a": error.abs()}
+
+
+def banded(columns: Columns, number: nw.Expr, edges: Sequence[float]) -> nw.Expr:
+    """A number as the lower edge of its band; outside all bands it stays, so that the error can show it."""
+    if len(edges) < 2:
+        return number
+    low, high = (columns.literal(edge) for edge in (edges[0], edges[-1]))
+    place = columns.literal(edges[-2])
+    for start, end in reversed(list(itertools.pairwise(edges[:-1]))):
+        place = nw.when(number < columns.literal(end)).then(columns.literal(start)).otherwise(place)
+    return nw.when(number.is_null() | (number < low) | (number > high)).then(number).otherwise(place)
+
+
+def _one(condition: nw.Expr) -> nw.Expr:
+    """1 where it holds, else 0, also where it is unknown."""
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))

@@ -1,0 +1,303 @@
+"""What files are to DuckDB: one relation, and for each column how it is reached there and its type.
+
+Nothing is guessed from values: a CSV is text throughout, JSON is decoded level by level, and a column is found by
+its exact name, whatever characters and capitals it has.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import os
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import DataError, MissingDependencyError, listing, short_path, shorten
+from evenhand.sources.roles import without_point
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+TITLES = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines", "arrow": "Arrow"}
+
+_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMERIC = (*_SIGNED, *(f"U{kind}" for kind in _SIGNED), "FLOAT", "DOUBLE", "DECIMAL")
+_UNTYPED = "text of a CSV"
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_HEAD = 1 << 20
+
+_MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # at both ends of a whole file
+
+# What a file may begin with that is not what its suffix says, and the remedy.
+_STARTS = {
+    b"PAR1": ("a Parquet file", "Name it .parquet."),
+    b"ARROW1": ("an Arrow file", "Name it .arrow."),
+    b"\x1f\x8b": ("gzipped", "Let its name end in .gz, as .csv.gz."),
+    b"PK\x03\x04": ("a zip archive or an Excel sheet", "Unpack it, or save it as CSV."),
+    b"\x89PNG": ("a picture", "Choose another file."),
+    b"\xff\xfe": ("UTF-16 text", "Save it as UTF-8."),
+    b"\xfe\xff": ("UTF-16 text", "Save it as UTF-8."),
+}
+
+Run = Callable[[str], list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its expression in the relation and its DuckDB type."""
+
+    sql: str
+    kind: str
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind.startswith(_NUMERIC) and not self.kind.endswith("]")
+
+    @property
+    def key(self) -> str:
+        """The value to group by, NULL where it is missing; `decode` makes it what it was."""
+        if self.kind in ("FLOAT", "DOUBLE"):
+            number = f"CAST({self.sql} AS DOUBLE)"
+            return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
+        if self.kind == "JSON":
+            return f"nullif(CAST({self.sql} AS VARCHAR), 'null')"
+        return f"make_timestamp(epoch_us({self.sql}))" if self.kind == _ZONED else self.sql
+
+    def decode(self, value: Any) -> Any:
+        if value is None:
+            return None
+        if self.kind == "JSON":
+            return json.loads(value)
+        if self.kind == _UNTYPED:
+            return without_point(value)  # a column of 1, 2 and nothing is often written as 1.0, 2.0 and nothing
+        return value.replace(tzinfo=UTC) if self.kind == _ZONED else value
+
+    @property
+    def text(self) -> str:
+        return f"({self.sql} ->> '$')" if self.kind == "JSON" else f"CAST({self.sql} AS VARCHAR)"
+
+    @property
+    def number(self) -> str:
+        """The value as a number, NULL where it is none; NaN stays."""
+        plain = self.numeric or self.kind == "BOOLEAN"
+        return f"CAST({self.sql} AS DOUBLE)" if plain else f"TRY_CAST(trim({self.text}) AS DOUBLE)"
+
+    def strange(self, absent: Collection[str]) -> str:
+        """Is the value neither a number nor missing?"""
+        gone = ", ".join(literal(text) for text in ("", *absent))
+        return f"{self.key} IS NOT NULL AND {self.number} IS NULL AND trim({self.text}) NOT IN ({gone})"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Files as one table; names in `twice` stand for several columns each."""
+
+    relation: str
+    columns: Mapping[str, Column]
+    twice: frozenset[str] = frozenset()
+
+
+def open_table(paths: Sequence[Path], kind: str, connection: Any, run: Run) -> Table:
+    """Look at the files, and say how their columns are reached."""
+    for path in paths:
+        _check_content(path, kind)
+    if kind == "csv":
+        return _csv(paths)
+    return _arrow(paths, connection, run) if kind == "arrow" else {"json": _json, "parquet": _parquet}[kind](paths, run)
+
+
+def explain(paths: Sequence[Path], kind: str, error: Exception) -> str:
+    """Why files could not be read, in one line, without the parts of a message that quote our statement."""
+    where = short_path(paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more")
+    told = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    if kind == "csv" and "state machine" in told:
+        lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
+    return f"{where!r} cannot be read as {TITLES[kind]}: {shorten(' '.join(lines[:4]), 300)}"
+
+
+def identifier(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def double(number: float) -> str:
+    """A number without loss: DuckDB reads a bare 0.1 as a decimal, and rounds long ones twice."""
+    return f"CAST('{number!r}' AS DOUBLE)"
+
+
+def path_list(paths: Sequence[Path]) -> str:
+    """Paths in which stars and brackets are only characters, for a reader that takes globs."""
+    whole = (os.path.abspath(path) for path in paths)  # DuckDB would read ~ and s3: at the beginning
+    plain = ("".join(f"[{mark}]" if mark in "*?[" else mark for mark in path) for path in whole)
+    return "[" + ", ".join(literal(path) for path in plain) + "]"
+
+
+def is_gzipped(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
+
+
+def _compression(paths: Sequence[Path]) -> str:
+    return ", compression = 'gzip'" if all(is_gzipped(path) for path in paths) else ""
+
+
+def _parquet(paths: Sequence[Path], run: Run) -> Table:
+    files = path_list(paths)
+    relation = f"read_parquet({files}, union_by_name = true)"
+    schema = run(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({path_list(paths[:1])})")  # noqa: S608
+    names, below = [], 0
+    for title, children in schema[1:]:
+        if not below:
+            names.append(title)
+        below += children - bool(below)
+    return _described(relation, names, run)
+
+
+def _arrow(paths: Sequence[Path], connection: Any, run: Run) -> Table:
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+    except ImportError:
+        raise MissingDependencyError("Arrow files are read with pyarrow: pip install pyarrow") from None
+    import duckdb
+
+    try:
+        files = ds.dataset([str(path) for path in paths], format="ipc")
+        connection.register("arrow_files", files)
+    except (pa.ArrowInvalid, OSError, duckdb.Error) as error:
+        raise DataError(explain(paths, "arrow", error)) from None
+    return _described("arrow_files", files.schema.names, run)
+
+
+def _described(relation: str, names: Sequence[str], run: Run) -> Table:
+    """DuckDB tells no capitals apart and renames a column that only differs in them; `names` are the real ones."""
+    found = run(f"DESCRIBE SELECT * FROM {relation}")  # noqa: S608 - names are quoted, values are ours
+    titles = names if len(names) == len(found) else [row[0] for row in found]
+    columns = {title: Column(identifier(row[0]), row[1]) for title, row in zip(titles, found, strict=True)}
+    return Table(relation, columns, _several(titles))
+
+
+def _json(paths: Sequence[Path], run: Run) -> Table:
+    relation = f"read_ndjson_objects({path_list(paths)}{_compression(paths)})"
+    keys = "CASE WHEN json_type(json) = 'OBJECT' THEN json_keys(json) ELSE [NULL] END"
+    found = {row[0] for row in run(f"SELECT DISTINCT unnest({keys}) FROM {relation}")}  # noqa: S608 - as above
+    if None in found:
+        raise DataError(f"{short_path(paths[0])!r} must hold a JSON object {{...}} in every line, and nothing else.")
+    columns = {}
+    for title in sorted(found):
+        pointer = "/" + title.replace("~", "~0").replace("/", "~1")
+        columns[title] = Column(f"json_extract(json, {literal(pointer)})", "JSON")
+    return Table(relation, columns)
+
+
+def _csv(paths: Sequence[Path]) -> Table:
+    """Every column as text, numbered by the header as we read it."""
+    dialects = {_dialect(path) for path in paths}
+    if len(dialects) > 1:
+        raise DataError(f"the files have different columns: {listing(' '.join(names) for _, names, _ in dialects)}.")
+    delimiter, names, ending = dialects.pop()
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
+    relation = (
+        f"read_csv({path_list(paths)}{_compression(paths)}, auto_detect = false, header = true, "
+        f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', max_line_size = 16777216, "
+        f"columns = {{{columns}}}{ending and f', new_line = {literal(ending)}'})"
+    )
+    reached = {title: Column(f"nullif(c{i}, '')", _UNTYPED) for i, title in enumerate(names)}
+    return Table(relation, reached, _several(names))
+
+
+def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
+    """The delimiter of a CSV, the names of its columns, and how lines end if a name with a line break hides it."""
+    head = _head(path)
+    shown = repr(short_path(path))
+    try:
+        text = head.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:
+            raise DataError(f"{shown} is not UTF-8 text: save it as UTF-8.") from None
+        text = head[: error.start].decode("utf-8-sig")
+    if not text.strip():
+        raise DataError(f"{shown} is empty.")
+    if not text.splitlines()[0].strip():
+        raise DataError(f"{shown} begins with an empty line: the first line must name the columns.")
+    # Names may hold other delimiters, so the one is right that splits every line into as many fields as the first.
+    tabbed = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
+    try:
+        split = {mark: _records(text, mark, 20) for mark in ("\t" if tabbed else ",;\t|")}
+    except csv.Error as error:
+        raise DataError(f"the first lines of {shown} cannot be read as CSV: {error}. Is a quote left open?") from None
+    even = {mark: all(len(line) in (0, len(lines[0])) for line in lines) for mark, lines in split.items()}
+    delimiter = max(split, key=lambda mark: (len(split[mark][0]) > 1, even[mark], len(split[mark][0])))
+    names = tuple(split[delimiter][0])
+    return delimiter, names, _ending(text) if any(mark in title for title in names for mark in "\r\n") else ""
+
+
+def _check_content(path: Path, kind: str) -> None:
+    """Say what a file is that is not what its suffix says, or that it is cut short."""
+    head, shown, own = _head(path, 1 << 16), repr(short_path(path)), _MARKS.get(kind)
+    if own is not None and head.startswith(own):
+        if not _tail(path).endswith(own):
+            raise DataError(f"{shown} is cut short: its end is missing. Write or copy it again.")
+        return
+    for start, (what, remedy) in _STARTS.items():
+        if head.startswith(start):
+            raise DataError(f"{shown} is {what}, not {TITLES[kind]}. {remedy}")
+    if own is not None:
+        raise DataError(f"{shown} is not {TITLES[kind]}, whatever its suffix says.")
+    if b"\0" in head:
+        raise DataError(f"{shown} holds null bytes, so it is no text: save it as UTF-8.")
+    if kind == "json" and head.startswith(b"\xef\xbb\xbf"):
+        raise DataError(f"{shown} begins with a byte-order mark: save it as UTF-8 without one.")
+
+
+def _tail(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 8, 0))
+        return file.read()
+
+
+def _head(path: Path, size: int = _HEAD) -> bytes:
+    try:
+        with gzip.open(path) if is_gzipped(path) else path.open("rb") as file:
+            return file.read(size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{short_path(path)!r} cannot be read: {error}.") from None
+
+
+def _ending(text: str) -> str:
+    """How the first line of a CSV ends, as DuckDB spells it."""
+    outside = "".join(text.split('"')[::2])  # what stands between quoted parts
+    end = min((outside.find(mark) for mark in "\r\n" if mark in outside), default=0)
+    return "\\r\\n" if outside[end : end + 2] == "\r\n" else "\\r" if outside[end : end + 1] == "\r" else "\\n"
+
+
+def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
+    """The first lines of a CSV, split; a line that the end of the text cuts off is left out."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    found = list(itertools.islice(lines, most + 1))
+    return found[:most] if len(found) > most or len(text) < _HEAD else found[:-1] or found
+
+
+def _several(names: Collection[str]) -> frozenset[str]:
+    return frozenset(title for title, times in Counter(names).items() if times > 1)

@@ -1,0 +1,136 @@
+"""What an engine is asked before its group-by, and how the lines of its answer are read. Shared by files and frames.
+
+An engine groups by raw values and by the bin of a score. To cut a score it must know its range, and whether the score
+has few values; that is asked first, and only where the call does not tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.errors import DataError, Problems, shorten
+from evenhand.sources import scores as scoring
+from evenhand.sources.bins import GRID
+from evenhand.sources.columns import numbers
+from evenhand.sources.lines import Lines, complain_count, complain_weight, names_of_sums
+from evenhand.sources.roles import Roles
+from evenhand.sources.scores import Reading
+
+MOST_LINES = 2_000_000
+"""More lines than this are no groups."""
+MOST_LEVELS = 2000
+"""Of a numeric attribute; above this its quantiles are found first."""
+
+
+class Looks(Protocol):
+    """What can be asked of the numbers of one role, the missing ones left out."""
+
+    def extremes(self, role: str, *, count: bool) -> tuple[float | None, float | None, bool]:
+        """The least and the greatest; where `count` asks for it also whether there may be few different ones."""
+
+    def values(self, role: str) -> Sequence[float]:
+        """The different ones, or more than GRID of them."""
+
+    def quantiles(self, role: str, parts: int) -> Floats:
+        """The edges of so many parts that hold equally many rows, each a number that occurs; none without rows."""
+
+
+def settle(roles: Roles, engine: Looks) -> Reading | None:
+    """How the score, or the prediction of a regressor, is cut; None where nothing is."""
+    if roles.axis is None:
+        return None
+    read = _score(roles, engine)
+    return replace(read, outcome=_outcome(roles, engine)) if roles.task == "regression" else read
+
+
+def say_outside(roles: Roles, engine: Looks) -> None:
+    """Raise the error that names the score outside its range: nobody looks for it while the range is given."""
+    _score(roles, engine, look=True)
+
+
+def _score(roles: Roles, engine: Looks, *, look: bool = False) -> Reading:
+    like = roles.like_scores if roles.like_scores is not None and not roles.like_scores.bins.exact else None
+    known = (like.bins.low, like.bins.high) if like is not None else roles.score_range
+    axis = str(roles.axis)
+    if look or known is None or (like is None and roles.strategy == "quantile"):
+        low, high, few = engine.extremes(axis, count=roles.score_range is None)
+    else:
+        (low, high), few = known, False
+    if low is None or high is None:
+        raise DataError(f"{roles.axis_title} has no number at all.")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise DataError(f"{roles.axis_title} holds an infinite value; cut it to a range first.")
+    if like is not None:
+        return scoring.settled(roles, like, low, high)
+    if roles.resolution == "exact":
+        raise DataError("resolution='exact' keeps every distinct score and is for data in memory.")
+    values = None
+    if few and roles.score_range is None:
+        levels = engine.values(axis)
+        values = np.array(levels, dtype=np.float64) if len(levels) <= GRID else None
+    quantiles = engine.quantiles(axis, roles.bins)[1:-1] if roles.strategy == "quantile" else None
+    return scoring.prepare(roles, float(low), float(high), values, quantiles)
+
+
+def _outcome(roles: Roles, engine: Looks) -> tuple[float, ...]:
+    """The bands of what happened, for a regressor."""
+    if roles.label is None:
+        return ()
+    like = roles.like_scores.outcome if roles.like_scores is not None else None
+    if roles.label in roles.bands or like:
+        found = [end for end in engine.extremes("label", count=False)[:2] if end is not None]
+        edges = np.array(found, dtype=np.float64)
+    else:
+        edges = engine.quantiles("label", scoring.OUTCOME_BANDS)
+    low, high = scoring.extent(edges, f"label column {shorten(roles.label)!r}")
+    return scoring.settled_outcome(roles, low, high, edges[1:-1])
+
+
+def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: Reading | None) -> Lines:
+    """The lines of a group-by. `keys` are the raw values by the key of their role; `found` holds n, and where they
+    were asked for decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums`."""
+    lines = dict(keys)
+    if "decided" in found:
+        lines["decided"] = floats(found["decided"]).astype(np.int8)
+    if "band" in found:
+        lines["band"] = floats(found["band"]).astype(np.int32)
+    if read is not None:
+        places = floats(found["bin"])
+        lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places, read.twice)
+    problems = Problems()
+    complain_count(int(floats(found.get("wrong_count", ())).sum()), str(roles.count), problems)
+    complain_weight(int(floats(found.get("wrong_weight", ())).sum()), str(roles.weight), problems)
+    problems.raise_if_any(DataError)
+    people = _whole(found["n"])
+    weights = [floats(found[name]) if roles.weight is not None else None for name in ("w", "w2")]
+    scores = None
+    if read is not None:
+        names = [name for name in names_of_sums(read, roles.weight is not None) if name not in ("w", "w2")]
+        scores = {name: floats(found[name]) for name in names}
+    return Lines(lines, len(people), people, weights[0], weights[1], reading=read, scores=scores)
+
+
+def outside(lines: Lines) -> bool:
+    """Does a line hold a score outside the range?"""
+    return lines.reading is not None and bool((lines.columns["bin"] >= lines.reading.bins.count).any())
+
+
+def floats(values: Any) -> Floats:
+    """A column of numbers from any engine as floats, NaN for none."""
+    if isinstance(values, (list, tuple)):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return numbers(values, "column", "of numbers")[0]
+
+
+def _whole(values: Any) -> npt.NDArray[np.int64]:
+    """A column of whole numbers from any engine, past 2⁵³ too; none is missing."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    return np.asarray(np.ma.getdata(values)).astype(np.int64)

@@ -1,0 +1,73 @@
+"""Lines: what a source hands over, raw; what may be wrong with counts and weights; which sums a line may carry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenhand.core.arrays import Floats, Ints
+from evenhand.errors import Problems, shorten
+from evenhand.sources.roles import Roles
+from evenhand.sources.scores import Reading
+
+LARGEST_COUNT = 2**53
+LARGEST_WEIGHT = 1e100
+"""Above these, sums and squares would no longer be numbers."""
+
+PLAIN = ("s", "s2")
+WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
+
+MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "eeyy")
+"""Of a regressor, each a product of its letters: the prediction f and the outcome y, both measured from the middle of
+the range, the residual e = y − f and its size a. Without a label all but those of f are 0."""
+
+
+def names_of_sums(reading: Reading, weighted: bool) -> tuple[str, ...]:
+    """What a table sums beside people, in order."""
+    if reading.outcome is None:
+        return WEIGHTED if weighted else PLAIN
+    if not weighted:
+        return MOMENTS
+    return ("w", "w2", *(f"{by}_{moment}" for by in ("w", "w2") for moment in MOMENTS))
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
+    `edges` where it had to cut an attribute into bands of its own."""
+
+    columns: Mapping[str, Any]
+    length: int
+    n: Ints | None = None
+    w: Floats | None = None
+    w2: Floats | None = None
+    edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    reading: Reading | None = None
+    scores: Mapping[str, Floats] | Floats | None = None
+    """The scores of the lines, or their sums where an engine has made them (see `names_of_sums`)."""
+    outcomes: Floats | None = None
+    """What happened, where a regressor's lines are rows."""
+
+
+def complain_count(wrong: int, name: str, problems: Problems) -> None:
+    if wrong:
+        problems.add(
+            f"count column {shorten(name)!r} is negative, missing, infinite or not whole in {wrong:,} rows: "
+            "a count says how many people a row stands for."
+        )
+
+
+def complain_weight(wrong: int, name: str, problems: Problems) -> None:
+    if wrong:
+        problems.add(
+            f"weight column {shorten(name)!r} is negative, missing or infinite in {wrong:,} rows: "
+            "a weight is a number of 0 or more."
+        )
+
+
+def complain_twice(twice: Collection[str], roles: Roles, problems: Problems) -> None:
+    """A column that is asked for must be one; a name that nobody asked for may occur as often as it likes."""
+    for key, name in roles.keys.items():
+        if key not in roles.arrays and name in twice:
+            problems.add(f"the data has several columns named {shorten(name)!r}; rename them.")

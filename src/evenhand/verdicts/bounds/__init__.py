@@ -1,0 +1,1 @@
+"""The intervals of a table of measures: simultaneous, from draws, or classical for each pair."""

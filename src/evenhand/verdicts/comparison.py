@@ -1,0 +1,300 @@
+"""Comparison: groups side by side, as a difference and as a ratio. Arrays in, arrays out.
+
+One orientation everywhere: group − reference, group / reference. Without a reference, the extremes are compared:
+highest − lowest, and lowest / highest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand.core.arrays import Bools, Floats
+from evenhand.core.results import Group, JudgedOn, spell
+from evenhand.errors import CallError, listing, nearest
+from evenhand.measures.cells import Measure, evaluate
+from evenhand.sources.roles import spelling
+
+WORDS = ("rest", "overall", "largest", "highest")
+Against = Literal["extremes", "highest", "reference", "rest", "overall"]
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How another tool sets groups side by side, so that its numbers can be reproduced."""
+
+    pool: bool = False  # everyone but the reference is one group
+    fold: bool = False  # differences without a sign, ratios at most 1
+    default_reference: str | None = None
+    needs_reference: bool = False
+
+
+CONVENTIONS: dict[str, Convention] = {
+    "fairlearn": Convention(fold=True),
+    "aif360": Convention(pool=True, needs_reference=True),
+    "aequitas": Convention(default_reference="largest"),
+    "virny": Convention(pool=True, needs_reference=True),
+    "exfairness": Convention(fold=True),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each group is compared with.
+
+    Against "highest" is between extremes, so that its interval allows for the data having chosen both groups; beside
+    the gap, every group has a row that sets it against the highest one.
+    """
+
+    against: Against = "extremes"
+    reference: Group | None = None
+    fold: bool = False
+
+    @property
+    def between_extremes(self) -> bool:
+        """Do the highest and the lowest group make the gap, with no baseline?"""
+        return self.against in ("extremes", "highest")
+
+    @property
+    def name(self) -> str | None:
+        """What the groups are set against, in words; None between extremes."""
+        words = {"extremes": None, "highest": "the highest", "rest": "everyone else", "overall": "everyone"}
+        return words.get(self.against, spell(self.reference))
+
+
+def find_convention(name: str | None) -> Convention:
+    if name is None:
+        return Convention()
+    if name not in CONVENTIONS:
+        raise CallError(f"convention={name!r} is not known; {nearest(str(name), CONVENTIONS)}")
+    return CONVENTIONS[name]
+
+
+def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:
+    """A reference for several attributes as a mapping by attribute; every value in it must be a group.
+
+    None and the WORDS stay what they are, and so does a value for each attribute.
+    """
+    if reference is None or isinstance(reference, (tuple, list)):
+        return reference
+    values = {name: {group[i] for group in groups} - {None} for i, name in enumerate(attributes)}
+    if not isinstance(reference, Mapping):
+        spelled = spelling(reference)
+        found = {name: reference for name in attributes if spelled in values[name]}
+        if found or spelled in WORDS:
+            return found or spelled
+        every = sorted({value for group in values.values() for value in group if value is not None})
+        raise CallError(f"reference={spelled!r} is not a group; {nearest(spelled, every)}")
+    for name, value in reference.items():
+        if name not in values:
+            raise CallError(f"reference= names {name!r}, which is no attribute here; {nearest(str(name), attributes)}")
+        if spelling(value) not in values[name]:
+            known = sorted(value for value in values[name] if value is not None)
+            raise CallError(f"reference {value!r} is not a group of {name!r}; the groups are {listing(known)}.")
+    return reference
+
+
+def plan(
+    reference: Any,
+    attributes: Sequence[str],
+    groups: Sequence[Group],
+    sizes: Mapping[Group, int],
+    convention: Convention,
+) -> Plan:
+    """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest" or "highest".
+
+    An intersection has a reference only if every attribute of it has one.
+    """
+    if reference is None:
+        reference = convention.default_reference
+    if reference is None and convention.needs_reference:
+        raise CallError("this convention compares with a privileged group: name it, as in reference='White'.")
+    if reference is None:
+        return Plan(fold=convention.fold)
+    if isinstance(reference, Mapping):
+        for name in reference:
+            if not isinstance(name, str):
+                raise CallError(f"reference= maps attributes to values; {name!r} is not an attribute.")
+        wanted = [reference.get(name) for name in attributes]
+        if any(value is None for value in wanted):
+            return Plan(fold=convention.fold)
+        values: tuple[Any, ...] = tuple(wanted)
+    else:
+        values = tuple(reference) if isinstance(reference, (tuple, list)) else (reference,)
+    found = _find(values, groups)
+    if found is not None:
+        return Plan("reference", found, convention.fold)
+    if values in (("rest",), ("overall",), ("highest",)):
+        return Plan(values[0], fold=convention.fold)
+    if values == ("largest",):
+        known = [group for group in groups if None not in group] or list(groups)
+        return Plan("reference", max(known, key=lambda group: sizes[group]), convention.fold)
+    if len(values) != len(attributes) and not isinstance(reference, Mapping):
+        return Plan(fold=convention.fold)
+    shown = ", ".join(str(value) for value in values)
+    names = [spell(group) for group in groups]
+    raise CallError(
+        f"reference={shown!r} is not a group of {' × '.join(attributes)}; {nearest(shown, names)} "
+        f"The groups are {listing(names)}."
+    )
+
+
+def _find(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
+    spelled = tuple(spelling(value) for value in values)
+    return next((group for group in groups if group == spelled), None)
+
+
+def baselines(cells: Floats, rows: Sequence[Measure], chosen: Plan, groups: Sequence[Group]) -> Floats | None:
+    """What each measure of each group is compared with, [..., measures, groups]; None between extremes.
+
+    `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself.
+    """
+    if chosen.between_extremes:
+        return None
+    shape = cells.shape[:-1]
+    total = cells.sum(axis=-2)
+    if chosen.against == "overall":
+        values = evaluate(total[..., None, :], rows, total)
+    elif chosen.against == "rest":
+        values = evaluate(total[..., None, :] - cells, rows, total)
+    else:
+        values = evaluate(cells, rows, total)
+    if chosen.against != "reference":
+        return np.stack([np.broadcast_to(values[row.name], shape) for row in rows], axis=-2)
+    place = next((i for i, group in enumerate(groups) if group == chosen.reference), None)
+    if place is None:
+        return np.full((*shape[:-1], len(rows), shape[-1]), np.nan)
+    base = np.stack([np.broadcast_to(values[row.name][..., [place]], shape) for row in rows], axis=-2)
+    base[..., place] = np.nan
+    return base
+
+
+def apart(values: Floats) -> tuple[Floats, Floats]:
+    """Highest − lowest and lowest / highest over the last axis; NaN where fewer than two groups have a value."""
+    enough = (~np.isnan(values)).sum(axis=-1) >= 2
+    high, low = np.fmax.reduce(values, axis=-1), np.fmin.reduce(values, axis=-1)
+    return np.where(enough, high - low, np.nan), np.where(enough, ratio(low, high), np.nan)
+
+
+def ratio(top: Any, bottom: Any) -> Floats:
+    """top / bottom; 0/0 is undefined, anything else over 0 is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.true_divide(top, bottom), dtype=np.float64)
+
+
+def folded(values: Any) -> Floats:
+    """A ratio and its inverse are the same distance from 1: the smaller of the two."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.minimum(values, np.true_divide(1.0, values)))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far apart groups are: the difference, the ratio, and the indices of the two groups that make it.
+
+    `low` is None where the other side is a baseline. `measure` is None where measures were averaged. Against a
+    baseline, `difference_at` and `ratio_at` are (measure, group): the two may be largest in different groups.
+    """
+
+    difference: float = math.nan
+    ratio: float = math.nan
+    high: int | None = None
+    low: int | None = None
+    measure: int | None = None
+    difference_at: tuple[int, int] | None = None
+    ratio_at: tuple[int, int] | None = None
+
+
+def gap(
+    values: Floats,
+    base: Floats | None,
+    usable: Bools,
+    *,
+    aggregate: str = "worst",
+    judged_on: JudgedOn = "difference",
+    one_sided: bool = False,
+    fold: bool = False,
+) -> Gap:
+    """The gap of one or several measures, `values` [measures, groups], over the groups that are usable."""
+    values = np.where(usable, values, np.nan)
+    if base is None:
+        return _between_extremes(values, aggregate, judged_on)
+    return _against(values, base, aggregate, judged_on, one_sided, fold)
+
+
+def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn) -> Gap:
+    counted = (~np.isnan(values)).sum(axis=1)
+    if not (counted >= 2).any() or (aggregate != "worst" and not (counted >= 2).all()):
+        return Gap()
+    high = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
+    # The last of equals, so that even groups without any gap are two.
+    low = values.shape[1] - 1 - np.argmin(np.where(np.isnan(values), np.inf, values)[:, ::-1], axis=1)
+    every = np.arange(len(values))
+    tops, bottoms = values[every, high], values[every, low]
+    differences = np.where(counted >= 2, tops - bottoms, np.nan)
+    ratios = np.where(counted >= 2, ratio(bottoms, tops), np.nan)
+    worst = _worst(differences if judged_on != "ratio" else -ratios)
+    if aggregate == "worst":
+        return Gap(_largest(differences), _smallest(ratios), int(high[worst]), int(low[worst]), worst)
+    return Gap(float(differences.mean()), float(ratios.mean()), int(high[worst]), int(low[worst]))
+
+
+def _against(values: Floats, base: Floats, aggregate: str, judged_on: JudgedOn, one_sided: bool, fold: bool) -> Gap:
+    differences, ratios = values - base, ratio(values, base)
+    if fold and aggregate == "mean":
+        return _mean_of_worst(differences, ratios)
+    if aggregate == "worst":
+        sizes, distances = np.abs(differences), ratios if one_sided else folded(ratios)
+    elif aggregate == "mean":
+        differences, ratios = differences.mean(axis=0, keepdims=True), ratios.mean(axis=0, keepdims=True)
+        sizes, distances = np.abs(differences), ratios if one_sided else folded(ratios)
+    else:
+        differences = np.abs(differences).mean(axis=0, keepdims=True)
+        ratios = folded(ratios).mean(axis=0, keepdims=True)
+        sizes, distances = differences, ratios
+    if np.isnan(sizes).all():
+        return Gap()
+    far = np.unravel_index(_worst(sizes.reshape(-1)), sizes.shape)
+    apart = np.unravel_index(_worst(-distances.reshape(-1)), distances.shape)
+    named = apart if judged_on == "ratio" and not np.isnan(distances).all() else far
+    difference, quotient = float(differences[far]), float(ratios[apart])
+    if fold:
+        difference, quotient = abs(difference), float(folded(quotient))
+    measure = int(named[0]) if aggregate == "worst" else None
+    places = [(int(place[0]), int(place[1])) for place in (far, apart)]
+    return Gap(difference, quotient, int(named[1]), None, measure, places[0], places[1])
+
+
+def _mean_of_worst(differences: Floats, ratios: Floats) -> Gap:
+    """The farthest group in each measure by itself, then the mean over the measures, as fairlearn has it."""
+    sizes, distances = np.abs(differences), folded(ratios)
+    if np.isnan(sizes).all():
+        return Gap()
+    far, apart = [_worst(row) for row in sizes], [_worst(-row) for row in distances]
+    every = np.arange(len(sizes))
+    first = _worst(sizes[every, far])
+    return Gap(
+        float(sizes[every, far].mean()),
+        float(distances[every, apart].mean()),
+        far[first],
+        None,
+        None,
+        (first, far[first]),
+        (_worst(-distances[every, apart]), apart[_worst(-distances[every, apart])]),
+    )
+
+
+def _worst(values: Floats) -> int:
+    return int(np.argmax(np.where(np.isnan(values), -np.inf, np.maximum(values, -np.finfo(np.float64).max))))
+
+
+def _largest(values: Floats) -> float:
+    return math.nan if np.isnan(values).all() else float(np.nanmax(values))
+
+
+def _smallest(values: Floats) -> float:
+    return math.nan if np.isnan(values).all() else float(np.nanmin(values))

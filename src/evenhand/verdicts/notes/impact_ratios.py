@@ -1,0 +1,132 @@
+"""Impact ratios: each group against the highest, with the tests that US employment practice reads beside them.
+
+Fisher's exact test is exact for small numbers; the two-standard-deviation test is the z of two proportions with their
+pooled variance. Both take the highest group as given, although the data chose it; the intervals allow for that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.core.results import Panel, Row, spell
+from evenhand.core.wording import amount, quotient
+from evenhand.inference.hypotheses import two_proportion_z
+from evenhand.inference.spread import Proportions
+from evenhand.measures.scores import Binned, above_median
+from evenhand.verdicts.stratum import Part
+
+MARK = 2.0  # standard deviations
+_COLUMNS = (
+    "group",
+    "people",
+    "rate",
+    "against",
+    "impact ratio",
+    "low",
+    "high",
+    "Fisher's exact p",
+    "standard deviations",
+    "shortfall",
+)
+_MOST_RATIOS, _MOST_TESTS = 20, 6
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A group below the highest: its row, its distance in standard deviations, and the people missing for parity."""
+
+    row: Row
+    exact: float | None
+    deviations: float
+    shortfall: float
+
+    @property
+    def name(self) -> str:
+        return spell(self.row.group)
+
+    @property
+    def ratio(self) -> float:
+        return self.row.ratio.value if self.row.ratio is not None else math.nan
+
+    @property
+    def rate(self) -> float:
+        return self.row.estimate.value if self.row.estimate is not None else math.nan
+
+    def told(self) -> str:
+        exact = "" if self.exact is None else f", Fisher's exact p {_p(self.exact)}"
+        return f"{self.name} ({abs(self.deviations):.1f}{exact})"
+
+
+def describe(part: Part, rows: Sequence[Row]) -> tuple[tuple[Panel, ...], list[str]]:
+    """The table and the sentences of a part whose one rate is set against the highest; else neither."""
+    spread = part.table.spreads[0] if len(part.table.spreads) == 1 else None
+    top = part.highest(0) if part.plan.against == "highest" and part.asked.judged_on == "ratio" else None
+    if top is None or not isinstance(spread, Proportions) or math.isnan(part.gap.ratio):
+        return (), []
+    lines = [_line(spread, j, top, rows[j]) for j in range(len(part.table.groups)) if rows[j].ratio is not None]
+    lines.sort(key=lambda line: line.ratio)
+    within = f" in {spell(part.stratum)}" if part.stratum else ""
+    panel = Panel("table", f"Impact ratios{within}", _COLUMNS, tuple(_cells(line) for line in lines))
+    return (panel,), _notes(part, top, [line for line in lines if line.row.group != part.table.groups[top]])
+
+
+def _line(spread: Proportions, j: int, top: int, row: Row) -> _Line:
+    """The shortfall is how many more of the group would have to be chosen for its rate to be that of both together."""
+    k, n = spread.k, spread.n
+    pooled = (k[j] + k[top]) / (n[j] + n[top])
+    z = 0.0 if j == top else two_proportion_z(k[j], n[j], k[top], n[top]).statistic
+    whole = bool((k == k.round()).all() and (n == n.round()).all())  # weights have no exact test
+    return _Line(row, row.p_value if whole else None, float(z), 0.0 if j == top else float(n[j] * pooled - k[j]))
+
+
+def _cells(line: _Line) -> tuple[object, ...]:
+    row, ratio = line.row, line.row.ratio
+    ends = (None, None, None) if ratio is None else (ratio.value, ratio.low, ratio.high)
+    return (line.name, row.n, line.rate, row.against, *ends, line.exact, line.deviations, line.shortfall)
+
+
+def _notes(part: Part, top: int, lines: Sequence[_Line]) -> list[str]:
+    row, value = part.table.measures[0], float(part.table.values[0, top])
+    shown = _some([f"{line.name} {quotient(line.ratio)} ({amount(line.rate)})" for line in lines], _MOST_RATIOS)
+    name = spell(part.table.groups[top])
+    notes = [f"Impact ratios against {name} ({amount(value)}), the highest {row.title}: {shown}."]
+    notes += _median(part) if row.name == "scoring_rate" else []
+    limit = part.asked.threshold
+    if limit is None:
+        return notes
+    kinds: dict[tuple[bool, bool], list[str]] = {}
+    for line in lines:
+        kinds.setdefault((line.ratio < limit, line.deviations <= -MARK), []).append(line.told())
+    told = {
+        (True, True): f"Below {limit:g} of it and two or more standard deviations under it",
+        (True, False): f"Below {limit:g} of it, yet less than two standard deviations under it",
+        (False, True): f"Not below {limit:g} of it, yet two or more standard deviations under it",
+    }
+    found = [(text, kinds[kind]) for kind, text in told.items() if kind in kinds]
+    return notes + [f"{text}: {_some(groups, _MOST_TESTS)}." for text, groups in found]
+
+
+def _median(part: Part) -> list[str]:
+    """Which scores count as above the median of everyone."""
+    scores = part.table.cube.scores
+    if scores is None:
+        return []
+    binned = Binned.of(scores, len(part.table.groups))
+    reading, bins = binned.reading, binned.reading.bins
+    share = above_median(binned.mass.sum(axis=(0, 1)), bins.exact)
+    last = int((share < 1).nonzero()[0][-1])
+    edge = float(reading.turn(bins.starts)[last])
+    side = "above" if reading.mirror is None else "below"
+    if bins.exact:
+        return [f"A score {side} {edge:g} is better than the median of everyone."]
+    return [f"A score {side} about {edge:.4g} is better than the median of everyone."]
+
+
+def _some(told: Sequence[str], most: int) -> str:
+    return ", ".join(told[:most]) + (f" and {len(told) - most} more" if len(told) > most else "")
+
+
+def _p(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"

@@ -1,0 +1,131 @@
+"""Tests of "no gap at all" for a finding: over all groups, within strata, and group by group against a baseline.
+
+A p-value stands beside the interval; it does not decide the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Group
+from evenhand.inference import hypotheses, multiplicity
+from evenhand.inference.hypotheses import Test
+from evenhand.inference.spread import Average, Normal, Proportions, Spread
+from evenhand.verdicts.policy import Policy, Request
+from evenhand.verdicts.stratum import Part
+
+Counts = tuple[Floats, Floats]
+
+
+def no_gap(parts: Sequence[Part]) -> tuple[Test | None, Counts | None]:
+    """The test of equal rates over all strata, and the counts it rests on."""
+    policy = parts[0].asked.policy
+    tests: list[Test] = []
+    counts: list[Counts] = []
+    for measure in range(len(parts[0].table.measures)):
+        if not any(part.judged.everyone[measure].any() for part in parts):
+            continue
+        spreads = [part.table.spreads[measure] for part in parts]
+        if len(parts) == 1 and isinstance(spreads[0], Normal):
+            tests.append(_wald(spreads[0], parts[0].judged.everyone[measure]))
+            continue
+        for chosen in zip(*(_proportions(spread) for spread in spreads), strict=True):
+            k, n = _by_stratum(parts, chosen, measure)
+            tests.append(_test(k, n, policy))
+            counts.append((k.reshape(-1), n.reshape(-1)))
+    if not tests:
+        return None, None
+    table = (np.concatenate([k for k, _ in counts]), np.concatenate([n for _, n in counts])) if counts else None
+    return hypotheses.combined(tests) if len(tests) > 1 else tests[0], table
+
+
+def by_group(part: Part) -> tuple[Floats, Floats] | None:
+    """For each measure and group, p against its baseline, plain and adjusted; None between extremes."""
+    if part.plan.against == "highest":
+        return _below_highest(part)
+    if part.table.base is None:
+        return None
+    p = np.full(part.table.values.shape, np.nan)
+    for i, (mine, theirs) in enumerate(zip(part.table.spreads, part.table.base_spreads, strict=False)):
+        if not isinstance(mine, Proportions) or not isinstance(theirs, Proportions):
+            continue
+        for j in np.flatnonzero(part.judged.everyone[i]).tolist():
+            if part.table.groups[j] != part.plan.reference and min(mine.n[j], theirs.n[j]) > 0:
+                p[i, j] = _test(np.array([[mine.k[j], theirs.k[j]]]), np.array([[mine.n[j], theirs.n[j]]]),
+                                part.asked.policy).p_value  # fmt: skip
+    return p, multiplicity.adjust(p.reshape(-1), part.asked.policy.correction).reshape(p.shape)
+
+
+def _below_highest(part: Part) -> tuple[Floats, Floats]:
+    """p of each group against the highest; Fisher's exact test for a ratio, as US employment practice has it."""
+    p = np.full(part.table.values.shape, np.nan)
+    for i, spread in enumerate(part.table.spreads):
+        top = part.highest(i)
+        if top is None or not isinstance(spread, Proportions) or spread.n[top] <= 0:
+            continue
+        for j in np.flatnonzero(part.judged.everyone[i] & (spread.n > 0)).tolist():
+            if j != top:
+                p[i, j] = _pair(spread, j, top, part.asked).p_value
+    return p, multiplicity.adjust(p.reshape(-1), part.asked.policy.correction).reshape(p.shape)
+
+
+def _pair(spread: Proportions, j: int, top: int, asked: Request) -> Test:
+    k, n = spread.k[[j, top]], spread.n[[j, top]]
+    whole = bool(np.all(k == np.rint(k)) and np.all(n == np.rint(n)))
+    if asked.judged_on == "ratio" and whole:
+        return hypotheses.fisher_exact(k[0], n[0], k[1], n[1])
+    return _test(k[None, :], n[None, :], asked.policy)
+
+
+def _proportions(spread: Spread | None) -> list[Proportions]:
+    if isinstance(spread, Proportions):
+        return [spread]
+    if isinstance(spread, Average):
+        return [part for part in spread.parts if isinstance(part, Proportions)]
+    return []
+
+
+def _by_stratum(parts: Sequence[Part], spreads: Sequence[Proportions], measure: int) -> Counts:
+    """Counts [strata, groups] of the groups that are judged; a group that is not in a stratum has none there."""
+    groups: dict[Group, int] = {}
+    for part in parts:
+        for group, judged in zip(part.table.groups, part.judged.everyone[measure], strict=True):
+            if judged:
+                groups.setdefault(group, len(groups))
+    k, n = np.zeros((len(parts), len(groups))), np.zeros((len(parts), len(groups)))
+    for i, (part, spread) in enumerate(zip(parts, spreads, strict=True)):
+        for j, group in enumerate(part.table.groups):
+            if group in groups:
+                k[i, groups[group]], n[i, groups[group]] = spread.k[j], spread.n[j]
+    return k, n
+
+
+def _test(k: Floats, n: Floats, policy: Policy) -> Test:
+    if len(k) > 1:
+        return hypotheses.cochran_mantel_haenszel(k, n)
+    return _remembered(k.tobytes(), n.tobytes(), max(policy.draws, 1000), policy.random_state)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(k: bytes, n: bytes, draws: int, random_state: int) -> Test:
+    """Many metrics of an audit ask the same question of the same table."""
+    return hypotheses.independence(np.frombuffer(k), np.frombuffer(n), draws, random_state)
+
+
+def _wald(spread: Normal, usable: npt.NDArray[np.bool_]) -> Test:
+    """Values with standard errors: the weighted squares around their weighted mean."""
+    from scipy.special import chdtrc
+
+    chosen = usable & np.isfinite(spread.values) & (spread.errors > 0)
+    values, weights = spread.values[chosen], 1 / spread.errors[chosen] ** 2
+    if len(values) < 2:
+        return Test("Wald", math.nan, math.nan, note="fewer than two groups to compare")
+    mean = (weights * values).sum() / weights.sum()
+    statistic = float((weights * (values - mean) ** 2).sum())
+    return Test("Wald", statistic, float(chdtrc(len(values) - 1, statistic)), float(len(values) - 1))

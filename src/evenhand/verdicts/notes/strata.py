@@ -1,0 +1,201 @@
+"""Strata against the whole: the gap over everyone, the gap with strata held fixed, and whether the two disagree.
+
+A gap over everyone mixes how groups are treated with where they are: in Berkeley in 1973 women were admitted less
+often, and in most departments more often. The standardised gap compares two groups as if both were spread over the
+strata as everyone is, using the strata that hold both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.core import wording
+from evenhand.core.results import Estimate, Group, Panel, Row, spell
+from evenhand.inference import critical, hypotheses
+from evenhand.inference.spread import Proportions, Spread
+from evenhand.verdicts.stratum import Part
+
+_SURE = 0.05  # a p-value below this is worth a sentence
+
+
+@dataclass(frozen=True)
+class _Standardised:
+    """Two groups as if each were spread over the strata as everyone is."""
+
+    first: float
+    second: float
+    low: float
+    high: float
+    people: int
+    left_out: float
+    opposite: int
+    strata: int
+
+    @property
+    def gap(self) -> float:
+        return self.first - self.second
+
+
+def describe(pooled: Part, parts: Sequence[Part]) -> tuple[list[Row], list[str], list[Panel]]:
+    """Rows, notes and a panel on the whole beside its strata; nothing where no two groups can be set side by side."""
+    pair = _pair(pooled)
+    if pair is None:
+        return [], [], []
+    measure, first, second = pair
+    names = pooled.table.groups[first], pooled.table.groups[second]
+    found = _standardise(pooled, parts, measure, names)
+    panel = _panel(pooled, parts, measure)
+    if found is None:
+        return (
+            [],
+            ["No stratum holds both groups that lie farthest apart, so the whole cannot be standardised."],
+            [panel],
+        )
+    whole = pooled.summary()
+    rows = [
+        Row("pooled_gap", whole.group, against=whole.against, difference=whole.difference, ratio=whole.ratio),
+        Row(
+            "standardised_gap",
+            names[0],
+            against=spell(names[1]),
+            n=found.people,
+            difference=Estimate(found.gap, found.low, found.high),
+            ratio=Estimate(_quotient(found, pooled)),
+        ),
+    ]
+    return rows, [_told(pooled, found, measure, names), *_differences(parts, measure, names)], [panel]
+
+
+def _pair(pooled: Part) -> tuple[int, int, int] | None:
+    """The measure and the two groups that speak for the whole."""
+    gap = pooled.gap
+    if gap.measure is None or gap.high is None or math.isnan(gap.difference):
+        return None
+    low = gap.low
+    if low is None:
+        low = next((i for i, group in enumerate(pooled.table.groups) if group == pooled.plan.reference), None)
+    return None if low is None else (gap.measure, gap.high, low)
+
+
+def _standardise(pooled: Part, parts: Sequence[Part], measure: int, names: tuple[Group, Group]) -> _Standardised | None:
+    q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.asked.policy.confidence)
+    values, down, up, people = [], [], [], []
+    for part in parts:
+        spread, places = part.table.spreads[measure], _places(part, names)
+        if spread is None or places is None or not np.isfinite(spread.values[places]).all():
+            continue
+        low, high = (end[places] for end in spread.limits(q, 0.0))
+        values.append(spread.values[places])
+        down.append(np.hypot(values[-1][0] - low[0], high[1] - values[-1][1]))
+        up.append(np.hypot(high[0] - values[-1][0], values[-1][1] - low[1]))
+        people.append(part.table.cube.size)
+    if not people:
+        return None
+    each, sizes = np.array(values), np.array(people, dtype=np.float64)
+    share = sizes / sizes.sum()
+    first, second = share @ each
+    gaps = each[:, 0] - each[:, 1]
+    whole = pooled.table.values[measure]
+    sign = np.sign(whole[pooled.table.groups.index(names[0])] - whole[pooled.table.groups.index(names[1])])
+    return _Standardised(
+        float(first),
+        float(second),
+        float(first - second - math.sqrt(np.sum((share * np.array(down)) ** 2))),
+        float(first - second + math.sqrt(np.sum((share * np.array(up)) ** 2))),
+        int(sizes.sum()),
+        1 - float(sizes.sum()) / pooled.table.cube.size,
+        int((gaps * sign < 0).sum()),
+        len(gaps),
+    )
+
+
+def _places(part: Part, names: tuple[Group, Group]) -> list[int] | None:
+    groups = list(part.table.groups)
+    return [groups.index(name) for name in names] if all(name in groups for name in names) else None
+
+
+def _quotient(found: _Standardised, pooled: Part) -> float:
+    """lowest / highest between extremes, group / reference against one; as everywhere."""
+    top, bottom = (found.first, found.second) if pooled.table.base is not None else (found.second, found.first)
+    return top / bottom if bottom else math.nan
+
+
+def _told(pooled: Part, found: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
+    row, groups = pooled.table.measures[measure], list(pooled.table.groups)
+    first, second = (float(pooled.table.values[measure, groups.index(name)]) for name in names)
+    interval = wording.reach((found.low, found.high), pooled.asked.policy.confidence, "difference", row.unit)
+    whole = (
+        f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {spell(names[0])} and "
+        f"{wording.amount(second, row.unit)} for {spell(names[1])}, "
+        f"{wording.distance(first - second, row.unit)} apart; within strata, weighted by their size, the gap is "
+        f"{wording.distance(found.gap, row.unit)}{interval}"
+    )
+    if found.opposite:
+        whole += f", and it points the other way in {found.opposite} of {found.strata} strata"
+    if found.left_out > 0:
+        whole += f"; {found.left_out:.1%} of the people are in strata that lack one of the two and are left out"
+    if _paradox(pooled, found, first - second):
+        return f"Simpson's paradox: {whole}."
+    return f"{whole[0].upper()}{whole[1:]}."
+
+
+def _paradox(pooled: Part, found: _Standardised, gap: float) -> bool:
+    """Do the whole and its strata disagree in sign, where the whole leaves no doubt of its own, or in verdict?"""
+    near = pooled.bounds.difference[0] if pooled.table.base is None else _nearest_end(*pooled.bounds.difference)
+    if near > 0 and found.gap * gap < 0:
+        return True
+    limit = pooled.asked.threshold
+    if limit is None or pooled.asked.judged_on != "difference":
+        return False
+    largest, least = max(abs(found.low), abs(found.high)), _nearest_end(found.low, found.high)
+    return (pooled.verdict == "fail" and largest <= limit) or (pooled.verdict == "pass" and least > limit)
+
+
+def _nearest_end(low: float, high: float) -> float:
+    """How far an interval is from 0."""
+    return max(low, -high, 0.0)
+
+
+def _differences(parts: Sequence[Part], measure: int, names: tuple[Group, Group]) -> list[str]:
+    """The Mantel-Haenszel test of the two groups, and whether the strata differ among themselves."""
+    k, n = [], []
+    for part in parts:
+        spread, places = part.table.spreads[measure], _places(part, names)
+        if isinstance(spread, Proportions) and places is not None:
+            k.append(spread.k[places])
+            n.append(spread.n[places])
+    if len(k) < 2:
+        return []
+    notes = []
+    common = hypotheses.cochran_mantel_haenszel(np.array(k), np.array(n))
+    if not math.isnan(common.p_value):
+        notes.append(
+            f"With strata held fixed, the test of no gap between {spell(names[0])} and {spell(names[1])} gives p = "
+            f"{common.p_value:.3g} (Mantel-Haenszel)."
+        )
+    apart = hypotheses.breslow_day(np.array(k), np.array(n))
+    if not math.isnan(apart.p_value) and apart.p_value < _SURE:
+        notes.append(
+            f"The strata differ among themselves (Breslow-Day p = {apart.p_value:.2g}): no one number speaks for all."
+        )
+    return notes
+
+
+def _panel(pooled: Part, parts: Sequence[Part], measure: int) -> Panel:
+    """Every group in every stratum and in the whole, in the measure that speaks."""
+    rows: list[tuple[object, ...]] = []
+    for part in [*parts, pooled]:
+        spread: Spread | None = part.table.spreads[measure]
+        low, high = part.bounds.own[measure] if spread is not None else (part.table.values[measure],) * 2
+        for i, group in enumerate(part.table.groups):
+            value = float(part.table.values[measure, i])
+            if not math.isnan(value):
+                where = spell(part.stratum) if part is not pooled else "all together"
+                size = int(part.table.support[measure, i])
+                rows.append((where, spell(group), size, value, float(low[i]), float(high[i])))
+    title = f"{pooled.table.measures[measure].title.capitalize()} within strata and over all of them"
+    return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows))

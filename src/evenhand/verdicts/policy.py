@@ -1,0 +1,355 @@
+"""What is asked: the Policy an audit is judged by, and one metric with everything a caller may set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal
+
+from evenhand.catalogue import Metric, find
+from evenhand.core.results import JudgedOn, Verdict
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, Problems, nearest, shorten
+from evenhand.inference.intervals import METHODS
+from evenhand.measures.entropy import OPTIONS
+from evenhand.measures.scores import MIN_BIN
+from evenhand.sources.roles import spelling
+
+MIN_GROUP_SIZE = 30
+MOST_DRAWS = 1_000_000
+INTERVALS = ("simultaneous", *METHODS)
+CORRECTIONS = ("holm", "bonferroni", "bh", "by")
+ON = ("single", "intersections", "all")
+INCONCLUSIVE = ("inconclusive", "fail", "pass")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What an audit is judged by: in Python, in a TOML file (`Policy.load`), or by name (`Policy.named`).
+
+    Attributes:
+        required: The metrics that decide. None leaves the choice to the data: equalized odds where there are
+            decisions and labels, demographic parity where there are no labels; for scores alone calibration, or
+            without labels mean-score parity; base-rate parity where there is only a label.
+        thresholds: Replaces those of the catalogue; None takes a metric's threshold away, so that it is shown and
+            not judged.
+        min_group_size: Groups below it are shown; no pass rests on them.
+        confidence: Of the intervals.
+        interval: How they are made.
+        draws: For intervals made of draws.
+        random_state: The seed of the draws.
+        correction: Of the p-values for their number.
+        familywise: "audit" divides the error probability among the findings that decide.
+        metrics: Which to compute; None is every one that the data allows.
+        judged_on: For a metric, "difference" or "ratio" where that is not what the catalogue says.
+        on: The attribute sets on which the required metrics decide: "single", "intersections" or "all".
+        inconclusive: What an inconclusive finding counts as, where it decides: itself, "fail" or "pass".
+        reference: What groups are compared with; as the argument of `audit`.
+        intersections: Whether attributes are combined, or how many of them at most.
+        min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
+        notes: What every audit by this policy says to its reader.
+
+    >>> Policy(required="equal_opportunity", thresholds={"four_fifths": 0.9}).thresholds
+    {'disparate_impact': 0.9}
+    """
+
+    required: tuple[str, ...] | None = None
+    thresholds: Mapping[str, float | None] = field(default_factory=dict)
+    min_group_size: int = MIN_GROUP_SIZE
+    confidence: float = 0.95
+    interval: str = "simultaneous"
+    draws: int = 1000
+    random_state: int = 0
+    correction: str | None = "holm"
+    familywise: Literal["finding", "audit"] = "finding"
+    metrics: tuple[str, ...] | None = None
+    judged_on: Mapping[str, str] = field(default_factory=dict)
+    on: Literal["single", "intersections", "all"] = "single"
+    inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
+    reference: Any = None
+    intersections: bool | int = True
+    min_group_share: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        problems = Problems()
+        object.__setattr__(self, "metrics", _metrics("metrics", self.metrics, problems))
+        object.__setattr__(self, "required", _metrics("required", self.required, problems, none=True))
+        self._settle_thresholds(problems)
+        for name, least, most in (("min_group_size", 1, None), ("draws", 0, MOST_DRAWS), ("random_state", 0, None)):
+            _whole(name, getattr(self, name), least, most, problems)
+        _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
+        _share("min_group_share", self.min_group_share, 0.0, "a share from 0 to below 1, such as 0.02", problems)
+        _one_of("interval", self.interval, INTERVALS, problems)
+        if self.correction is not None:
+            _one_of("correction", self.correction, CORRECTIONS, problems)
+        _one_of("familywise", self.familywise, ("finding", "audit"), problems)
+        _one_of("on", self.on, ON, problems)
+        _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
+        if not isinstance(self.intersections, bool):
+            _whole("intersections", self.intersections, 0, None, problems, "True, False or ")
+        object.__setattr__(self, "reference", _spelled(self.reference))
+        self._settle_notes(problems)
+        problems.raise_if_any(CallError)
+        if self.uses_draws and self.draws < 100:
+            raise CallError(f"interval={self.interval!r} needs draws of at least 100; 1000 is usual.")
+
+    def _settle_thresholds(self, problems: Problems) -> None:
+        """Thresholds by the metric's own name; an alias that is judged otherwise, such as a ratio, says so."""
+        judged_on: dict[str, Any] = {}
+        for metric, _, kind in _by_metric("judged_on", self.judged_on, problems):
+            judged_on[metric.name] = kind
+            if kind not in ("difference", "ratio") or metric.judged_on == "value":
+                problems.add(_misjudged(metric, kind))
+        thresholds: dict[str, Any] = {}
+        for metric, presets, limit in _by_metric("thresholds", self.thresholds, problems):
+            kind = presets.get("judged_on", judged_on.get(metric.name, metric.judged_on))
+            if metric.name in thresholds or judged_on.get(metric.name, kind) != kind:
+                problems.add(f"{metric.name} is given twice in thresholds= and judged_on=: give it once.")
+            if kind != metric.judged_on:
+                judged_on[metric.name] = kind
+            thresholds[metric.name] = limit
+            try:
+                _check_threshold(limit, str(kind), f"the threshold of {metric.name}")
+            except CallError as error:
+                problems.add(str(error))
+        object.__setattr__(self, "thresholds", thresholds)
+        object.__setattr__(self, "judged_on", judged_on)
+
+    def _settle_notes(self, problems: Problems) -> None:
+        notes = (self.notes,) if isinstance(self.notes, str) else self.notes
+        if not isinstance(notes, Sequence) or not all(isinstance(note, str) for note in notes):
+            problems.add(f"notes={shorten(repr(notes))} must be a list of sentences.")
+            return
+        object.__setattr__(self, "notes", tuple(notes))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy from a TOML file; what is wrong with it is said with the file's name."""
+        from evenhand.verdicts import policy_file
+
+        return policy_file.load(Path(path))
+
+    @classmethod
+    def named(cls, name: str) -> Policy:
+        """A policy that ships with the package: "four-fifths" or "nyc-ll144"."""
+        from evenhand.verdicts import standards
+
+        return standards.find(name)
+
+    def text(self) -> str:
+        """The policy as commented TOML, which `load` reads back to the same policy."""
+        from evenhand.verdicts import policy_file
+
+        return policy_file.text(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy as commented TOML."""
+        from evenhand.verdicts import policy_file
+
+        policy_file.save(self, Path(path))
+
+    @property
+    def uses_draws(self) -> bool:
+        """Are the intervals made of draws?"""
+        return self.interval in METHODS and METHODS[self.interval].of == "draws"
+
+    def required_for(self, cube: Cube) -> tuple[str, ...]:
+        """The metrics that decide for this data."""
+        if self.required is not None:
+            return tuple(dict.fromkeys(find(name)[0].name for name in self.required))
+        if cube.meaning.task == "regression":
+            return ("regression_separation",) if cube.has_labels else ("regression_demographic_parity",)
+        if not cube.has_predictions:
+            if cube.scores is not None:
+                return ("calibration",) if cube.has_labels else ("mean_score_parity",)
+            return ("base_rate_parity",)
+        return ("equalized_odds",) if cube.has_labels else ("demographic_parity",)
+
+    def decides_on(self, attributes: Sequence[str]) -> bool:
+        """Do required metrics decide on this set of attributes?"""
+        return {"single": len(attributes) == 1, "intersections": len(attributes) > 1}.get(self.on, True)
+
+    def counted(self, verdict: Verdict) -> Verdict:
+        """What the verdict of a finding that decides counts as."""
+        return self.inconclusive if verdict == "inconclusive" else verdict
+
+    def updated(self, **arguments: Any) -> Policy:
+        """The policy with the arguments that were given (not None) in place of its own."""
+        return replace(self, **{name: value for name, value in arguments.items() if value is not None})
+
+
+def _spelled(reference: Any) -> Any:
+    """A reference in the spelling of groups, as a file can hold it."""
+    if reference is None or isinstance(reference, str):
+        return reference
+    if isinstance(reference, Mapping):
+        return {name: _spelled(value) for name, value in reference.items()}
+    if isinstance(reference, (tuple, list)):
+        return tuple(_spelled(value) for value in reference)
+    return spelling(reference)
+
+
+def chosen_metrics(given: Any) -> tuple[Any, ...] | None:
+    """The metrics that a caller asks for, by name or of their own; None is left to the data."""
+    problems = Problems()
+    chosen = _metrics("metrics", given, problems)
+    problems.raise_if_any(CallError)
+    return chosen
+
+
+def _metrics(what: str, given: Any, problems: Problems, none: bool = False) -> tuple[Any, ...] | None:
+    """Metrics as a tuple; one may stand alone."""
+    if given is None:
+        return None
+    if isinstance(given, (str, Metric)) or hasattr(given, "metric"):
+        given = [given]
+    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
+        problems.add(f"{what}={shorten(repr(given))} must be a list of metrics, such as ['equalized_odds'].")
+        return None
+    chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in given)
+    for metric in chosen:
+        try:
+            find(metric)
+        except CallError as error:
+            problems.add(f"{what}: {error}")
+    if not chosen and not none:
+        problems.add(f"{what}=[] names no metric: leave it out to compute all, or name some.")
+    return chosen
+
+
+def _by_metric(what: str, given: Any, problems: Problems) -> list[tuple[Metric, Mapping[str, object], Any]]:
+    """The entries of a mapping by metric, each with the metric it means and what its alias presets."""
+    if not isinstance(given, Mapping):
+        problems.add(f"{what}={shorten(repr(given))} must map metrics to values, such as {{'equalized_odds': 0.05}}.")
+        return []
+    found: list[tuple[Metric, Mapping[str, object], Any]] = []
+    for name, value in given.items():
+        try:
+            found.append((*find(name), value))
+        except CallError as error:
+            problems.add(f"{what}: {error}")
+    return found
+
+
+def _whole(name: str, value: Any, least: int, most: int | None, problems: Problems, instead: str = "") -> None:
+    wrong = isinstance(value, bool) or not isinstance(value, Integral) or value < least
+    if wrong or (most is not None and value > most):
+        limit = f"from {least} to {most:,}" if most is not None else f"of at least {least}"
+        problems.add(f"{name}={shorten(repr(value))} must be {instead}a whole number {limit}.")
+
+
+def _share(name: str, value: Any, least: float, expected: str, problems: Problems) -> None:
+    if not least <= _number(value) < 1:
+        problems.add(f"{name}={shorten(repr(value))} must be {expected}.")
+
+
+def _number(value: Any) -> float:
+    """A number as a float, infinite where it is too large for one; NaN for anything else, True and False too."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
+    if not isinstance(value, str) or value not in known:
+        problems.add(f"{name}={shorten(repr(value))} is not known; {nearest(str(value), known)}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One metric as it is asked for: the entry with everything a caller may set."""
+
+    metric: Metric
+    judged_on: JudgedOn
+    threshold: float | None
+    aggregate: str
+    policy: Policy
+    reference: Any = None
+    convention: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    by_range: bool = False
+    """Is the threshold a share of the score's range, because nobody gave one in its own units?"""
+
+    strata: int = 1
+    """How many strata are judged side by side, any of which may fail."""
+
+    @property
+    def confidence(self) -> float:
+        """Of the interval in one stratum, so that those of all strata hold together."""
+        return float(self.policy.confidence ** (1 / self.strata))
+
+    @property
+    def one_sided(self) -> bool:
+        """Against a reference, does only the low side of a ratio count?"""
+        return self.metric.one_sided and self.judged_on == "ratio"
+
+
+def request(
+    name: str | Metric,
+    *,
+    policy: Policy | None = None,
+    threshold: float | None = None,
+    reference: Any = None,
+    convention: str | None = None,
+    judged_on: JudgedOn | None = None,
+    aggregate: str | None = None,
+    min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
+    **options: Any,
+) -> Request:
+    """Settle what is asked: the argument beats the policy, the policy beats the alias, the alias the catalogue."""
+    metric, presets = find(name)
+    policy = (policy or Policy()).updated(
+        min_group_size=min_group_size, confidence=confidence, interval=interval, draws=draws, random_state=random_state
+    )
+    usual = presets.get("judged_on") or metric.judged_on
+    chosen: Any = judged_on or policy.judged_on.get(metric.name) or usual
+    if chosen not in ("difference", "ratio", "value") or (chosen == "value") != (metric.judged_on == "value"):
+        raise CallError(_misjudged(metric, chosen))
+    if metric.name == "treatment_equality" and chosen == "difference":
+        raise CallError("treatment_equality is judged on its ratio only: the difference of two ratios has no scale.")
+    default = metric.threshold if chosen == metric.judged_on else {"difference": 0.1, "ratio": 0.8}[chosen]
+    limit: Any = presets.get("threshold", default) if chosen == usual else default
+    limit = policy.thresholds.get(metric.name, limit)
+    limit = limit if threshold is None else threshold
+    _check_threshold(limit, chosen)
+    combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
+    if combined not in ("worst", "mean", "mean_abs"):
+        raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
+    allowed = options_of(metric)
+    for option in options:
+        if option not in allowed:
+            raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
+    given = threshold is not None or metric.name in policy.thresholds
+    by_range = metric.in_score_units and chosen == "difference" and not given
+    return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)
+
+
+def _misjudged(metric: Metric, kind: object) -> str:
+    if metric.judged_on == "value":
+        return f"{metric.name} is judged on its value only."
+    return f"judged_on={kind!r} does not fit {metric.name}; it takes 'difference' or 'ratio'."
+
+
+def options_of(metric: Metric) -> dict[str, Any]:
+    """What a metric takes beside the usual arguments, with defaults."""
+    return {"min_bin": MIN_BIN} if metric.binned else OPTIONS.get(metric.index or "", {})
+
+
+def _check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:
+    if threshold is None:
+        return
+    if not 0 <= _number(threshold) < math.inf:
+        raise CallError(f"{what}={shorten(repr(threshold))} must be a number of at least 0.")
+    if judged_on == "ratio" and _number(threshold) > 1:
+        raise CallError(f"{what}={threshold!r} on a ratio is at most 1, such as 0.8 for four fifths.")

@@ -1,0 +1,195 @@
+"""A policy as a TOML file: read with the standard library, written with a comment for every key."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.files import write_text
+from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
+from evenhand.sources.roles import spelling
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.standards import STANDARDS
+
+MOST_BYTES = 1_000_000
+_WIDTH = 100
+NONE = "none"  # TOML has no null
+
+# What each key means and, where it may be unset, an example. The order is that of the file; tables come last.
+_KEYS: dict[str, tuple[str, str]] = {
+    "metrics": ("Which metrics to compute. Unset: every one that the data allows.", '["equalized_odds"]'),
+    "required": (
+        "Which of them decide. Unset: those named in metrics, else the one that fits the data (equalized odds\n"
+        "where there are decisions and labels). [] judges nothing.",
+        '["equalized_odds"]',
+    ),
+    "on": ('Where they decide: on "single" attributes, on "intersections" of them, or on "all".', ""),
+    "inconclusive": (
+        'What a required finding that the data cannot settle counts as: "inconclusive", "fail" or "pass".',
+        "",
+    ),
+    "familywise": ('Whether the confidence holds for each "finding", or for all that decide: "audit".', ""),
+    "confidence": ("Of the intervals.", ""),
+    "interval": ("How they are made: simultaneous, percentile, basic, bca, bayes, newcombe, ...", ""),
+    "draws": ("How many, for intervals made of draws; and their seed.", ""),
+    "random_state": ("", ""),
+    "correction": ('Of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
+    "min_group_size": ("Groups with fewer people in a rate are shown; no pass rests on them.", ""),
+    "min_group_share": ("Groups with a smaller share of all people are shown and not compared.", ""),
+    "intersections": ("Whether attributes are combined: true, false, or how many at most.", ""),
+    "reference": (
+        'What groups are compared with: a group, "rest", "overall", "largest" or "highest". Unset: the highest\n'
+        "group with the lowest. By attribute, write a table [reference] at the end.",
+        '"rest"',
+    ),
+    "notes": ("Sentences that every audit by this policy shows.", ""),
+    "thresholds": (
+        'The largest difference or the smallest ratio that is tolerated, by metric. "none" shows a metric and does\n'
+        "not judge it.",
+        "equalized_odds = 0.1",
+    ),
+    "judged_on": (
+        'Whether a metric is judged on its "difference" or its "ratio", where not as usual.',
+        'demographic_parity = "ratio"',
+    ),
+}
+
+
+def resolve(policy: Any) -> Policy:
+    """A policy from whatever names it: itself, a policy of the package, a path, or None for the defaults."""
+    if policy is None:
+        return Policy()
+    if isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, (str, Path)):
+        raise CallError(
+            f"policy={shorten(repr(policy))} must be a Policy, the name of one ({' or '.join(STANDARDS)}), or the "
+            "path of a TOML file."
+        )
+    if policy in STANDARDS:
+        return STANDARDS[str(policy)]
+    path = Path(policy)
+    if isinstance(policy, str) and path.suffix.lower() != ".toml" and not _exists(path):
+        raise CallError(
+            f"policy={shorten(policy)!r} is neither a policy of the package nor a file; {nearest(policy, STANDARDS)} "
+            "evenhand policy init writes a file to start from."
+        )
+    return load(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def load(path: Path) -> Policy:
+    """The policy in a file."""
+    return _settled(repr(short_path(path)), _read(path))
+
+
+def _settled(where: str, given: Mapping[str, Any]) -> Policy:
+    """A policy from the keys of a file; all that is wrong with them is said at once, with the file's name."""
+    known = {each.name for each in fields(Policy)}
+    problems = Problems()
+    for key in given:
+        if key not in known:
+            problems.add(f"{where}: {shorten(key)!r} is not a key of a policy; {nearest(key, _KEYS)}")
+    policy = Policy()
+    try:
+        policy = Policy(**{key: _without_none(key, value) for key, value in given.items() if key in known})
+    except CallError as error:
+        for line in str(error).splitlines():
+            if not re.fullmatch(r"\d+ problems:", line):
+                problems.add(f"{where}: {line.removeprefix('- ')}")
+    problems.raise_if_any(CallError)
+    return policy
+
+
+def _read(path: Path) -> dict[str, Any]:
+    where = repr(short_path(path))
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = "it is a folder" if _is_folder(path) else getattr(error, "strerror", None) or str(error)
+        raise DataError(f"the policy {where} cannot be read: {why}.") from None
+    if len(content) > MOST_BYTES:
+        raise DataError(f"{where} is larger than {MOST_BYTES:,} bytes: that is no policy.")
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise DataError(f"{where} is no text in UTF-8, so it is no policy.") from None
+    except RecursionError:
+        raise DataError(f"{where} is nested too deeply for a policy.") from None
+    except ValueError as error:
+        raise DataError(f"{where} is no valid TOML: {shorten(str(error), 200)}.") from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _without_none(key: str, value: Any) -> Any:
+    if key == "correction" and value == NONE:
+        return None
+    if key == "thresholds" and isinstance(value, Mapping):
+        return {name: None if limit == NONE else limit for name, limit in value.items()}
+    return value
+
+
+def text(policy: Policy) -> str:
+    """A policy as TOML with comments; `load` reads the same policy back."""
+    lines, tables = ["# What an audit is judged by: evenhand audit ... --policy THIS_FILE", ""], []
+    for key, (comment, example) in _KEYS.items():
+        value = getattr(policy, key)
+        said = [f"# {line}" for line in comment.splitlines()]
+        if isinstance(value, Mapping):
+            entries = [f"{_key(name)} = {_value(item)}" for name, item in value.items()]
+            tables += ["", *said, f"[{key}]", *(entries or [f"# {example}"])]
+        elif value is None and key != "correction":
+            lines += [*said, f"# {key} = {example}", ""]
+        else:
+            lines += [*said, f"{key} = {_value(value)}", *([] if key == "draws" else [""])]
+    return "\n".join([*lines[:-1], *tables]) + "\n"
+
+
+def save(policy: Policy, path: Path) -> None:
+    """Write a policy, whole or not at all."""
+    content = text(policy)
+    try:
+        write_text(path, content)
+    except UnicodeEncodeError:
+        raise CallError("the policy holds a character that no file in UTF-8 can: a lone surrogate.") from None
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return f'"{NONE}"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Real):
+        return str(int(value)) if isinstance(value, Integral) else repr(float(value))
+    if isinstance(value, (tuple, list)):
+        items = [_value(item) for item in value]
+        if sum(map(len, items)) > _WIDTH:
+            return "\n".join(["[", *(f"    {item}," for item in items), "]"])
+        return f"[{', '.join(items)}]"
+    if not isinstance(value, str) and hasattr(value, "measures"):
+        raise CallError(f"{value.name} is a metric of your own, which a file cannot hold: pass it as metrics=[...].")
+    # JSON's escapes are TOML's too, but for DEL, which JSON leaves alone.
+    return json.dumps(spelling(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,95 @@
+"""Sentences of a verdict: what was measured, on whom, within what. Never the word "fair"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from evenhand.catalogue.metric import AnyMeasure
+from evenhand.core.results import Group, JudgedOn, spell
+from evenhand.core.wording import amount, distance, limit_figure, quotient
+from evenhand.sources.bins import Bins
+
+
+def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
+    """The end of a sentence: on which side of the threshold the value lies."""
+    if threshold is None or passes is None:
+        return ""
+    limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else limit_figure(threshold)
+    side = "within" if passes else "beyond" if judged_on == "ratio" else "above"
+    return f", {side} the threshold of {limit}"
+
+
+def between(
+    row: AnyMeasure,
+    several: bool,
+    high: tuple[Group, float],
+    low: tuple[Group, float],
+    judged_on: JudgedOn,
+    ending: str,
+) -> str:
+    """The extremes: who is highest, who is lowest, and how far apart they are."""
+    tops = f"{spell(high[0])} ({amount(high[1], row.unit)})"
+    bottoms = f"{spell(low[0])} ({amount(low[1], row.unit)})"
+    most = " differs most: it" if several else ""
+    opening = f"The {row.title}{most} is highest for {tops} and lowest for {bottoms}"
+    if judged_on == "ratio":
+        value = low[1] / high[1] if high[1] else math.nan
+        return f"{opening}: a ratio of {quotient(value)}{ending}."
+    return f"{opening}: a gap of {distance(high[1] - low[1], row.unit)}{ending}."
+
+
+def against(
+    row: AnyMeasure,
+    several: bool,
+    group: tuple[Group, float],
+    base: tuple[str, float],
+    judged_on: JudgedOn,
+    ending: str,
+) -> str:
+    """One group set against a reference."""
+    most = " differs most: it" if several else ""
+    opening = (
+        f"The {row.title}{most} is {amount(group[1], row.unit)} for {spell(group[0])} and "
+        f"{amount(base[1], row.unit)} for {base[0]}"
+    )
+    if judged_on == "ratio":
+        value = group[1] / base[1] if base[1] else math.inf
+        return f"{opening}: {quotient(value)} times as high{ending}."
+    return f"{opening}: {distance(group[1] - base[1], row.unit, signed=True)}{ending}."
+
+
+def average(rows: Sequence[AnyMeasure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
+    """Several measures averaged."""
+    names = " and ".join(row.title for row in rows)
+    size = f"a ratio of {quotient(value)}" if judged_on == "ratio" else f"a gap of {distance(value, rows[0].unit)}"
+    return f"On average over {names}, {who} lie apart by {size}{ending}."
+
+
+def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
+    """Is a value that depends on the order of scores exact, or how far may it be off?"""
+    if not exact:
+        return f"Read off a grid, for so many groups; within {error:.2g} of the exact value."
+    if bins.exact:
+        return "Exact: every score is a bin of its own."
+    return f"From {bins.count:,} bins of the score; within {error:.2g} of the exact value."
+
+
+def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
+    """Why there is no number; `zero` are the measures that are 0 for every group, and so have no ratio."""
+    names = " and ".join(row.title for row in rows)
+    if zero and not reasons:
+        return f"The ratio of the {' and '.join(zero)} is undefined: it is 0 for every group."
+    why = f": {'; '.join(reasons[:4])}{'; …' if len(reasons) > 4 else ''}" if reasons else ""
+    return f"The {names} cannot be compared between groups{why}."
+
+
+def index(title: str, value: float, parts: Sequence[tuple[str, float]], ending: str) -> str:
+    """An index over everyone, with its parts."""
+    named = {
+        "between_groups": "of which {} lies between the groups",
+        "log_ratio_of_selection": "{} for being selected",
+        "log_ratio_of_refusal": "{} for being refused",
+    }
+    shown = ", ".join(named.get(name, name + " {}").format(amount(part, "ratio")) for name, part in parts)
+    return f"{title}: {amount(value, 'ratio')}{' (' + shown + ')' if shown else ''}{ending}."

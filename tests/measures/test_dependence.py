@@ -1,0 +1,104 @@
+"""Dependence on a quantity: known values, what chance alone shows, and a p-value that keeps its word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import mutual_info_score
+
+import evenhand as eh
+from evenhand.measures import dependence
+from support.tables import close
+
+tables = arrays(np.int64, (4, 3), elements=st.integers(1, 50))
+
+
+def test_the_maximal_correlation_of_two_by_two_is_phi():
+    table = np.array([[30.0, 10.0], [20.0, 40.0]])
+    phi = (30 * 40 - 10 * 20) / np.sqrt(40 * 60 * 50 * 50)
+    assert dependence.maximal_correlation(table).item() == close(phi, 1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables)
+def test_mutual_information_equals_scikit_learn(table):
+    rows, columns = np.indices(table.shape)
+    a, b = (np.repeat(part.reshape(-1), table.reshape(-1)) for part in (rows, columns))
+    assert dependence.mutual_information(table.astype(float)).item() == pytest.approx(
+        mutual_info_score(a, b), abs=1e-10
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables)
+def test_no_function_of_the_columns_is_more_correlated(table):
+    """HGR is an upper bound of the correlation of any two functions of rows and columns."""
+    bound = dependence.maximal_correlation(table.astype(float)).item()
+    shares, random = table / table.sum(), np.random.default_rng(0)
+    for _ in range(20):
+        g, h = random.normal(size=4), random.normal(size=3)
+        g, h = g - shares.sum(axis=1) @ g, h - shares.sum(axis=0) @ h
+        spread = np.sqrt((shares.sum(axis=1) @ g**2) * (shares.sum(axis=0) @ h**2))
+        assert abs(g @ shares @ h) <= bound * spread + 1e-9
+
+
+def test_independent_tables_are_nothing_and_equal_ones_everything():
+    assert dependence.maximal_correlation(np.outer([1.0, 2.0], [3.0, 4.0])).item() == pytest.approx(0, abs=1e-7)
+    assert dependence.mutual_information(np.diag([1.0, 1.0, 1.0])).item() == close(np.log(3))
+
+
+def test_chance_alone_is_told():
+    """Ten bands and ten bins of 1,000 independent people: the mean is about 0.17, as in published simulations."""
+    random = np.random.default_rng(0)
+    table = np.histogram2d(random.random(1000), random.random(1000), bins=10)[0]
+    found = dependence.against_chance(table, "maximal_correlation", 500, 0)
+    assert found.null_mean == pytest.approx(0.167, abs=0.02)
+    assert found.p_value > 0.01
+
+
+def test_the_null_of_many_people_shrinks_as_it_should():
+    """Drawn with fewer people than there are, and scaled: the mean of mutual information is (I−1)(J−1)/2n."""
+    table = np.full((5, 10), 2e7)
+    found = dependence.against_chance(table, "mutual_information", 400, 0)
+    assert found.null_mean == pytest.approx(dependence.chance_information(table), rel=0.1)
+
+
+def test_p_values_keep_their_size():
+    random, p = np.random.default_rng(5), []
+    for i in range(200):
+        table = np.histogram2d(random.random(300), random.random(300), bins=(5, 4))[0]
+        p.append(dependence.against_chance(table, "maximal_correlation", 199, i).p_value)
+    assert np.mean(np.array(p) <= 0.05) < 0.10
+
+
+def test_age_is_cut_and_its_dependence_found():
+    random = np.random.default_rng(0)
+    age = random.integers(18, 90, 4000)
+    score = np.clip(0.5 + 0.2 * np.cos((age - 18) / 72 * 2 * np.pi) + random.normal(0, 0.15, 4000), 0, 1)
+    found = eh.maximal_correlation(score=score, sensitive={"age": age})
+    assert found.value.value > 0.6  # the young and the old score high: no straight line would show it
+    assert abs(np.corrcoef(age, score)[0, 1]) < 0.05
+    assert found.p_value < 0.01
+    assert found.verdict == "not judged"
+    assert "without any dependence" in found.interpretation
+    audit = eh.audit(score=score, sensitive={"age": age})
+    assert any("age is numeric and was cut" in note for note in audit.notes)
+
+
+@pytest.mark.parametrize("name", ["maximal_correlation", "mutual_information", "hgr"])
+def test_decisions_and_labels_do_too(name):
+    metric = getattr(eh, name)
+    values, groups = [1, 0, 1, 1, 0, 0] * 20, ["a", "a", "a", "b", "b", "b"] * 20
+    decided = metric(prediction=values, sensitive=groups)
+    assert decided.value.value >= 0
+    assert "decision" in decided.interpretation
+    assert "label" in metric(label=values, sensitive=groups).interpretation
+
+
+def test_one_value_only_is_undefined():
+    found = eh.mutual_information(prediction=[1, 1, 1, 1], sensitive=["a", "a", "b", "b"])
+    assert np.isnan(found.value.value)
+    assert "undefined" in found.interpretation

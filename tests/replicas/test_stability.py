@@ -1,0 +1,207 @@
+"""Dimensions of stability, person by person: their definitions, identities that always hold, and what blocks change."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from evenhand.inference import simultaneous
+from evenhand.inference.replica_spread import Shared
+from evenhand.replicas import dimensions
+from evenhand.replicas.dimensions import NAMES, OF_LABELS, measure
+from evenhand.replicas.sums import Sums, collect
+
+SHAPES = st.tuples(st.integers(2, 9), st.integers(1, 6))
+PROBABILITIES = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1)))
+LABELS = SHAPES.flatmap(lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1)))
+
+
+def close(expected, **tolerance):
+    return pytest.approx(expected, **({"rel": 1e-9, "abs": 1e-12} | tolerance))
+
+
+# --- identities
+
+
+@given(PROBABILITIES)
+def test_jitter_is_the_share_of_pairs_that_disagree(p):
+    said = p >= 0.5
+    pairs = [first != second for first, second in itertools.combinations(said, 2)]
+    assert measure(p).people["jitter"] == close(np.mean(pairs, axis=0))
+
+
+@given(LABELS)
+def test_labels_give_the_votes_and_what_follows_from_them(labels):
+    found = measure(labels, names=OF_LABELS)
+    ones = labels.sum(axis=0)
+    assert found.votes.tolist() == ones.tolist()
+    assert found.people["label_stability"] == close(np.abs(ones - (len(labels) - ones)) / len(labels))
+    assert set(found.people) == set(OF_LABELS)
+
+
+@given(PROBABILITIES)
+def test_uncertainty_splits_into_parts_that_are_never_negative(p):
+    people = measure(p).people
+    parts = people["aleatoric_uncertainty"] + people["epistemic_uncertainty"]
+    assert people["overall_uncertainty"] == close(parts, abs=1e-9)
+    for name in ("overall", "aleatoric", "epistemic"):
+        assert (people[f"{name}_uncertainty"] >= 0).all()
+        assert (people[f"{name}_uncertainty"] <= 1 + 1e-12).all()
+
+
+@given(PROBABILITIES)
+def test_the_variance_form_obeys_the_law_of_total_variance(p):
+    people = measure(p).people
+    mean = people["mean_prediction"]
+    assert mean * (1 - mean) == close((p * (1 - p)).mean(axis=0) + people["epistemic_variance"])
+    assert people["std"] ** 2 * (len(p) - 1) == close(people["epistemic_variance"] * len(p))
+
+
+@given(PROBABILITIES, st.randoms(use_true_random=False))
+def test_the_order_of_replicas_does_not_matter(p, random):
+    order = list(range(len(p)))
+    random.shuffle(order)
+    first, second = measure(p).people, measure(p[order]).people
+    for name in NAMES:
+        assert first[name] == close(second[name], nan_ok=True)
+
+
+@given(arrays(np.float64, st.integers(1, 6), elements=st.floats(0, 1)), st.integers(2, 30))
+def test_identical_replicas_are_stable(one, count):
+    people = measure(np.tile(one, (count, 1))).people
+    assert people["label_stability"].tolist() == [1.0] * len(one)
+    assert people["jitter"].tolist() == [0.0] * len(one)
+    for name in ("std", "iqr", "epistemic_uncertainty", "epistemic_variance"):
+        assert people[name] == close(0.0, abs=1e-7)
+
+
+@given(PROBABILITIES)
+def test_quartiles_are_those_of_numpy(p):
+    low, high = np.quantile(p, [0.25, 0.75], axis=0)
+    assert measure(p).people["iqr"] == close(high - low)
+
+
+@given(PROBABILITIES)
+def test_a_mirror_reads_the_other_class(p):
+    first, second = measure(1 - p), measure(p, mirror=True)
+    for name in NAMES:
+        assert first.people[name] == close(second.people[name], nan_ok=True)
+
+
+# --- one replica left out
+
+
+def left_out(p, label, name):
+    """Every dimension of each person without each replica, computed anew."""
+    return np.stack([measure(np.delete(p, i, axis=0), label).people[name] for i in range(len(p))])
+
+
+@given(
+    st.tuples(st.integers(3, 8), st.integers(1, 6)).flatmap(
+        lambda shape: st.tuples(
+            arrays(np.float64, shape, elements=st.floats(0, 1).map(lambda value: round(value, 2))),
+            arrays(np.float64, shape[1], elements=st.sampled_from([0.0, 1.0, np.nan])),
+            arrays(np.intp, shape[1], elements=st.integers(-1, 2)),
+        )
+    )
+)
+def test_moves_are_what_leaving_a_replica_out_does(case):
+    p, label, groups = case
+    found = measure(p, label, groups)
+    for name in NAMES:
+        anew = np.nan_to_num(left_out(p, label, name))
+        for group in range(groups.max() + 1):
+            expected = anew[:, groups == group].sum(axis=1)
+            moves = found.moves[name][:, group]
+            assert moves - moves.mean() == close(expected - expected.mean(), abs=1e-7), name
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error():
+    """What is known in closed form: the mean over replicas of a group's mean prediction."""
+    p = np.random.default_rng(0).random((12, 5))
+    sums = collect(measure(p, groups=np.zeros(5, dtype=np.intp)), np.zeros(5, dtype=np.intp), 1)
+    spread = sums["mean_prediction"].spread()
+    expected = p.mean(axis=1).var(ddof=1) / 12
+    assert float((spread.moves**2).sum()) == close(expected)
+
+
+# --- how it is computed
+
+
+def test_blocks_and_workers_change_nothing(monkeypatch):
+    random = np.random.default_rng(1)
+    p, label, groups = random.random((7, 200)), random.integers(0, 2, 200).astype(float), random.integers(0, 3, 200)
+    whole = measure(p, label, groups)
+    for cells, workers in ((7 * 16, 1), (7 * 16, 5), (7 * 50, 3)):
+        monkeypatch.setattr(dimensions, "_CELLS", cells)
+        monkeypatch.setattr(dimensions, "_MOST_WORKERS", workers)
+        parts = measure(p, label, groups)
+        for name in NAMES:
+            assert parts.people[name].tolist() == whole.people[name].tolist()
+            assert parts.moves[name] == close(whole.moves[name])
+
+
+def test_single_precision_stays_close_to_double():
+    random = np.random.default_rng(2)
+    p = random.beta(2, 3, (30, 500)).astype(np.float32)
+    single, double = measure(p), measure(p.astype(np.float64))
+    for name in NAMES:
+        assert single.people[name] == close(double.people[name], rel=1e-4, abs=1e-5, nan_ok=True)
+
+
+def test_a_tie_is_a_yes_unless_only_more_than_half_is():
+    p = np.array([[0.5, 0.5], [0.5, 0.4]])
+    assert measure(p).votes.tolist() == [2, 1]
+    assert measure(p, above=True).votes.tolist() == [0, 0]
+    assert measure(p, cutoff=0.4).votes.tolist() == [2, 2]
+    assert dimensions.decide(p.mean(axis=0)).tolist() == [1, 0]
+    assert dimensions.decide(p.mean(axis=0), above=True).tolist() == [0, 0]
+
+
+def test_progress_is_told_as_people_are_done(monkeypatch):
+    monkeypatch.setattr(dimensions, "_CELLS", 16)
+    told: list[int] = []
+    measure(np.zeros((2, 50)), show=told.append)
+    assert told == [16, 32, 48, 50]
+
+
+# --- sums over groups
+
+
+def test_what_moves_two_groups_alike_is_no_noise_in_their_gap():
+    moves = np.random.default_rng(0).normal(0, 0.05, 20)
+    apart = Shared(np.array([0.4, 0.6]), np.full(2, 0.01), np.full(2, 400.0), np.stack([moves, -moves]))
+    together = Shared(apart.values, apart.errors, apart.sizes, np.stack([moves, moves]))
+    still = Shared(apart.values, apart.errors, apart.sizes, np.zeros((2, 20)))
+    both = np.ones((1, 2), dtype=bool)
+    ends = [simultaneous.between_extremes([spread], both, 0.95).difference for spread in (apart, together, still)]
+    assert ends[1] == close(ends[2])
+    assert ends[0][0] < ends[1][0]
+    assert ends[0][1] > ends[1][1]
+    own = [simultaneous.own(spread, 0.95) for spread in (apart, together, still)]
+    assert own[0][0].tolist() == own[1][0].tolist()
+    assert (own[1][0] < own[2][0]).all()
+
+
+def test_sums_add_and_take_away():
+    values, codes = np.array([0.1, 0.2, 0.4, np.nan, 0.9]), np.array([0, 1, 2, 0, -1])
+    sums = Sums.of(values, codes, 3, None)
+    assert sums.n.tolist() == [1, 1, 1]
+    assert sums.means == close([0.1, 0.2, 0.4])
+    assert sums.regroup([0, 0, 1], 2).means == close([0.15, 0.4])
+    assert sums.rest().means == close([0.3, 0.25, 0.15])
+    assert np.isnan(sums.spread().limits(2.0, 0.0)[0]).all()
+
+
+def test_a_group_that_does_not_vary_by_chance_borrows_some_variance():
+    values = np.concatenate([np.ones(5), np.random.default_rng(0).random(500)])
+    sums = Sums.of(values, np.repeat([0, 1], [5, 500]), 2, np.zeros((10, 2)))
+    assert sums.spread().errors[0] > 0.05
+    low, high = sums.spread().limits(1.96, 0.0)
+    assert low[0] < 0.6
+    assert high[0] == 1.0

@@ -1,0 +1,202 @@
+"""How attributes become groups: bands that are given, bands that we cut, and what is missing."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import Cube, audit
+from evenhand.errors import CallError, DataError
+from evenhand.sources import files
+from evenhand.sources.levels import band_names, quantile_edges
+from support.backends import BACKENDS, FILES, Columns
+
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
+some_backends = pytest.mark.parametrize("backend", ["lists", "pandas", "polars", "csv", "jsonl", "parquet", "feather"])
+
+
+def incomes(size: int, digits: int = 2) -> Columns:
+    draw = random.Random(3)
+    return {
+        "income": [None if draw.random() < 0.02 else round(draw.gauss(50, 20), digits) for _ in range(size)],
+        "years": [draw.choice([None, *range(43)]) for _ in range(size)],
+        "g": [draw.choice("ab") for _ in range(size)],
+        "p": [draw.randint(0, 1) for _ in range(size)],
+        "c": [draw.choice([0, 1, 5]) for _ in range(size)],
+    }
+
+
+@pytest.mark.parametrize("count", [None, "c"])
+@pytest.mark.parametrize("attribute", ["income", "years"])
+@every_backend
+def test_quantile_bands_agree_between_engines(backend, attribute, count, tmp_path):
+    columns = incomes(300)
+    roles = {"prediction": "p", "sensitive": attribute, "count": count}
+    expected = Cube.count(columns, **roles)
+    found = Cube.count(BACKENDS[backend](columns, tmp_path), **roles)
+    assert found == expected
+    assert found.cut_by_us == (attribute,)
+    assert len([group for group in found.groups if group != (None,)]) == 5
+
+
+@pytest.mark.parametrize("count", [None, "c"])
+@pytest.mark.parametrize("backend", ["csv", "tsv-gz", "jsonl", "parquet", "feather", "parquet-glob"])
+def test_quantile_bands_agree_where_the_engine_cuts(backend, count, tmp_path, monkeypatch):
+    """With very many values the bands are cut by the engine, before anything is fetched."""
+    columns = incomes(3000, digits=9)
+    monkeypatch.setattr(files, "MOST_LINES", 500)
+    roles = {"prediction": "p", "sensitive": ["g", "income"], "count": count}
+    assert Cube.count(FILES[backend](columns, tmp_path), **roles) == Cube.count(columns, **roles)
+
+
+@pytest.mark.parametrize("backend", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("role", ["sensitive", "prediction"])
+def test_very_many_values_that_are_no_numbers_name_the_column(backend, role, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_LINES", 500)
+    ids = [f"id-{i}" for i in range(3000)]
+    columns = {"who": ids, "g": ["a", "b"] * 1500, "p": [0, 1] * 1500}
+    roles = {"prediction": "p", "sensitive": "g", role: "who"}
+    with pytest.raises(DataError, match=r"'who' has about [23],\d{3} different values: an id\?"):
+        Cube.count(FILES[backend](columns, tmp_path), **roles)
+
+
+def test_a_note_says_that_we_cut():
+    found = audit(incomes(300), prediction="p", sensitive="years")
+    assert any("years is numeric and was cut into quantile bands" in note for note in found.notes)
+
+
+@some_backends
+def test_few_whole_numbers_stay_themselves(backend, tmp_path):
+    columns = {"k": [*range(20)] * 2, "p": [0, 1] * 20}
+    cube = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="k")
+    assert [group[0] for group in cube.groups] == [str(k) for k in range(20)]
+    assert cube.cut_by_us == ()
+
+
+@some_backends
+def test_codes_with_leading_zeros_are_no_numbers(backend, tmp_path):
+    columns = {"zip": [f"{k:03}" for k in range(40)], "p": [0, 1] * 20}
+    cube = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="zip")
+    assert [group[0] for group in cube.groups] == columns["zip"]
+
+
+@some_backends
+def test_given_bands_hold_their_lower_edge_and_the_last_one_both(backend, tmp_path):
+    columns = {"age": [0, 24, 25, 44, 45, 200, None], "p": [1, 0, 1, 0, 1, 0, 1]}
+    cube = Cube.count(
+        BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="age", bands={"age": [0, 25, 45, 200]}
+    )
+    assert {group[0]: int(n) for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True)} == {
+        "[0, 25)": 2,
+        "[25, 45)": 2,
+        "[45, 200]": 2,
+        None: 1,
+    }
+    assert cube.cut_by_us == ()
+
+
+@some_backends
+@pytest.mark.parametrize("age", [-1, 200.5])
+def test_a_value_outside_the_bands_is_shown(backend, age, tmp_path):
+    data = BACKENDS[backend]({"age": [age, 30.5, 40.0], "p": [1, 0, 1]}, tmp_path)
+    with pytest.raises(DataError, match=rf"'age' holds values outside its bands \({age}.*widen bands"):
+        Cube.count(data, prediction="p", sensitive="age", bands={"age": [0, 45, 200]})
+
+
+@some_backends
+def test_bands_of_text_that_is_no_number_show_it(backend, tmp_path):
+    data = BACKENDS[backend]({"age": ["old", "30", "40"], "p": [1, 0, 1]}, tmp_path)
+    with pytest.raises(DataError, match=r"bands for 'age': the column is not numeric; it holds 'old'"):
+        Cube.count(data, prediction="p", sensitive="age", bands={"age": [0, 45, 200]})
+
+
+@some_backends
+def test_bands_of_numbers_in_any_spelling(backend, tmp_path):
+    data = BACKENDS[backend]({"age": ["030", "+5", "4e1", ".5"], "p": [1, 0, 1, 0]}, tmp_path)
+    cube = Cube.count(data, prediction="p", sensitive="age", bands={"age": [0, 10, 50]})
+    assert cube.n.sum(axis=(1, 2)).tolist() == [2, 2]
+
+
+def test_like_cuts_the_same_bands_and_the_cubes_add():
+    whole = incomes(600)
+    halves = [{name: values[i::2] for name, values in whole.items()} for i in (0, 1)]
+    roles = {"prediction": "p", "sensitive": ["g", "income"]}
+    total = Cube.count(whole, **roles)
+    parts = [Cube.count(half, **roles, like=total) for half in halves]
+    assert parts[0] + parts[1] == total
+    assert parts[0].meaning.bands == total.meaning.bands
+    with pytest.raises(CallError, match=r"do not mean the same: bands.*like="):
+        Cube.count(halves[0], **roles) + Cube.count(halves[1], **roles)
+
+
+@pytest.mark.parametrize("backend", ["lists", "csv", "parquet", "jsonl"])
+def test_like_works_on_files_too(backend, tmp_path):
+    columns = incomes(400)
+    total = Cube.count(columns, prediction="p", sensitive="income")
+    found = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="income", like=total)
+    assert found == total
+
+
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(1, 9)), min_size=1))
+def test_quantile_edges_occur_and_rise(rows):
+    values, people = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    edges = quantile_edges(values, people)
+    assert set(edges) <= set(values)
+    assert list(edges) == sorted(set(edges))
+    assert (edges[0], edges[-1]) == (values.min(), values.max())
+    assert len(band_names(edges)) == max(len(edges) - 1, 1)
+
+
+GAPS = {"g": ["a", None, "b", "a"], "h": ["x", "y", None, "x"], "y": [1, 0, None, 0], "p": [1, 0, 1, 0]}
+
+
+@some_backends
+def test_missing_groups_are_groups(backend, tmp_path):
+    cube = Cube.count(BACKENDS[backend](GAPS, tmp_path), label="y", prediction="p", sensitive="g", control="h")
+    assert set(cube.groups) == {("a",), ("b",), (None,)}
+    assert cube.size == 4
+    assert int(cube.n[:, 2].sum()) == 1
+
+
+@some_backends
+def test_missing_drop_leaves_rows_out_and_counts_them(backend, tmp_path):
+    data = BACKENDS[backend](GAPS, tmp_path)
+    cube = Cube.count(data, label="y", prediction="p", sensitive="g", control="h", missing="drop")
+    assert cube.pairs == ((("x",), ("a",)),)
+    assert (cube.size, cube.facts["dropped"]) == (2, 2)
+
+
+@some_backends
+def test_missing_error_says_how_many_and_the_remedy(backend, tmp_path):
+    data = BACKENDS[backend](GAPS, tmp_path)
+    with pytest.raises(DataError, match=r"2 rows have no value for h or g; missing='group' .*'drop'"):
+        Cube.count(data, prediction="p", sensitive="g", control="h", missing="error")
+    with pytest.raises(DataError, match="no row is left after missing='drop'"):
+        Cube.count(prediction=[1, 0], sensitive=[None, None], missing="drop")
+
+
+def test_notes_count_what_is_missing():
+    table = {"g": ["a", "b"] * 20, "y": [1, None] * 20, "p": [1, 0] * 20, "s": [0.7, None] * 20}
+    notes = " ".join(audit(table, label="y", prediction="p", score="s", cutoff=0.8, sensitive="g").notes)
+    assert "20 rows have no label" in notes
+    assert "20 rows have no score" in notes
+    assert "In 20 rows the prediction and the cutoff disagree" in notes
+    dropped = {**table, "g": ["a", "b", None, "a"] * 10}
+    assert "10 rows without a group were left out" in " ".join(
+        audit(dropped, prediction="p", sensitive="g", missing="drop").notes
+    )
+
+
+@some_backends
+def test_na_makes_more_of_it_missing(backend, tmp_path):
+    columns = {"g": ["a", "NA", "-9", "b"], "y": [1, 0, -9, 0], "p": [1, 0, 1, 0], "s": [0.9, 0.1, -9, 0.2]}
+    data = BACKENDS[backend](columns, tmp_path)
+    roles = {"label": "y", "prediction": "p", "score": "s", "cutoff": 0.5, "sensitive": "g"}
+    cube = Cube.count(data, **roles, na=["NA", "-9"])
+    assert set(cube.groups) == {("a",), ("b",), (None,)}
+    assert int(cube.n[:, 2].sum()) == 1
+    assert cube.facts["score_missing"] == 1
