@@ -330,7 +330,7 @@ def test_abstention_has_a_sentence_a_frame_and_two_curves():
     assert [panel.kind for panel in aside.panels()] == ["curve", "curve"]
     without = eh.stability(p, sensitive=group).abstention("epistemic_uncertainty")
     assert set(without.rates) == {"selection_rate"}
-    with pytest.raises(eh.CallError, match="nobody can be set aside by it"):
+    with pytest.raises(eh.CallError, match="by='statistical_bias' does not measure stability"):
         found.abstention("statistical_bias")
     with pytest.raises(eh.CallError, match="must be shares of everyone"):
         found.abstention(shares=[1.5])

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from evenhand.catalogue import METRICS
 from evenhand.inference import simultaneous
 from evenhand.inference.replica_spread import Shared
 from evenhand.replicas import dimensions
-from evenhand.replicas.dimensions import NAMES, OF_LABELS, measure
+from evenhand.replicas.dimensions import DIMENSIONS, measure
 from evenhand.replicas.sums import Sums, collect
 
+FROM_LABELS = [name for name, row in DIMENSIONS.items() if row.from_labels]
 SHAPES = st.tuples(st.integers(2, 9), st.integers(1, 6))
 PROBABILITIES = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1)))
 LABELS = SHAPES.flatmap(lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1)))
@@ -37,11 +39,11 @@ def test_jitter_is_the_share_of_pairs_that_disagree(p):
 
 @given(LABELS)
 def test_labels_give_the_votes_and_what_follows_from_them(labels):
-    found = measure(labels, names=OF_LABELS)
+    found = measure(labels, names=FROM_LABELS)
     ones = labels.sum(axis=0)
     assert found.votes.tolist() == ones.tolist()
     assert found.people["label_stability"] == close(np.abs(ones - (len(labels) - ones)) / len(labels))
-    assert set(found.people) == set(OF_LABELS)
+    assert set(found.people) == set(FROM_LABELS)
 
 
 @given(PROBABILITIES)
@@ -67,7 +69,7 @@ def test_the_order_of_replicas_does_not_matter(p, random):
     order = list(range(len(p)))
     random.shuffle(order)
     first, second = measure(p).people, measure(p[order]).people
-    for name in NAMES:
+    for name in DIMENSIONS:
         assert first[name] == close(second[name], nan_ok=True)
 
 
@@ -89,7 +91,7 @@ def test_quartiles_are_those_of_numpy(p):
 @given(PROBABILITIES)
 def test_a_mirror_reads_the_other_class(p):
     first, second = measure(1 - p), measure(p, mirror=True)
-    for name in NAMES:
+    for name in DIMENSIONS:
         assert first.people[name] == close(second.people[name], nan_ok=True)
 
 
@@ -113,7 +115,7 @@ def left_out(p, label, name):
 def test_moves_are_what_leaving_a_replica_out_does(case):
     p, label, groups = case
     found = measure(p, label, groups)
-    for name in NAMES:
+    for name in DIMENSIONS:
         anew = np.nan_to_num(left_out(p, label, name))
         for group in range(groups.max() + 1):
             expected = anew[:, groups == group].sum(axis=1)
@@ -130,6 +132,14 @@ def test_the_jackknife_of_a_mean_is_its_standard_error():
     assert float((spread.moves**2).sum()) == close(expected)
 
 
+# --- the table
+
+
+def test_every_dimension_has_one_metric_of_the_catalogue():
+    measured = [row.name for metric in METRICS.values() if metric.family == "stability" for row in metric.rows]
+    assert measured == list(DIMENSIONS)
+
+
 # --- how it is computed
 
 
@@ -139,9 +149,9 @@ def test_blocks_and_workers_change_nothing(monkeypatch):
     whole = measure(p, label, groups)
     for cells, workers in ((7 * 16, 1), (7 * 16, 5), (7 * 50, 3)):
         monkeypatch.setattr(dimensions, "_CELLS", cells)
-        monkeypatch.setattr(dimensions, "_MOST_WORKERS", workers)
+        monkeypatch.setattr(dimensions, "_MAX_WORKERS", workers)
         parts = measure(p, label, groups)
-        for name in NAMES:
+        for name in DIMENSIONS:
             assert parts.people[name].tolist() == whole.people[name].tolist()
             assert parts.moves[name] == close(whole.moves[name])
 
@@ -150,7 +160,7 @@ def test_single_precision_stays_close_to_double():
     random = np.random.default_rng(2)
     p = random.beta(2, 3, (30, 500)).astype(np.float32)
     single, double = measure(p), measure(p.astype(np.float64))
-    for name in NAMES:
+    for name in DIMENSIONS:
         assert single.people[name] == close(double.people[name], rel=1e-4, abs=1e-5, nan_ok=True)
 
 

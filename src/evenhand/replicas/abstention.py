@@ -14,22 +14,11 @@ from evenhand.core.arrays import Floats, Indices
 from evenhand.core.results import Group, Panel, spell
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import CELLS, MEASURES, evaluate
+from evenhand.replicas.dimensions import DIMENSIONS
 from evenhand.verdicts import comparison
 
 SHARES = tuple(round(0.05 * i, 2) for i in range(11))
 """Of everyone, from nobody to a half."""
-
-BY = {
-    "label_stability": 1.0,
-    "jitter": -1.0,
-    "std": -1.0,
-    "iqr": -1.0,
-    "overall_uncertainty": -1.0,
-    "aleatoric_uncertainty": -1.0,
-    "epistemic_uncertainty": -1.0,
-    "epistemic_variance": -1.0,
-}
-"""By what people may be set aside: the lowest first for 1, the highest first for −1."""
 
 _RATES = ("accuracy", "selection_rate", "true_positive_rate", "false_positive_rate")
 _TOLD = 0.1  # the share that the sentence speaks of
@@ -120,14 +109,15 @@ def abstain(
     shares: Sequence[float] = SHARES,
 ) -> Abstention:
     """Set aside the least stable people, by their `values` of the dimension `by`, for each of some shares."""
-    if by not in BY:
-        raise CallError(f"by={by!r}: nobody can be set aside by it; {nearest(by, BY)}")
+    usable = {name: row.least_stable for name, row in DIMENSIONS.items() if row.least_stable is not None}
+    if by not in usable:
+        raise CallError(f"by={by!r} does not measure stability; {nearest(by, usable)}")
     wanted = np.asarray(shares, dtype=np.float64)
     if wanted.ndim != 1 or not len(wanted) or not ((wanted >= 0) & (wanted < 1)).all():
         raise CallError(f"shares={shares!r} must be shares of everyone from 0 to below 1, such as [0, 0.1, 0.2].")
     inside = codes >= 0
     places = codes[inside] * len(CELLS) + _cells(decided, label)[inside]
-    levels, rank = np.unique(BY[by] * values[inside], return_inverse=True)
+    levels, rank = np.unique(values[inside] if usable[by] == "lowest" else -values[inside], return_inverse=True)
     people = np.bincount(rank, minlength=len(levels))
     before = np.cumsum(people) - people
     cells = np.empty((len(wanted), len(groups), len(CELLS)))

@@ -16,7 +16,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.replicas import abstention, panels
 from evenhand.replicas import sums as replicasums
-from evenhand.replicas.dimensions import OF_LABELS
+from evenhand.replicas.dimensions import DIMENSIONS
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.sums import Sums
 from evenhand.verdicts import comparison, finding
@@ -121,7 +121,7 @@ class Asked:
 def _lacking(metric: Metric, kind: Kind, labelled: bool) -> str | None:
     """What a metric needs and is not there."""
     (row,) = metric.rows
-    if kind == "label" and row.name not in OF_LABELS:
+    if kind == "label" and not DIMENSIONS[row.name].from_labels:
         return "probabilities, and these replicas are labels."
     return "label=, which was not given." if "label" in row.needs and not labelled else None
 

@@ -35,7 +35,7 @@ from evenhand.replicas import (
     sums as replicasums,
 )
 from evenhand.replicas.abstention import SHARES, Abstention
-from evenhand.replicas.dimensions import Dimensions
+from evenhand.replicas.dimensions import PersonValues
 from evenhand.replicas.findings import Asked, Measured
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.read import Ensemble
@@ -315,7 +315,7 @@ def _rows(data: Any, arguments: Mapping[str, Any], ensemble: Ensemble) -> Rows:
     return read_rows(source.lines(roles), roles)
 
 
-def _decide(ensemble: Ensemble, found: Dimensions, cutoff: float, above: bool) -> npt.NDArray[np.int8]:
+def _decide(ensemble: Ensemble, found: PersonValues, cutoff: float, above: bool) -> npt.NDArray[np.int8]:
     """Probabilities are averaged and cut; of labels the majority decides."""
     if ensemble.kind == "probability":
         return dimensions.decide(found.people["mean_prediction"], cutoff, above=above)

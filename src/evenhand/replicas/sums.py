@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.core.arrays import Floats, Indices
 from evenhand.inference.replica_spread import Shared
 from evenhand.inference.spread import Normal, Spread
-from evenhand.replicas.dimensions import Dimensions
+from evenhand.replicas.dimensions import PersonValues
 
 _PRIOR = 2.0  # people whose variance is that of all groups, added to each: a small group may by chance not vary at all
 
@@ -80,7 +80,7 @@ def counted(codes: Indices, values: Floats) -> tuple[Indices, Floats]:
     return codes[there], values[there]
 
 
-def collect(found: Dimensions, codes: Indices, groups: int) -> dict[str, Sums]:
+def collect(found: PersonValues, codes: Indices, groups: int) -> dict[str, Sums]:
     """The sums of every dimension, by group."""
     return {name: Sums.of(values, codes, groups, found.moves.get(name)) for name, values in found.people.items()}
 
