@@ -132,8 +132,11 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     return finding.finding(asked, cube)
 
 
-def document(entry: Metric, name: str | None = None) -> str:
-    """The docstring, from the entry's own words."""
+_TAKES = "Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays."
+
+
+def document(entry: Metric, name: str | None = None, *, takes: str = _TAKES) -> str:
+    """The docstring of a metric's function, from the texts of its entry; `takes` says which arguments it has."""
     alias = f"\nAnother name for `{entry.name}`.\n" if name and name != entry.name else ""
     limit = "none" if entry.threshold is None else f"{entry.threshold:g} on the {entry.judged_on}"
     parts = {
@@ -148,7 +151,7 @@ def document(entry: Metric, name: str | None = None) -> str:
     body = "\n\n".join(f"**{title}**\n\n{text}" for title, text in parts.items() if text)
     return f"""{entry.title}: {entry.question or "a metric of your own"}
 {alias}
-Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays.
+{takes}
 Returns a `Finding`. Default threshold: {limit}.
 
 {body}

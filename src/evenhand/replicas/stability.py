@@ -43,6 +43,7 @@ from evenhand.sources import roles as reading
 from evenhand.sources import whole
 from evenhand.sources.files import is_path
 from evenhand.sources.memory import MemorySource
+from evenhand.sources.roles import Missing
 from evenhand.sources.rows import Rows
 from evenhand.sources.rows import read as read_rows
 from evenhand.verdicts import policy_file, row_measures
@@ -194,7 +195,7 @@ def stability(
     policy: Policy | str | Path | None = None,
     intersections: bool | int | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
-    missing: reading.Missing = "group",
+    missing: Missing = "group",
     na: Iterable[str] = (),
     min_group_size: int | None = None,
     confidence: float | None = None,
