@@ -175,14 +175,14 @@ def test_without_intervals_nothing_is_settled():
     assert found.overall["jitter"].low is None
     assert found.finding("jitter").verdict == "inconclusive"
     assert found.finding("jitter").value.low is None
-    assert "No intervals were asked for" in found.notes[0]
+    assert "No intervals were computed" in found.notes[0]
     assert found.overall["jitter"].value == eh.stability(p, sensitive=group).overall["jitter"].value
 
 
 def test_two_replicas_have_values_and_no_intervals():
     found = eh.stability(P[:2], label=LABEL, sensitive=GROUPS)
     assert found.overall["label_stability"].low is None
-    assert "From 2 replicas no interval can be made" in " ".join(found.notes)
+    assert "Intervals need at least 3 replicas and there are 2" in " ".join(found.notes)
 
 
 def test_identical_replicas_agree_without_doubt():
@@ -212,7 +212,7 @@ def test_labels_show_stability_and_jitter_only():
 def test_ends_are_labels_unless_they_are_said_to_be_probabilities():
     ends = (P >= 0.5).astype(float)
     found = eh.stability(ends, sensitive=GROUPS)
-    assert "taken as labels" in found.notes[0]
+    assert "read as labels" in found.notes[0]
     as_told = eh.stability(ends, sensitive=GROUPS, kind="probability")
     assert as_told.overall["aleatoric_uncertainty"].value == 0.0
     assert as_told.notes == ()
@@ -243,7 +243,7 @@ def test_columns_of_a_table_are_replicas_by_name_or_pattern(tmp_path):
             assert found.finding("std").interpretation == whole.finding("std").interpretation
     arrays = eh.stability(P, data=path, label="y", sensitive="g")
     assert arrays.finding("std").value == whole.finding("std").value
-    with pytest.raises(eh.CallError, match=r"no column is called 'q_\*' or fits it"):
+    with pytest.raises(eh.CallError, match=r"no column is called 'q_\*' or matches it"):
         eh.stability("q_*", data=path, label="y", sensitive="g")
 
 
@@ -324,7 +324,7 @@ def test_abstention_has_a_sentence_a_frame_and_two_curves():
     p, label, group = ensemble()
     found = eh.stability(p, label=label, sensitive={"group": group})
     aside = found.abstention()
-    assert str(aside).startswith("To set aside the least stable 10.0 % sets aside ")
+    assert str(aside).startswith("Setting aside the least stable 10.0 % of people sets aside ")
     assert aside.shares.tolist() == list(SHARES)
     assert len(aside.to_frame()) == len(SHARES) * 3
     assert [panel.kind for panel in aside.panels()] == ["curve", "curve"]
@@ -347,7 +347,7 @@ def test_findings_have_their_pictures_and_say_how_many_replicas():
     assert sum(row[3] for row in first.panels[0].rows) == 100
     assert len(first.panels[-1].rows) == len(STABILITY)
     assert first.settings["replicas"] == 20
-    assert first.notes[-1] == "From 20 replicas: what other numbers of replicas give is not comparable."
+    assert first.notes[-1] == "Measured with 20 replicas; values from another number of replicas are not comparable."
 
 
 def test_an_audit_of_replicas_is_saved_judged_and_read_back(tmp_path):
@@ -362,7 +362,7 @@ def test_an_audit_of_replicas_is_saved_judged_and_read_back(tmp_path):
     assert json.loads((tmp_path / "audit.json").read_text())["findings"][0]["panels"]
     audit.save(tmp_path / "audit.md")
     assert "label_stability_difference" in (tmp_path / "audit.md").read_text()
-    assert "To set aside the least stable" in str(audit)
+    assert "Setting aside the least stable" in str(audit)
     chosen = eh.stability(p, sensitive=group).audit(required="jitter_ratio")
     assert chosen.required == ("jitter_difference",)
 
@@ -399,15 +399,15 @@ def test_hostile_names_are_only_names():
 @pytest.mark.parametrize(
     ("replicas", "arguments", "message"),
     [
-        (P.T, {"sensitive": GROUPS}, "speak of 4 people and sensitive has 5 rows: replicas is .* transpose it"),
-        (P[:, :4], {"sensitive": GROUPS}, "speak of 4 people and sensitive has 5 rows"),
-        (P, {"sensitive": GROUPS, "label": [1]}, "speak of 5 people and label has 1 rows"),
+        (P.T, {"sensitive": GROUPS}, "have 4 people and sensitive has 5 rows: replicas is .* transpose it"),
+        (P[:, :4], {"sensitive": GROUPS}, "have 4 people and sensitive has 5 rows"),
+        (P, {"sensitive": GROUPS, "label": [1]}, "have 5 people and label has 1 rows"),
         (P + 1, {"sensitive": GROUPS}, "numbers from 1.1 to 1.9: probabilities lie between 0 and 1"),
         (np.where(P > 0.85, np.nan, P), {"sensitive": GROUPS}, "replica 0, 2, 3 has missing values"),
         (P[0], {"sensitive": GROUPS}, "have 1 dimensions"),
         (P[:1], {"sensitive": GROUPS}, "there is 1 replica"),
-        ([[0.1, 0.2], [0.3]], {"sensitive": GROUPS}, "of different lengths"),
-        (np.full((3, 5), 2), {"sensitive": GROUPS}, "no replica says '1'; they say '2'"),
+        ([[0.1, 0.2], [0.3]], {"sensitive": GROUPS}, "have different lengths"),
+        (np.full((3, 5), 2), {"sensitive": GROUPS}, "no replica predicts '1'; they predict '2'"),
         (P, {"sensitive": ["a"] * 5}, "one group only"),
     ],
 )
@@ -422,7 +422,7 @@ def test_data_that_cannot_be_replicas(replicas, arguments, message):
         ({}, "sensitive= is missing"),
         ({"sensitive": GROUPS, "cutoff": 1.5}, "cutoff=1.5 must be a probability"),
         ({"sensitive": GROUPS, "kind": "score"}, "kind='score' must be"),
-        ({"sensitive": GROUPS, "metrics": "demographic_parity"}, "no metric of replicas"),
+        ({"sensitive": GROUPS, "metrics": "demographic_parity"}, "is not a stability metric"),
         ({"sensitive": GROUPS, "metrics": "jiter_difference"}, "did you mean 'jitter_difference'"),
         ({"sensitive": GROUPS, "metrics": "statistical_bias_difference"}, "needs label="),
         ({"sensitive": GROUPS, "reference": "z"}, "reference='z' is not a group"),
