@@ -1,4 +1,4 @@
-"""Write src/evenhand/__init__.pyi from the catalogue, so that editors and mypy see the metric functions.
+"""Write src/evenhand/__init__.pyi from the catalogue, so that editors and mypy know the functions of the metrics.
 
 Run it as `make stubs`; a test fails when the file has drifted.
 """

@@ -68,7 +68,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, a metric of the catalogue, or a module of the package."""
+    """A public name, the function of a metric, or a module of the package."""
     if name == "__all__":
         return sorted(__dir__())
     if name.startswith("_"):
@@ -76,7 +76,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(import_module(f"evenhand.{_HOMES[name]}"), name)
     elif find_spec(f"evenhand.{name}") is not None:
-        # Before the metrics: the modules that make them import each other through here.
+        # Before the metrics, because the modules that make their functions import each other through here.
         value = import_module(f"evenhand.{name}")
     else:
         value = _metric_function(name)

@@ -18,7 +18,8 @@ from evenhand.replicas import abstention, panels
 from evenhand.replicas.dimensions import DIMENSIONS
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.sums import Sums, regroup_all
-from evenhand.verdicts import comparison, finding
+from evenhand.verdicts import comparison
+from evenhand.verdicts.finding import row_finding
 from evenhand.verdicts.policy import Policy, Request, request
 
 STABILITY = {name: metric for name, metric in METRICS.items() if metric.family == "stability"}
@@ -153,7 +154,7 @@ def _finding(
     compared = _as_compared(metric_request, groups)
     sums = compared.sums[row.name]
     own, rest = {row.name: sums.spread()}, {row.name: sums.rest().spread(like=sums)}
-    judged = finding.row_finding(metric_request, compared.cube, own, rest)
+    judged = row_finding(metric_request, compared.cube, own, rest)
     note = f"Measured with {measured.replicas} replicas; values from another number of replicas are not comparable."
     return replace(
         judged,
