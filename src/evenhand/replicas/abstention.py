@@ -158,8 +158,8 @@ def _from_cells(
 def _cells(decided: npt.NDArray[np.int8], label: Floats | None) -> Indices:
     """The cell of each person, as an index of CELLS: by label and decision, or by decision where there is no label."""
     first = {None: CELLS.index("U0"), 0: CELLS.index("TN"), 1: CELLS.index("FN")}
-    known = np.full(len(decided), np.nan) if label is None else label
-    start = np.where(np.isnan(known), first[None], np.where(known == 1, first[1], first[0]))
+    labels = np.full(len(decided), np.nan) if label is None else label
+    start = np.where(np.isnan(labels), first[None], np.where(labels == 1, first[1], first[0]))
     return (start + decided).astype(np.intp)
 
 

@@ -127,20 +127,20 @@ class _Task:
 class Block:
     """Some of the people: `x` is [replicas, people]; what several dimensions need is computed once.
 
-    `said` is True where a replica says 1, and `votes` counts those replicas. `label` is 1, 0 or NaN for each person.
+    `says_one` is True where a replica says 1; `votes` counts those replicas. `label` is 1, 0 or NaN for each person.
     """
 
     def __init__(self, task: _Task, people: slice) -> None:
         self.count = task.count
         if task.labels:
             labels = np.asarray(task.replicas[:, people], dtype=bool)
-            self.x = self.said = ~labels if task.mirror else labels
+            self.x = self.says_one = ~labels if task.mirror else labels
         else:
             numbers = task.replicas[:, people]
             self.x = np.ascontiguousarray(1 - numbers if task.mirror else numbers, dtype=task.kind)
-            self.said = task.compare(self.x, task.cutoff)
+            self.says_one = task.compare(self.x, task.cutoff)
         self.kind = task.kind
-        self.votes = np.add.reduce(self.said, axis=0, dtype=np.int32).astype(np.int64)
+        self.votes = np.add.reduce(self.says_one, axis=0, dtype=np.int32).astype(np.int64)
         self.label = np.full(len(self.votes), np.nan) if task.label is None else task.label[people]
         self.members = task.members(people)
         self._cache: dict[str, Any] = {}
@@ -182,8 +182,8 @@ class Block:
 
     @property
     def votes_by_replica(self) -> Array:
-        """`said` as numbers 0 and 1."""
-        votes: Array = self._once("votes_by_replica", lambda: self.said.astype(self.kind))
+        """`says_one` as numbers 0 and 1."""
+        votes: Array = self._once("votes_by_replica", lambda: self.says_one.astype(self.kind))
         return votes
 
     @property
