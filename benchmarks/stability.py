@@ -200,7 +200,7 @@ def truth(setting: Setting) -> dict[str, Any]:
     from evenhand.replicas import dimensions
 
     random = np.random.default_rng(SEED + 1)
-    found: dict[str, list[Any]] = {name: [] for name in dimensions.NAMES}
+    found: dict[str, list[Any]] = {name: [] for name in dimensions.DIMENSIONS}
     for _ in range(TRUTHS):
         p, label, group = setting.draw(random, (LARGE,) * len(setting.sizes))
         for name, values in dimensions.measure(p, label.astype(float)).people.items():

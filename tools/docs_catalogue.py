@@ -1,4 +1,4 @@
-"""A MkDocs hook that writes what the library itself knows: a page for each metric, and the lists of names.
+"""A MkDocs hook that writes the pages made from the library: one for each metric, and the lists of names.
 
 The pages are made in memory from `evenhand.catalogue.METRICS`, so that they cannot differ from what the code
 does. On the written pages, <!-- table of metrics --> and <!-- public names --> are replaced by those lists.
@@ -27,11 +27,11 @@ FAMILIES = {
     "inequality": "How unevenly is the benefit spread over all people?",
     "scores": "Before any cutoff: means, calibration and ranking of the score itself.",
     "distances": "How far apart the score distributions and ROC curves of groups lie.",
-    "dependence": "How much a group, or a quantity such as age, tells about what is decided.",
+    "dependence": "How strongly the decision depends on a group, or on a quantity such as age.",
     "regression": "The prediction is a number: a wage, a price, a length of stay.",
     "individual": "Are people who are alike treated alike? From features and a distance between people.",
-    "counterfactual": "Would the same person have been predicted otherwise in another group? Needs a graph of causes.",
-    "stability": "Does the model waver more for some people than for others? From many replicas of it.",
+    "counterfactual": "Would the prediction for the same person differ in another group? Needs a graph of causes.",
+    "stability": "Do predictions vary more for some groups than for others? From many replicas of a model.",
     "data": "Do the groups differ before any decision is made?",
 }
 PASSES = {

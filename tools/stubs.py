@@ -1,14 +1,18 @@
-"""Write src/evenhand/__init__.pyi from the catalogue, so that editors and mypy see the metric functions.
+"""Write src/evenhand/__init__.pyi from the catalogue, so that editors and mypy know the functions of the metrics.
 
 Run it as `make stubs`; a test fails when the file has drifted.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from evenhand import _HOMES as HOMES
 from evenhand.audits.functions import FUNCTIONS, parameters
+from evenhand.replicas import functions as replicas
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "evenhand" / "__init__.pyi"
 
@@ -39,6 +43,7 @@ TYPES = {
 
 HEAD = """# Made by tools/stubs.py from the catalogue; do not edit.
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 {imports}
@@ -52,12 +57,26 @@ def stubs() -> str:
     homes = {**HOMES, "__version__": "core.version"}
     imports = {f"from evenhand.{home} import {name} as {name}" for name, home in homes.items()}
     imports |= {f"from evenhand import {name} as {name}" for name in ("datasets", "mitigate")}
+    imports |= {"from evenhand.replicas.fit import Kind", "from evenhand.sources.roles import Missing"}
     lines = [HEAD.replace("{imports}", "\n".join(sorted(imports, key=_order)))]
     for name, function in FUNCTIONS.items():
         keywords = parameters(function.metric)  # type: ignore[attr-defined]
         typed = [f"    {key}: {TYPES.get(key, 'Any')} = {_shown(default)}," for key, default in keywords.items()]
         lines += [f"def {name}(", "    data: Any = None,", "    *,", *typed, ") -> Finding: ..."]
+    for name, function in replicas.FUNCTIONS.items():
+        lines += _declaration(name, function)
     return "\n".join(lines) + "\n"
+
+
+def _declaration(name: str, function: Callable[..., Any]) -> list[str]:
+    """A function with one positional parameter and keywords, as its signature annotates them."""
+    first, *keywords = inspect.signature(function).parameters.values()
+    typed = [f"    {each.name}: {_double(each.annotation)} = {_shown(each.default)}," for each in keywords]
+    return [f"def {name}(", f"    {first.name}: {first.annotation},", "    *,", *typed, ") -> Finding: ..."]
+
+
+def _double(annotation: str) -> str:
+    return annotation.replace("'", '"')
 
 
 def _order(line: str) -> tuple[str, bool, str]:
@@ -72,4 +91,4 @@ def _shown(default: object) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(stubs(), encoding="utf-8")
-    print(f"wrote {TARGET.name} with {len(FUNCTIONS)} functions")
+    print(f"wrote {TARGET.name} with {len(FUNCTIONS) + len(replicas.FUNCTIONS)} functions")

@@ -1,11 +1,11 @@
 """evenhand: measure whether a model, or a human process, treats groups of people even-handedly.
 
 >>> import evenhand as eh
->>> found = eh.demographic_parity(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"], threshold=0.5)
->>> found.passes, found.highest, found.lowest
+>>> finding = eh.demographic_parity(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"], threshold=0.5)
+>>> finding.passes, finding.highest, finding.lowest
 (True, 'b', 'a')
 
-Names are loaded when they are first used, so that importing the package costs next to nothing.
+Names are loaded when they are first used, so that importing the package is quick.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from evenhand.core.version import __version__ as __version__
 
 logging.getLogger("evenhand").addHandler(logging.NullHandler())
 
+# The module of each public name that is written by hand; the function of a metric is made from its entry.
 _HOMES = {
     "Abstention": "replicas.abstention",
     "Audit": "audits.audit",
@@ -64,23 +65,10 @@ _HOMES = {
     "trend": "audits.trend",
     "worst_pairs": "individual.consistency",
 }
-_DIMENSIONS = (
-    "aleatoric_uncertainty",
-    "epistemic_uncertainty",
-    "epistemic_variance",
-    "iqr",
-    "jitter",
-    "label_stability",
-    "mean_probability",
-    "overall_uncertainty",
-    "statistical_bias",
-    "std",
-)
-_HOMES |= {f"{name}_{kind}": "audits.wavering" for name in _DIMENSIONS for kind in ("difference", "ratio")}
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, a metric of the catalogue, or a module of the package."""
+    """A public name, the function of a metric, or a module of the package."""
     if name == "__all__":
         return sorted(__dir__())
     if name.startswith("_"):
@@ -88,19 +76,28 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(import_module(f"evenhand.{_HOMES[name]}"), name)
     elif find_spec(f"evenhand.{name}") is not None:
-        # Before the metrics: the modules that make them import each other through here.
+        # Before the metrics, because the modules that make their functions import each other through here.
         value = import_module(f"evenhand.{name}")
     else:
-        functions = import_module("evenhand.audits.functions").FUNCTIONS
-        if name not in functions:
-            from evenhand.errors import nearest
-
-            hint = nearest(name, [*_HOMES, *functions])
-            raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {hint}")
-        value = functions[name]
+        value = _metric_function(name)
     globals()[name] = value
     return value
 
 
+def _metric_function(name: str) -> Any:
+    """The function of a metric or alias of the catalogue."""
+    from evenhand.catalogue import ALIASES, METRICS
+
+    entry = METRICS.get(ALIASES.get(name, name))
+    if entry is None:
+        from evenhand.errors import nearest
+
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {nearest(name, __dir__())}")
+    home = "evenhand.replicas.functions" if entry.family == "stability" else "evenhand.audits.functions"
+    return import_module(home).FUNCTIONS[name]
+
+
 def __dir__() -> list[str]:
-    return [*_HOMES, *import_module("evenhand.audits.functions").FUNCTIONS, "datasets", "__version__"]
+    from evenhand.catalogue import ALIASES, METRICS
+
+    return [*dict.fromkeys([*_HOMES, *METRICS, *ALIASES, "datasets", "__version__"])]

@@ -50,14 +50,14 @@ EXECUTED = {
 }  # fmt: skip
 
 
-def measured(case) -> dimensions.Dimensions:
+def measured(case) -> dimensions.PersonValues:
     """The fixtures hold P(Y=0), and Virny counts one half as a 0."""
     given = case["inputs"]
     label = np.array(given["y_true"], dtype=float) if "y_true" in given else None
     return dimensions.measure(np.array(given["ensemble_proba_of_class_0"]), label, mirror=True, above=True)
 
 
-def of(found: dimensions.Dimensions, name: str) -> float:
+def of(found: dimensions.PersonValues, name: str) -> float:
     value = float(found.people[NAMES[name]].mean())
     return 1 - value if name == "Mean_Prediction" else value
 

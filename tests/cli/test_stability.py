@@ -36,7 +36,7 @@ def test_the_verdict_is_the_exit_code(people, capsys):
     told = capsys.readouterr().out
     assert "Verdict: fail by label_stability_difference" in told
     assert "The label stability is highest for north" in told
-    assert "To set aside the least stable 10.0 %" in told
+    assert "Setting aside the least stable 10.0 %" in told
     assert called(people, "-q", "--threshold", "label_stability_difference=0.9") == 0
     assert called(people, "-q", "--require", "std_difference") == 0  # which has no threshold of its own
     assert called(people, "-q", "--require", "std_ratio", "--metric", "std_ratio") == 1
@@ -65,7 +65,7 @@ def test_options_of_reading_are_passed_on(people, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--replicas-columns", "q_*"], "no column is called 'q_*' or fits it"),
+        (["--replicas-columns", "q_*"], "no column is called 'q_*' or matches it"),
         (["--replicas-columns", "region"], "holds 'north', which is not a number"),
         (["--replicas-columns", "p_*", "--metric", "jiter_difference"], "did you mean 'jitter_difference'"),
         (["--replicas-columns", "p_*", "-o", "audit.txt"], "an audit is saved as"),

@@ -210,7 +210,7 @@ def test_a_fit_that_fails_is_told_with_its_number(data):
         eh.DataError, match=r"replica \d+ \(seed \d+\) failed: RuntimeError: did not converge"
     ) as caught:
         fitted(data, Failing(), n_replicas=12)
-    assert "no replica is left out" in str(caught.value)
+    assert "a replica that fails is not left out" in str(caught.value)
 
 
 def test_predictions_that_are_no_probabilities_are_an_error(data):
@@ -227,7 +227,7 @@ def test_every_mistake_in_a_call_is_told_at_once(data):
         eh.replicate("model", *data, n_replicas=1, fraction=0, random_state=-1)
     for word in ("4 problems", "model='model'", "n_replicas=1", "fraction=0", "random_state=-1"):
         assert word in str(caught.value)
-    with pytest.raises(eh.CallError, match="is no estimator"):
+    with pytest.raises(eh.CallError, match="is not an estimator"):
         eh.replicate(LogisticRegression, *data)
 
 

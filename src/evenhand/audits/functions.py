@@ -1,4 +1,4 @@
-"""A function for each metric of the catalogue, with a real signature and docstring; and for metrics of your own."""
+"""The functions of the metrics that are computed from counts, made from their entries; also for metrics of your own."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
     known = parameters(entry)
 
     def function(data: Any = None, **arguments: Any) -> Finding:
-        for given in arguments:
-            if given not in known:
-                raise CallError(f"{function.__name__}() takes no argument {given!r}; {nearest(given, known)}")
+        for argument in arguments:
+            if argument not in known:
+                raise CallError(f"{function.__name__}() takes no argument {argument!r}; {nearest(argument, known)}")
         judged = arguments.get("judged_on") or usual
-        # A threshold is one of a difference or of a ratio: that of the alias holds only for what the alias judges.
+        # A threshold of a difference does not suit a ratio: the alias presets it only for what the alias judges.
         fitting = {key: value for key, value in presets.items() if key != "threshold" or judged == usual}
         return _evaluate(entry, data, {**fitting, **arguments})
 
@@ -103,13 +103,13 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
 
 
 def metric(name: str, **definition: Any) -> MetricFunction:
-    """A metric of your own: a function like those of the catalogue, which `audit(metrics=[...])` takes too.
+    """A function for a metric of your own, like those of the catalogue; `audit(metrics=[...])` takes it too.
 
     >>> from evenhand.measures.cells import measure
     >>> flagged = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
     >>> wrongly_flagged = metric("wrongly_flagged_parity", measures=flagged, threshold=0.05)
-    >>> found = wrongly_flagged(label=[0, 1, 0, 1], prediction=[1, 1, 0, 1], sensitive=["a", "a", "b", "b"])
-    >>> found.value.value
+    >>> finding = wrongly_flagged(label=[0, 1, 0, 1], prediction=[1, 1, 0, 1], sensitive=["a", "a", "b", "b"])
+    >>> finding.value.value
     0.5
     """
     return make(catalogue.define(name, **definition))
@@ -132,8 +132,11 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     return finding.finding(asked, cube)
 
 
-def document(entry: Metric, name: str | None = None) -> str:
-    """The docstring, from the entry's own words."""
+_TAKES = "Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays."
+
+
+def document(entry: Metric, name: str | None = None, *, takes: str = _TAKES) -> str:
+    """The docstring of a metric's function, from the texts of its entry; `takes` says which arguments it has."""
     alias = f"\nAnother name for `{entry.name}`.\n" if name and name != entry.name else ""
     limit = "none" if entry.threshold is None else f"{entry.threshold:g} on the {entry.judged_on}"
     parts = {
@@ -148,7 +151,7 @@ def document(entry: Metric, name: str | None = None) -> str:
     body = "\n\n".join(f"**{title}**\n\n{text}" for title, text in parts.items() if text)
     return f"""{entry.title}: {entry.question or "a metric of your own"}
 {alias}
-Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays.
+{takes}
 Returns a `Finding`. Default threshold: {limit}.
 
 {body}

@@ -5,7 +5,7 @@ The families stand in the order of the questions they ask: who is selected (inde
 (inequality), what a score says of people (scores), how far apart scores lie (distances), how much a group tells about
 what is decided (dependence), how a predicted number fares (regression), whether people who are alike are
 treated alike (individual), whether the same person would be predicted otherwise in another group (counterfactual),
-whether the model wavers (stability), and what the data brought along (data).
+whether the model's predictions vary between fits (stability), and what the data brought along (data).
 Functions, documentation, command line and page are made from these entries.
 """
 
@@ -25,6 +25,7 @@ from evenhand.catalogue import (
     separation,
     stability,
     sufficiency,
+    uncertainty,
 )
 from evenhand.catalogue.metric import Metric, define
 from evenhand.errors import CallError, nearest
@@ -44,6 +45,7 @@ _FAMILIES = (
     individual,
     counterfactual,
     stability,
+    uncertainty,
     data,
 )
 

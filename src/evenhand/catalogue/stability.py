@@ -1,15 +1,50 @@
-"""Stability: does the model waver more for some people than for others?
+"""Stability metrics: do the predictions for some groups vary more between replicas of a model than those for others?
 
 Two models that were trained on two samples of the same data may agree about one group and disagree about another.
 These metrics need many replicas of a model, so an audit of counts does not compute them: `evenhand.stability` does, and
-each has a function of its own. Values depend on how many replicas there are, and are compared only at the same number.
+each metric has its own function. Values depend on the number of replicas; compare only values from the same number.
+The metrics that split uncertainty into parts are in `evenhand.catalogue.uncertainty`.
 """
 
 from __future__ import annotations
 
-from evenhand.catalogue import uncertainty
+from typing import NoReturn
+
 from evenhand.catalogue.metric import Metric
-from evenhand.catalogue.stable import RATIO, SERVICE, dimension, example
+from evenhand.errors import CallError
+from evenhand.measures.cells import RowMeasure
+
+RATIO = {"judged_on": "ratio", "threshold": 0.8}
+SERVICE = ("quality of service",)
+
+_EXAMPLE = """\
+import numpy as np
+import evenhand as eh
+
+rng = np.random.default_rng(0)
+group = np.repeat(["north", "south"], 400)
+spread = np.where(group == "south", 0.9, 0.3)  # replicas vary three times as much for the people of one group
+logits = rng.normal(0, 1.5, 800) + spread * rng.normal(size=(50, 800))
+replicas = 1 / (1 + np.exp(-logits))
+label = (rng.random(800) < replicas.mean(axis=0)).astype(int)
+
+print(eh.NAME(replicas, label=label, sensitive={"region": group}))
+"""
+
+
+def dimension(name: str, title: str, unit: str = "ratio", *, label: bool = False) -> RowMeasure:
+    """The measure of a dimension of that name in `evenhand.replicas.dimensions`; `label`: does it need a label?"""
+    return RowMeasure(name, title, _not_from_rows, unit, frozenset({"label"} if label else ()))
+
+
+def _not_from_rows(*_: object) -> NoReturn:
+    raise CallError("this is measured on replicas of a model: call evenhand.stability() and add its findings.")
+
+
+def example(name: str) -> str:
+    """Code for the page of a metric: replicas of two groups, made up."""
+    return _EXAMPLE.replace("NAME", name)
+
 
 _COOPER = (
     "Cooper, A. F., Lee, K., Choksi, M. Z., Barocas, S., De Sa, C., Grimmelmann, J., Kleinberg, J., Sen, S., & Zhang, "
@@ -55,9 +90,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         when=(
             "Use it when a decision about a person should not hang on which rows happened to be sampled, or on the "
-            "seed of a training run. A person with a stability near 0 gets what is close to the toss of a coin, "
-            "however exact the probability looks. It is the first figure to look at, because it is about decisions "
-            "and not scores."
+            "seed of a training run. The decision about a person with a stability near 0 is close to the toss of a "
+            "coin, however exact the probability looks. It is the first figure to look at, because it is about "
+            "decisions and not scores."
         ),
         assumes=(
             "That the replicas stand for the models that could have been built, such as fits to bootstrap samples of "
@@ -67,9 +102,9 @@ ENTRIES: tuple[Metric, ...] = (
         harm=SERVICE,
         limits=(
             "Stable is not right: replicas may agree on what is wrong. A group whose members all lie far from the "
-            "cut-off is stable whatever the model is worth, so a gap may show where people stand and not how well "
-            "they are known. It cannot see uncertainty that all replicas share, such as a label that was recorded "
-            "wrongly."
+            "cut-off is stable whatever the model is worth, so a gap may reflect where people stand and not how well "
+            "the model knows them. It cannot see uncertainty that all replicas share, such as a label that was "
+            "recorded wrongly."
         ),
         sources=(_DARLING, _KHAN, _COOPER),
         see_also=("jitter_difference", "epistemic_uncertainty_difference", "overall_accuracy_equality"),
@@ -92,13 +127,13 @@ ENTRIES: tuple[Metric, ...] = (
             "not pair by pair. Unlike label stability, its mean does not depend on how many replicas there are."
         ),
         when=(
-            "Use it when a model will be fitted anew, every month or with every release, and the question is how many "
-            "decisions change although nothing about the people did. Elsewhere it is called churn, and what is left "
-            "to 1 is called self-consistency."
+            "Use it when a model will be fitted again, every month or with every release, and the question is how many "
+            "decisions change although nothing about the people did. Elsewhere it is called churn, and one minus "
+            "it is called self-consistency."
         ),
         assumes=(
             "That the next model differs from the present one as two replicas differ from each other. That decisions "
-            "are made at the cut-off given, one half unless said otherwise. That replicas are independent of each "
+            "are made at the chosen cut-off, which is one half by default. That replicas are independent of each "
             "other given the data."
         ),
         harm=SERVICE,
@@ -138,8 +173,8 @@ ENTRIES: tuple[Metric, ...] = (
         harm=SERVICE,
         limits=(
             "A probability near 0 or 1 cannot vary much, so a group with extreme base rates looks steady for that "
-            "reason alone. One replica that is far off moves it more than it moves the inter-quartile range. It says "
-            "nothing of whether the mean prediction is right."
+            "reason alone. One replica that is far off moves it more than it moves the inter-quartile range. It does "
+            "not say whether the mean prediction is right."
         ),
         sources=(_HERASYMUK, _KHAN),
         see_also=("iqr_difference", "epistemic_variance_difference"),
@@ -162,8 +197,8 @@ ENTRIES: tuple[Metric, ...] = (
             "set, as for the standard deviation."
         ),
         when=(
-            "Use it beside the standard deviation when a few replicas may have failed to converge: half of the "
-            "replicas may say anything without moving it. A group in which the two disagree is one where single "
+            "Use it beside the standard deviation when a few replicas may have failed to converge: the values "
+            "of the outer half of the replicas do not change it. A group in which the two disagree is one where single "
             "replicas are far off."
         ),
         assumes=(
@@ -172,8 +207,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=SERVICE,
         limits=(
-            "What the outer half of the replicas says is not seen at all. With few replicas it is coarse and rises "
-            "with their number."
+            "It ignores the outer half of the replicas. With few replicas it is coarse and rises with their number."
         ),
         sources=(_HERASYMUK, _KHAN),
         see_also=("std_difference", "label_stability_difference"),
@@ -192,13 +226,13 @@ ENTRIES: tuple[Metric, ...] = (
         formula="E[mean of p over replicas | A=a] equal for all groups a",
         compares=(
             "The probability that the replicas give a person on average, as a mean over the people of each group. It "
-            "is mean-score parity of the ensemble, with an interval that also allows for the replicas. The label "
-            "plays no part."
+            "is mean-score parity of the ensemble, with an interval that also allows for the replicas. Labels "
+            "are not used."
         ),
         when=(
             "Use it to see whether a gap in scores belongs to the model or to one fit of it. Where the interval is "
-            "much wider than that of mean-score parity, most of the doubt comes from the replicas, and more of them "
-            "help where more people do not."
+            "much wider than that of mean-score parity, most of the uncertainty comes from the replicas: more "
+            "replicas would narrow it, more people would not."
         ),
         assumes=(
             "That the groups ought to score alike, which is a moral position and not a finding. That all replicas "
@@ -240,7 +274,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=SERVICE,
         limits=(
-            "The name is that of Virny; against a label of 0 or 1 it also holds the noise of the label itself, so "
+            "The name comes from Virny. Against a label of 0 or 1 it also contains the noise of the label itself, so "
             "even the true probability has a bias of 2p(1 − p). Groups with base rates near one half therefore look "
             "worse. It rewards probabilities that are pushed to the ends."
         ),
@@ -249,5 +283,4 @@ ENTRIES: tuple[Metric, ...] = (
         home="wavering",
         example=example("statistical_bias_difference"),
     ),
-    *uncertainty.ENTRIES,
 )

@@ -1,12 +1,13 @@
-"""Uncertainty: how much of the doubt about a person belongs to the outcome, and how much to the model.
+"""Uncertainty metrics, a part of the family `stability`.
 
-The entries of the family `stability` that split uncertainty into parts: entropies in bits, and the variance form.
+How much of the doubt about a person comes from the outcome (aleatoric), and how much from the choice of the model
+(epistemic). Entropies are in bits; one metric has the form of a variance.
 """
 
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
-from evenhand.catalogue.stable import RATIO, SERVICE, dimension, example
+from evenhand.catalogue.stability import RATIO, SERVICE, dimension, example
 
 _DEPEWEG = (
     "Depeweg, S., Hernández-Lobato, J. M., Doshi-Velez, F., & Udluft, S. (2018). Decomposition of uncertainty in "
@@ -45,7 +46,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=SERVICE,
         limits=(
-            "Base rates move it: a group in which nearly everyone repays is less uncertain, with no fault of the "
+            "Base rates move it: a group in which nearly everyone repays is less uncertain, through no fault of the "
             "model. A model that is sure and wrong has none. It cannot see features that nobody recorded."
         ),
         sources=(_DEPEWEG, _WIMMER),
@@ -65,8 +66,8 @@ ENTRIES: tuple[Metric, ...] = (
         formula="E[mean of H₂(p) over replicas | A=a] equal for all groups a, in bits",
         compares=(
             "The entropy of what a single replica says of a person, as a mean over the replicas and then over the "
-            "people of each group. It is the doubt that stays although the model is given: with these features the "
-            "outcome is not known better."
+            "people of each group. It is the doubt that remains once the model is fixed: with these features the "
+            "outcome cannot be known better."
         ),
         when=(
             "Use it to ask whether the features tell as much about one group as about another. Where it is high for a "
@@ -80,8 +81,8 @@ ENTRIES: tuple[Metric, ...] = (
         harm=SERVICE,
         limits=(
             "What a model cannot explain is not always chance: features that were left out, or measured badly for one "
-            "group, look the same. It depends on the kind of model, so two models may split the same doubt otherwise. "
-            "Base rates move it."
+            "group, look the same. It depends on the kind of model, so two models may split the same doubt "
+            "differently. Base rates move it."
         ),
         sources=(_DEPEWEG, _WIMMER),
         see_also=("epistemic_uncertainty_difference", "overall_uncertainty_difference"),
@@ -115,7 +116,7 @@ ENTRIES: tuple[Metric, ...] = (
         harm=SERVICE,
         limits=(
             "It is blind to what all replicas have in common: a wrong label, a missing feature, a kind of model that "
-            "does not fit. Virny computes it in this way, while variances are what its text speaks of: that form is "
+            "does not fit. Virny computes it in this way, although its text describes variances; for those see "
             "epistemic_variance_difference."
         ),
         sources=(_DEPEWEG, _WIMMER),

@@ -1,4 +1,4 @@
-"""Two real tables, small enough to ship: counts of people, with no download and nobody's name.
+"""Two real tables of counts, small enough to ship with the package: no download, and no personal data.
 
 `compas` counts the 7,214 people of ProPublica's two-year COMPAS table (Broward County, 2013–2014; Larson et al.
 2016) by race, sex, age band, decile score and whether they were arrested again. `berkeley` holds the admissions to

@@ -1,1 +1,1 @@
-"""Many fits of one model: how much its predictions for each group vary between fits."""
+"""Replicas of a model (many fits): how much the predictions for each group vary between them."""

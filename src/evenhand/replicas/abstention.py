@@ -1,4 +1,4 @@
-"""Abstention: what is left of accuracy and of gaps when the least stable people are set aside, and who they are."""
+"""Abstention: accuracy and gaps when the least stable people are set aside, and which groups those people are from."""
 
 from __future__ import annotations
 
@@ -14,35 +14,24 @@ from evenhand.core.arrays import Floats, Indices
 from evenhand.core.results import Group, Panel, spell
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import CELLS, MEASURES, evaluate
+from evenhand.replicas.dimensions import DIMENSIONS
 from evenhand.verdicts import comparison
 
 SHARES = tuple(round(0.05 * i, 2) for i in range(11))
-"""Of everyone, from nobody to a half."""
-
-BY = {
-    "label_stability": 1.0,
-    "jitter": -1.0,
-    "std": -1.0,
-    "iqr": -1.0,
-    "overall_uncertainty": -1.0,
-    "aleatoric_uncertainty": -1.0,
-    "epistemic_uncertainty": -1.0,
-    "epistemic_variance": -1.0,
-}
-"""By what people may be set aside: the lowest first for 1, the highest first for −1."""
+"""The shares of everyone that are set aside by default: from nobody to a half."""
 
 _RATES = ("accuracy", "selection_rate", "true_positive_rate", "false_positive_rate")
-_TOLD = 0.1  # the share that the sentence speaks of
-_MOST_NAMED = 6
+_SENTENCE_SHARE = 0.1  # the share that the sentence is about
+_MAX_NAMED = 6  # groups in the sentence
 
 
 @dataclass(frozen=True)
 class Abstention:
-    """What holds when so large a share of everyone is set aside: `rates[name]` is [shares, groups].
+    """The rates of each group when a share of everyone is set aside: `rates[name]` is [shares, groups].
 
-    `set_aside` is the share of each group that is then set aside, [shares, groups]; `overall` holds each rate of all
-    who are kept, and `gaps` the highest less the lowest of the groups that have a name, [shares]. People who are
-    equally stable are set aside together, each in part, so that no number depends on the order of the rows.
+    `set_aside` is the share of each group that is set aside, [shares, groups]. `overall` has each rate of all who are
+    kept, [shares], and `gaps` the highest less the lowest rate of the groups without a missing value, [shares]. People
+    who are equally stable are set aside together, each in part, so that no number depends on the order of the rows.
     """
 
     by: str
@@ -55,7 +44,7 @@ class Abstention:
     gaps: dict[str, Floats]
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """A line for each share and group, and for everyone."""
+        """A table with a row for each share and group, and for everyone."""
         titles, rows = self._lines()
         return frames.frame({title: [row[i] for row in rows] for i, title in enumerate(titles)}, kind)
 
@@ -63,7 +52,7 @@ class Abstention:
         """The curve of each group, and that of the gaps."""
         titles, rows = self._lines()
         where = " × ".join(self.attributes)
-        title = f"When the people of least {self._named} are set aside, by {where}"
+        title = f"When the {self._people} are set aside, by {where}"
         names = [name for name in _RATES if name in self.gaps]
         gaps = tuple(
             (float(share), *(_plain(self.gaps[name][i]) for name in names)) for i, share in enumerate(self.shares)
@@ -75,8 +64,10 @@ class Abstention:
         )
 
     @property
-    def _named(self) -> str:
-        return "stability" if self.by == "label_stability" else f"certainty ({self.by.replace('_', ' ')})"
+    def _people(self) -> str:
+        if self.by == "label_stability":
+            return "least stable people"
+        return f"least certain people ({self.by.replace('_', ' ')})"
 
     def _lines(self) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         names = [name for name in _RATES if name in self.rates]
@@ -90,20 +81,22 @@ class Abstention:
         return titles, rows
 
     def __str__(self) -> str:
-        """What setting a tenth aside would do, or the share nearest to it."""
-        place = int(np.argmin(np.abs(self.shares - _TOLD)))
+        """The effect of setting a tenth aside, or the share nearest to it."""
+        at = int(np.argmin(np.abs(self.shares - _SENTENCE_SHARE)))
         start = int(np.argmin(self.shares))
-        told = [
-            f"{wording.amount(float(self.set_aside[place, j]))} of {spell(group)}"
-            for j, group in enumerate(self.groups)
+        groups = [
+            f"{wording.amount(float(share))} of {spell(group)}"
+            for group, share in zip(self.groups, self.set_aside[at], strict=True)
         ]
-        told = [*told[:_MOST_NAMED], *([f"… of {len(told) - _MOST_NAMED} more"] if len(told) > _MOST_NAMED else [])]
-        said = f"To set aside the least stable {wording.amount(float(self.shares[place]))} sets aside {', '.join(told)}"
+        if len(groups) > _MAX_NAMED:
+            groups = [*groups[:_MAX_NAMED], f"… of {len(groups) - _MAX_NAMED} more groups"]
+        share = wording.amount(float(self.shares[at]))
+        effect = f"Setting aside the least stable {share} of people sets aside {', '.join(groups)}"
         if "accuracy" not in self.overall:
-            return f"{said}."
-        rates = (wording.amount(float(self.overall["accuracy"][i])) for i in (start, place))
-        gaps = (wording.distance(float(self.gaps["accuracy"][i])) for i in (start, place))
-        return f"{said}; the accuracy goes from {' to '.join(rates)}, its gap from {' to '.join(gaps)}."
+            return f"{effect}."
+        rates = (wording.amount(float(self.overall["accuracy"][i])) for i in (start, at))
+        gaps = (wording.distance(float(self.gaps["accuracy"][i])) for i in (start, at))
+        return f"{effect}; accuracy goes from {' to '.join(rates)}, and its gap from {' to '.join(gaps)}."
 
     __repr__ = __str__
 
@@ -119,27 +112,31 @@ def abstain(
     attributes: Sequence[str],
     shares: Sequence[float] = SHARES,
 ) -> Abstention:
-    """Set aside the least stable people, by their `values` of the dimension `by`, for each of some shares."""
-    if by not in BY:
-        raise CallError(f"by={by!r}: nobody can be set aside by it; {nearest(by, BY)}")
-    wanted = np.asarray(shares, dtype=np.float64)
-    if wanted.ndim != 1 or not len(wanted) or not ((wanted >= 0) & (wanted < 1)).all():
+    """Set aside the least stable people, by their `values` of the dimension `by`, for each of the shares.
+
+    `decided` is the decision about each person, `label` 1, 0 or NaN, and `codes` the index of the person's group.
+    """
+    usable = {name: row.least_stable for name, row in DIMENSIONS.items() if row.least_stable is not None}
+    if by not in usable:
+        raise CallError(f"by={by!r} does not measure stability; {nearest(by, usable)}")
+    steps = np.asarray(shares, dtype=np.float64)
+    if steps.ndim != 1 or not len(steps) or not ((steps >= 0) & (steps < 1)).all():
         raise CallError(f"shares={shares!r} must be shares of everyone from 0 to below 1, such as [0, 0.1, 0.2].")
     inside = codes >= 0
-    places = codes[inside] * len(CELLS) + _cells(decided, label)[inside]
-    levels, rank = np.unique(BY[by] * values[inside], return_inverse=True)
+    cell_codes = codes[inside] * len(CELLS) + _cells(decided, label)[inside]
+    levels, rank = np.unique(values[inside] if usable[by] == "lowest" else -values[inside], return_inverse=True)
     people = np.bincount(rank, minlength=len(levels))
     before = np.cumsum(people) - people
-    cells = np.empty((len(wanted), len(groups), len(CELLS)))
-    for i, share in enumerate(wanted):
-        # Of those who are just as stable as the last one set aside, a part is: the same part of each.
+    cells = np.empty((len(steps), len(groups), len(CELLS)))
+    for i, share in enumerate(steps):
+        # People as stable as the last one set aside are set aside in part: the same part of each.
         kept = 1 - np.clip((share * inside.sum() - before) / people, 0.0, 1.0)
-        counted = np.bincount(places, weights=kept[rank], minlength=len(groups) * len(CELLS))
+        counted = np.bincount(cell_codes, weights=kept[rank], minlength=len(groups) * len(CELLS))
         cells[i] = counted.reshape(len(groups), len(CELLS))
-    return _found(by, tuple(attributes), tuple(groups), wanted, cells, codes[inside], label is not None)
+    return _from_cells(by, tuple(attributes), tuple(groups), steps, cells, codes[inside], label is not None)
 
 
-def _found(
+def _from_cells(
     by: str,
     attributes: tuple[str, ...],
     groups: tuple[Group, ...],
@@ -150,8 +147,8 @@ def _found(
 ) -> Abstention:
     rows = [MEASURES[name] for name in (_RATES if labelled else ("selection_rate",))]
     rates, named = dict(evaluate(cells, rows)), np.array([None not in group for group in groups])
-    overall = {name: part[..., 0] for name, part in evaluate(cells.sum(axis=1, keepdims=True), rows).items()}
-    gaps = {name: comparison.apart(np.where(named, part, np.nan))[0] for name, part in rates.items()}
+    overall = {name: rate[..., 0] for name, rate in evaluate(cells.sum(axis=1, keepdims=True), rows).items()}
+    gaps = {name: comparison.apart(np.where(named, rate, np.nan))[0] for name, rate in rates.items()}
     members = np.bincount(codes, minlength=len(groups))
     with np.errstate(invalid="ignore", divide="ignore"):
         aside = 1 - cells.sum(axis=2) / members
@@ -159,10 +156,10 @@ def _found(
 
 
 def _cells(decided: npt.NDArray[np.int8], label: Floats | None) -> Indices:
-    """The cell of each person, as a place in CELLS: labelled ones by label and decision, others by decision."""
+    """The cell of each person, as an index of CELLS: by label and decision, or by decision where there is no label."""
     first = {None: CELLS.index("U0"), 0: CELLS.index("TN"), 1: CELLS.index("FN")}
-    known = np.full(len(decided), np.nan) if label is None else label
-    start = np.where(np.isnan(known), first[None], np.where(known == 1, first[1], first[0]))
+    labels = np.full(len(decided), np.nan) if label is None else label
+    start = np.where(np.isnan(labels), first[None], np.where(labels == 1, first[1], first[0]))
     return (start + decided).astype(np.intp)
 
 

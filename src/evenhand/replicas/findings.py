@@ -1,10 +1,10 @@
-"""From the sums over groups to findings: which metrics, on which groups, with the pictures that belong to them."""
+"""Findings on stability: which metrics, on which groups, from sums over groups, with their panels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,25 +15,24 @@ from evenhand.core.results import Finding, Group, Panel
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.replicas import abstention, panels
-from evenhand.replicas import sums as replicasums
-from evenhand.replicas.dimensions import OF_LABELS
+from evenhand.replicas.dimensions import DIMENSIONS
 from evenhand.replicas.fit import Kind
-from evenhand.replicas.sums import Sums
-from evenhand.verdicts import comparison, finding
+from evenhand.replicas.sums import Sums, regroup_all
+from evenhand.verdicts import comparison
+from evenhand.verdicts.finding import row_finding
 from evenhand.verdicts.policy import Policy, Request, request
 
-Split = tuple[Floats, dict[str, Floats]]
-"""People with right and wrong decisions by group, and each dimension among them."""
-
 STABILITY = {name: metric for name, metric in METRICS.items() if metric.family == "stability"}
-"""The metrics of replicas by their names."""
+"""The stability metrics by their names."""
+
+_LEAST_STABLE_BY = "label_stability"  # the dimension by which the panels set people aside
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What was measured of each person, and the sums of it over the groups of the cube.
+class MeasuredPeople:
+    """The dimensions of each person (`people`), and their sums over the groups of the cube (`sums`).
 
-    `codes` is the place of each person's group among the pairs of the cube, −1 where they were left out.
+    `codes` is the index of each person's group among the pairs of the cube, −1 for people who were left out.
     """
 
     replicas: int
@@ -48,43 +47,43 @@ class Measured:
 
     @property
     def right(self) -> Floats | None:
-        """1 where the replicas together decide as it came, 0 where not, NaN where that is not known."""
+        """1 where the decision of the replicas equals the label, 0 where not, NaN where the label is missing."""
         if self.label is None:
             return None
         return np.where(np.isnan(self.label), np.nan, (self.label == self.decisions).astype(np.float64))
 
-    def marginal(self, attributes: Sequence[str]) -> Part:
-        """The groups of some of the attributes, and everyone's place among them."""
+    def by_groups(self, attributes: Sequence[str]) -> GroupSums:
+        """The sums over the groups of some of the attributes, and the group of each person."""
         cube = self.cube.marginal(attributes)
-        at = [self.cube.meaning.sensitive.index(name) for name in attributes]
+        columns = [self.cube.meaning.sensitive.index(name) for name in attributes]
         groups = [group for _, group in cube.pairs]
-        places = np.array([groups.index(tuple(group[i] for i in at)) for _, group in self.cube.pairs] + [-1])
-        sums = replicasums.regrouped(self.sums, places[:-1].tolist(), len(groups))
-        return Part(cube, tuple(groups), places[self.codes], sums)
+        index = [groups.index(tuple(group[i] for i in columns)) for _, group in self.cube.pairs]
+        sums = regroup_all(self.sums, index, len(groups))
+        return GroupSums(cube, tuple(groups), np.array([*index, -1])[self.codes], sums)
 
 
 @dataclass(frozen=True)
-class Part:
-    """The same on some of the attributes."""
+class GroupSums:
+    """Sums over the groups of some attributes; `codes` is the index of each person's group, −1 for none."""
 
     cube: Cube
     groups: tuple[Group, ...]
     codes: Indices
     sums: dict[str, Sums]
 
-    def pooled(self, keep: Group) -> Part:
-        """All groups but one added up; those without a name stay apart."""
+    def pooled(self, keep: Group) -> GroupSums:
+        """All groups but one added up; groups with a missing value stay apart."""
         cube = self.cube.pool(keep)
         groups = [group for _, group in cube.pairs]
         (others,) = [group for group in groups if group not in self.groups] or [keep]
-        places = np.array([groups.index(group if group in groups else others) for group in self.groups] + [-1])
-        sums = replicasums.regrouped(self.sums, places[:-1].tolist(), len(groups))
-        return Part(cube, tuple(groups), places[self.codes], sums)
+        index = [groups.index(group if group in groups else others) for group in self.groups]
+        sums = regroup_all(self.sums, index, len(groups))
+        return GroupSums(cube, tuple(groups), np.array([*index, -1])[self.codes], sums)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Which metrics are asked for, and how they are judged."""
+class StabilityRequest:
+    """Which metrics are computed (default: all that can be), and how they are judged."""
 
     policy: Policy
     names: tuple[str, ...] | None = None
@@ -96,15 +95,15 @@ class Asked:
         comparison.find_convention(self.convention)
         for name in self.names or ():
             if find(name)[0].name not in STABILITY:
-                raise CallError(f"{name} is no metric of replicas; {nearest(name, STABILITY)}")
+                raise CallError(f"{name} is not a stability metric; {nearest(name, STABILITY)}")
 
     def available(self, kind: Kind, *, labelled: bool) -> list[str]:
-        """Those that can be computed; an error where one was asked for by name and cannot."""
-        lacking = {name: _lacking(metric, kind, labelled) for name, metric in STABILITY.items()}
+        """The names of the metrics to compute; an error where a metric was named and cannot be computed."""
+        lacks = {name: _lacks(metric, kind, labelled) for name, metric in STABILITY.items()}
         for name in self.names or ():
-            if lacking[find(name)[0].name]:
-                raise CallError(f"{name} needs {lacking[find(name)[0].name]}")
-        return list(self.names or [name for name, why in lacking.items() if why is None])
+            if reason := lacks[find(name)[0].name]:
+                raise CallError(f"{name} needs {reason}")
+        return list(self.names or [name for name, reason in lacks.items() if reason is None])
 
     def request(self, name: str, cube: Cube) -> Request:
         """One metric with everything that was set; the reference must be among the groups of the cube."""
@@ -118,71 +117,80 @@ class Asked:
         )
 
 
-def _lacking(metric: Metric, kind: Kind, labelled: bool) -> str | None:
-    """What a metric needs and is not there."""
+def _lacks(metric: Metric, kind: Kind, labelled: bool) -> str | None:
+    """What a metric needs and does not have, as the end of a sentence; None where it can be computed."""
     (row,) = metric.rows
-    if kind == "label" and row.name not in OF_LABELS:
-        return "probabilities, and these replicas are labels."
-    return "label=, which was not given." if "label" in row.needs and not labelled else None
+    if kind == "label" and not DIMENSIONS[row.name].from_labels:
+        return "probabilities, but these replicas are labels."
+    return "label=, which was not passed." if "label" in row.needs and not labelled else None
 
 
 def findings(
-    measured: Measured, asked: Asked, names: Sequence[str], sets: Iterable[Sequence[str]]
+    measured: MeasuredPeople,
+    stability_request: StabilityRequest,
+    names: Sequence[str],
+    attribute_sets: Iterable[Sequence[str]],
 ) -> Iterator[Finding]:
-    """A finding for each metric on each set of attributes; the first of a set also shows what concerns them all."""
-    wanted = [asked.request(name, measured.cube) for name in names]
+    """A finding for each metric on each set of attributes.
+
+    The first finding of a set also has the panels that concern all metrics: abstention, and all gaps side by side.
+    """
+    requests = [stability_request.request(name, measured.cube) for name in names]
     right = measured.right
-    for attributes in sets:
-        part = measured.marginal(attributes)
-        split = None if right is None else panels.split(measured.people, right, part.codes, len(part.groups))
-        found = [_finding(measured, part, split, one) for one in wanted]
-        if found:
-            beside = (*_abstention(measured, part, attributes), panels.forest(found))
-            found[0] = replace(found[0], panels=(*found[0].panels, *beside))
-        yield from found
+    for attributes in attribute_sets:
+        sums = measured.by_groups(attributes)
+        split = None if right is None else panels.split(measured.people, right, sums.codes, len(sums.groups))
+        made = [_finding(measured, sums, split, each) for each in requests]
+        if made:
+            shared = (*_abstention(measured, sums, attributes), panels.forest(made))
+            made[0] = replace(made[0], panels=(*made[0].panels, *shared))
+        yield from made
 
 
-def _finding(measured: Measured, part: Part, split: Split | None, wanted: Request) -> Finding:
-    (row,) = wanted.metric.rows
-    judged = _as_compared(wanted, part)
-    sums = judged.sums[row.name]
+def _finding(
+    measured: MeasuredPeople, groups: GroupSums, split: panels.Split | None, metric_request: Request
+) -> Finding:
+    (row,) = metric_request.metric.rows
+    compared = _as_compared(metric_request, groups)
+    sums = compared.sums[row.name]
     own, rest = {row.name: sums.spread()}, {row.name: sums.rest().spread(like=sums)}
-    found = finding.row_finding(wanted, judged.cube, own, rest)
-    note = f"From {measured.replicas} replicas: what other numbers of replicas give is not comparable."
+    judged = row_finding(metric_request, compared.cube, own, rest)
+    note = f"Measured with {measured.replicas} replicas; values from another number of replicas are not comparable."
     return replace(
-        found,
-        notes=(*found.notes, note),
-        panels=_panels(measured, part, split, row.name, row.title),
-        settings={**found.settings, **measured.settings},
+        judged,
+        notes=(*judged.notes, note),
+        panels=_panels(measured, groups, split, row.name, row.title),
+        settings={**judged.settings, **measured.settings},
     )
 
 
-def _as_compared(wanted: Request, part: Part) -> Part:
-    """The groups as the convention has them: some set everyone else, as one group, against the reference."""
-    convention = comparison.find_convention(wanted.convention)
+def _as_compared(metric_request: Request, sums: GroupSums) -> GroupSums:
+    """The groups that the convention compares: some conventions pool all groups but the reference."""
+    convention = comparison.find_convention(metric_request.convention)
     if not convention.pool:
-        return part
-    sizes = dict(zip(part.groups, part.cube.n.sum(axis=(1, 2)).tolist(), strict=True))
-    plan = comparison.plan(wanted.reference, part.cube.meaning.sensitive, part.groups, sizes, convention)
-    return part if plan.reference is None else part.pooled(plan.reference)
+        return sums
+    sizes = dict(zip(sums.groups, sums.cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+    plan = comparison.plan(metric_request.reference, sums.cube.meaning.sensitive, sums.groups, sizes, convention)
+    return sums if plan.reference is None else sums.pooled(plan.reference)
 
 
-def _panels(measured: Measured, part: Part, split: Split | None, name: str, title: str) -> tuple[Panel, ...]:
-    spread_out = panels.distribution(title, measured.people[name], part.codes, part.groups)
+def _panels(
+    measured: MeasuredPeople, sums: GroupSums, split: panels.Split | None, name: str, title: str
+) -> tuple[Panel, ...]:
+    distribution = panels.distribution(title, measured.people[name], sums.codes, sums.groups)
     if split is None:
-        return (spread_out,)
+        return (distribution,)
     n, means = split
-    return spread_out, panels.by_correctness(title, n, means[name], part.groups)
+    return distribution, panels.by_correctness(title, n, means[name], sums.groups)
 
 
-def _abstention(measured: Measured, part: Part, attributes: Sequence[str]) -> tuple[Panel, ...]:
-    by: Any = "label_stability"
+def _abstention(measured: MeasuredPeople, sums: GroupSums, attributes: Sequence[str]) -> tuple[Panel, ...]:
     return abstention.abstain(
-        measured.people[by],
+        measured.people[_LEAST_STABLE_BY],
         measured.decisions,
         measured.label,
-        part.codes,
-        part.groups,
-        by=by,
+        sums.codes,
+        sums.groups,
+        by=_LEAST_STABLE_BY,
         attributes=attributes,
     ).panels()

@@ -21,9 +21,9 @@ IN_MEMORY = 1 << 30  # bytes of predictions beyond which they are kept in a temp
 
 @dataclass(frozen=True)
 class Replicas:
-    """What the replicas of a model say of each person: `values` is [replicas, people], P(Y=1) or labels 0 and 1.
+    """The predictions of the replicas of a model: `values` is [replicas, people] of P(Y=1), or of labels 0 and 1.
 
-    `seeds` has a whole number for each replica, from which its sample and its model were drawn.
+    `seeds` has the random seed of each replica, for its sample and for its model.
     """
 
     values: npt.NDArray[Any] = field(repr=False)
@@ -31,11 +31,11 @@ class Replicas:
     seeds: tuple[int, ...] = field(repr=False)
     fraction: float
     rows: int
-    """How many rows each replica was fitted to."""
+    """The number of rows that each replica was fitted to."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Replicas and people."""
+        """The number of replicas and of people."""
         return len(self.values), self.values.shape[1]
 
     def __len__(self) -> int:
@@ -60,46 +60,46 @@ def replicate(
     random_state: int = 0,
     n_jobs: int | None = -1,
 ) -> Replicas:
-    """Fit a classifier or pipeline of scikit-learn to many bootstrap samples, and let each replica predict.
+    """Fit a classifier or pipeline of scikit-learn to many bootstrap samples, and predict with each of these replicas.
 
     Each replica is a fresh clone, fitted to `fraction` of the rows, drawn with replacement. `sample_weight` and
-    `sensitive` (for a model whose fit takes them) are drawn along with the rows; `sensitive_test` is handed to a model
-    that needs it to predict. A model without `predict_proba` gives labels. The outcome does not depend on `n_jobs`.
+    `sensitive` (for a model whose fit takes them) are drawn along with the rows; `sensitive_test` is passed to a model
+    that needs it to predict. A model without `predict_proba` gives labels. The result does not depend on `n_jobs`.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1], 20)
-    >>> found = replicate(LogisticRegression(), X, y, X, n_replicas=5, n_jobs=1)
-    >>> found.shape, found.kind, found.rows
+    >>> replicas = replicate(LogisticRegression(), X, y, X, n_replicas=5, n_jobs=1)
+    >>> replicas.shape, replicas.kind, replicas.rows
     ((5, 40), 'probability', 32)
     """
     joblib = _libraries()
     _check(model, n_replicas, fraction, random_state)
-    outcomes, wanted = _outcomes(y, positive)
+    outcomes, favourable = _outcomes(y, positive)
     length, people = _length(X, "X"), _length(X_test, "X_test")
     drawn = {"sample_weight": sample_weight, "sensitive": sensitive}
-    drawn = {name: _indexable(part) for name, part in drawn.items() if part is not None}
-    asked = {} if sensitive_test is None else {"sensitive": sensitive_test}
+    drawn = {name: _indexable(column) for name, column in drawn.items() if column is not None}
+    to_predict = {} if sensitive_test is None else {"sensitive": sensitive_test}
     _check_lengths({"y": outcomes, **drawn}, length, "X")
-    _check_lengths({f"{name}_test": part for name, part in asked.items()}, people, "X_test")
+    _check_lengths({f"{name}_test": column for name, column in to_predict.items()}, people, "X_test")
     rows = max(int(fraction * length), 1)
-    metadata = {_routed(model, name): part for name, part in drawn.items()}
-    work = _Fit(model, _indexable(X), outcomes, X_test, rows, wanted, metadata, asked)
+    metadata = {_routed(model, name): column for name, column in drawn.items()}
+    fit = _Fit(model, _indexable(X), outcomes, X_test, rows, favourable, metadata, to_predict)
     seeds = _seeds(random_state, n_replicas)
     kind: Kind = "probability" if hasattr(model, "predict_proba") else "label"
-    values = _room(n_replicas, people, np.float32 if kind == "probability" else np.int8)
+    values = _empty(n_replicas, people, np.float32 if kind == "probability" else np.int8)
     fits = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(work.replica)(place, seed) for place, seed in enumerate(seeds)
+        joblib.delayed(fit.replica)(number, seed) for number, seed in enumerate(seeds)
     )
-    with progress.shown("fitting replicas", n_replicas) as tell:
-        for place, said in enumerate(fits):
-            values[place] = said
-            tell(place + 1)
+    with progress.shown("fitting replicas", n_replicas) as show:
+        for number, predictions in enumerate(fits):
+            values[number] = predictions
+            show(number + 1)
     return Replicas(values, kind, tuple(seeds), float(fraction), rows)
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """All that one replica needs, in a form that can be sent to another process."""
+    """What it takes to fit one replica, in a form that can be sent to another process."""
 
     model: Any
     X: Any
@@ -110,36 +110,36 @@ class _Fit:
     metadata: Mapping[str, Any]
     when_predicting: Mapping[str, Any]
 
-    def replica(self, place: int, seed: int) -> npt.NDArray[Any]:
-        """What one replica says of each person; whatever goes wrong is told with its number."""
+    def replica(self, number: int, seed: int) -> npt.NDArray[Any]:
+        """The prediction of one replica for each person; an error names the replica."""
         try:
-            return self._said(seed)
+            return self._predictions(seed)
         except Exception as error:
-            told = shorten(" ".join(str(error).split()), 300)
+            text = shorten(" ".join(str(error).split()), 300).rstrip(".")
             raise DataError(
-                f"replica {place} (seed {seed}) failed: {type(error).__name__}: {told} "
-                "Mend the model or the data; no replica is left out."
+                f"replica {number} (seed {seed}) failed: {type(error).__name__}: {text}. "
+                "Correct the model or the data; a replica that fails is not left out."
             ) from error
 
-    def _said(self, seed: int) -> npt.NDArray[Any]:
+    def _predictions(self, seed: int) -> npt.NDArray[Any]:
         from sklearn.base import clone
 
-        chosen = np.random.default_rng(seed).integers(0, len(self.y), self.rows)
+        drawn = np.random.default_rng(seed).integers(0, len(self.y), self.rows)
         model = clone(self.model)
         seeded = {name: seed for name in model.get_params(deep=True) if name.split("__")[-1] == "random_state"}
         model.set_params(**seeded)
-        metadata = {name: _take(part, chosen) for name, part in self.metadata.items()}
-        model.fit(_take(self.X, chosen), self.y[chosen], **metadata)
+        metadata = {name: _take(column, drawn) for name, column in self.metadata.items()}
+        model.fit(_take(self.X, drawn), self.y[drawn], **metadata)
         if not hasattr(model, "predict_proba"):
             return self._labels(np.asarray(model.predict(self.X_test, **self.when_predicting)))
         shares = np.asarray(model.predict_proba(self.X_test, **self.when_predicting))
         # A sample may hold one class only: then the other has no column, and no probability.
-        columns = [i for i, known in enumerate(model.classes_) if canonical(known) in self.positive]
+        columns = [i for i, name in enumerate(model.classes_) if canonical(name) in self.positive]
         return self._checked(shares[:, columns].sum(axis=1))
 
-    def _labels(self, said: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-        known, places = np.unique(said, return_inverse=True)
-        return np.array([canonical(value) in self.positive for value in known], dtype=np.int8)[places]
+    def _labels(self, predicted: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+        levels, codes = np.unique(predicted, return_inverse=True)
+        return np.array([canonical(value) in self.positive for value in levels], dtype=np.int8)[codes]
 
     @staticmethod
     def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
@@ -151,7 +151,7 @@ class _Fit:
 def _libraries() -> Any:
     try:
         import joblib  # type: ignore[import-untyped]
-        import sklearn  # noqa: F401 - a clear word now, not in each worker
+        import sklearn  # noqa: F401 - a clear error here, not in each worker
     except ImportError:
         raise MissingDependencyError(
             "replicas are fitted with scikit-learn and joblib: pip install 'evenhand[ml]'"
@@ -164,8 +164,8 @@ def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any) -> Non
     for name in ("fit", "predict", "get_params", "set_params"):
         if not hasattr(model, name) or isinstance(model, type):
             problems.add(
-                f"model={shorten(repr(model))} is no estimator with {name}(): pass one that scikit-learn can clone, "
-                "such as LogisticRegression()."
+                f"model={shorten(repr(model))} is not an estimator with {name}(): pass one that scikit-learn can "
+                "clone, such as LogisticRegression()."
             )
             break
     if isinstance(n_replicas, bool) or not isinstance(n_replicas, Integral) or n_replicas < 2:
@@ -178,7 +178,7 @@ def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any) -> Non
 
 
 def _outcomes(y: Any, positive: Any) -> tuple[npt.NDArray[Any], frozenset[str]]:
-    """The outcomes as they are, and the spelling of those that count as favourable; a missing one is an error."""
+    """The outcomes as an array, and the names of the favourable ones; an error where an outcome is missing."""
     values = np.asarray(y)
     if values.ndim != 1:
         raise DataError(f"y has {values.ndim} dimensions: pass one outcome for each row.")
@@ -188,12 +188,12 @@ def _outcomes(y: Any, positive: Any) -> tuple[npt.NDArray[Any], frozenset[str]]:
     if {"nan", "None", "NaT", ""} & set(spelled):
         raise DataError("y has missing outcomes: a model cannot be fitted to them; leave those rows out.")
     several = isinstance(positive, (list, tuple, set, frozenset))
-    wanted = frozenset(canonical(value) for value in (positive if several else [positive]))
-    if not wanted & set(spelled):
+    favourable = frozenset(canonical(value) for value in (positive if several else [positive]))
+    if not favourable & set(spelled):
         raise DataError(f"positive={positive!r} does not occur in y; {nearest(canonical(positive), spelled)}")
     if len(spelled) < 2:
         raise DataError(f"y has one value only ({listing(spelled)}): there is nothing to learn.")
-    return values, wanted
+    return values, favourable
 
 
 def _length(table: Any, name: str) -> int:
@@ -204,11 +204,12 @@ def _length(table: Any, name: str) -> int:
     raise CallError(f"{name} is of type {type(table).__name__}: pass a table or an array with a row for each person.")
 
 
-def _check_lengths(parts: Mapping[str, Any], length: int, beside: str) -> None:
+def _check_lengths(columns: Mapping[str, Any], length: int, table: str) -> None:
     problems = Problems()
-    for name, part in parts.items():
-        if _length(part, name) != length:
-            problems.add(f"{name} has {_length(part, name):,} rows and {beside} has {length:,}: pass one for each row.")
+    for name, column in columns.items():
+        rows = _length(column, name)
+        if rows != length:
+            problems.add(f"{name} has {rows:,} rows and {table} has {length:,}: pass one for each row.")
     problems.raise_if_any(DataError)
 
 
@@ -222,22 +223,22 @@ def _take(table: Any, rows: npt.NDArray[np.int64]) -> Any:
 
 
 def _routed(model: Any, name: str) -> str:
-    """How a fit takes an argument: a pipeline hands it to its last step, unless metadata routing does so."""
+    """The name of an argument of fit: with the prefix of a pipeline's last step, unless metadata routing is enabled."""
     from sklearn import get_config
 
-    kept = getattr(model, "steps", None)
+    steps = getattr(model, "steps", None)
     routing = get_config().get("enable_metadata_routing", False)
-    return f"{kept[-1][0]}__{name}" if kept and not routing else name
+    return f"{steps[-1][0]}__{name}" if steps and not routing else name
 
 
 def _seeds(random_state: int, count: int) -> Sequence[int]:
-    """A seed for each replica, which does not depend on how many there are."""
+    """A seed for each replica; the first seeds are the same for any number of replicas."""
     return [int(child.generate_state(1)[0]) for child in np.random.SeedSequence(random_state).spawn(count)]
 
 
-def _room(replicas: int, people: int, kind: Any) -> npt.NDArray[Any]:
-    """An empty array, in memory or in a temporary file that goes away with it."""
+def _empty(replicas: int, people: int, kind: Any) -> npt.NDArray[Any]:
+    """An empty array, in memory or in a temporary file that is deleted with the array."""
     if replicas * people * np.dtype(kind).itemsize <= IN_MEMORY:
         return np.empty((replicas, people), dtype=kind)
-    with tempfile.TemporaryFile() as file:  # the map keeps it open, and nobody else can
+    with tempfile.TemporaryFile() as file:  # the map keeps it open, and it has no name
         return np.memmap(file, dtype=kind, mode="w+", shape=(replicas, people))

@@ -1,4 +1,4 @@
-"""What a finding on replicas shows beside its rows: distributions, right against wrong decisions, all gaps at once."""
+"""Panels of the findings on stability: distributions, right against wrong decisions, all gaps side by side."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from evenhand.replicas.sums import counted
 BINS = 10
 DECISIONS = ("right", "wrong")
 
+Split = tuple[Floats, dict[str, Floats]]
+"""People with right and with wrong decisions, [groups, 2], and the mean of each dimension among them."""
+
 
 def distribution(title: str, values: Floats, codes: Indices, groups: Sequence[Group]) -> Panel:
-    """How many people of each group lie in each of ten bands of a dimension."""
-    inside, chosen = counted(codes, values)
-    top = float(chosen.max(initial=0.0)) or 1.0
-    bins = (chosen * (BINS / top)).astype(np.intp)
+    """The number of people of each group in each of ten bins of a dimension."""
+    inside, numbers = counted(codes, values)
+    top = float(numbers.max(initial=0.0)) or 1.0
+    bins = (numbers * (BINS / top)).astype(np.intp)
     np.minimum(bins, BINS - 1, out=bins)
     bins += inside * BINS
     counts = np.bincount(bins, minlength=len(groups) * BINS).reshape(-1, BINS)
@@ -32,22 +35,20 @@ def distribution(title: str, values: Floats, codes: Indices, groups: Sequence[Gr
     )
 
 
-def split(people: Mapping[str, Floats], right: Floats, codes: Indices, groups: int) -> tuple[Floats, dict[str, Floats]]:
-    """People with a right and with a wrong decision, [groups, 2], and the mean of each dimension among them.
+def split(people: Mapping[str, Floats], right: Floats, codes: Indices, groups: int) -> Split:
+    """Each group split into people with a right and with a wrong decision.
 
-    `right` is 1, 0, or NaN where the outcome is not known.
+    `right` is 1, 0, or NaN where the label is missing.
     """
-    there = np.flatnonzero((codes >= 0) & ~np.isnan(right))
-    everybody = len(there) == len(codes)
-    places = codes[there] * 2 + (right[there] == 0)
-    n = np.bincount(places, minlength=2 * groups).astype(np.float64)
+    rows = np.flatnonzero((codes >= 0) & ~np.isnan(right))
+    everyone = len(rows) == len(codes)
+    index = codes[rows] * 2 + (right[rows] == 0)
+    n = np.bincount(index, minlength=2 * groups).astype(np.float64)
+    means = {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = {
-            name: (np.bincount(places, weights=part if everybody else part[there], minlength=2 * groups) / n).reshape(
-                -1, 2
-            )
-            for name, part in people.items()
-        }
+        for name, values in people.items():
+            total = np.bincount(index, weights=values if everyone else values[rows], minlength=2 * groups)
+            means[name] = (total / n).reshape(-1, 2)
     return n.reshape(-1, 2), means
 
 
@@ -66,11 +67,11 @@ def by_correctness(title: str, n: Floats, means: Floats, groups: Sequence[Group]
 def forest(findings: Sequence[Finding]) -> Panel:
     """The gaps of every dimension side by side: each group against its baseline, or the two extremes."""
     rows = []
-    for found in findings:
-        compared = [row for row in found.rows if row.estimate is not None and row.difference is not None]
-        for row in compared or [found.summary]:
+    for finding in findings:
+        compared = [row for row in finding.rows if row.estimate is not None and row.difference is not None]
+        for row in compared or [finding.summary]:
             pair = (spell(row.group) if row.group else None, row.against)
-            rows.append((found.title, *pair, *_ends(row.difference), *_ends(row.ratio)))
+            rows.append((finding.title, *pair, *_ends(row.difference), *_ends(row.ratio)))
     ends = ("difference", "low", "high", "ratio", "ratio low", "ratio high")
     return Panel("pairs", "Gaps in every dimension", ("dimension", "group", "against", *ends), tuple(rows))
 

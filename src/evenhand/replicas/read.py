@@ -1,4 +1,4 @@
-"""Ensembles: replicas of a model from any source, as one array [replicas, people] of probabilities or labels."""
+"""Read replicas of a model from any source, as one array [replicas, people] of probabilities or labels."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from evenhand.sources.files import FileSource, is_path
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import canonical
 
-FEWEST = 2
+MIN_REPLICAS = 2
 
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Replicas that were read: P(Y=1) (or P(Y=0), where `mirror`), or labels 0 and 1."""
+    """Replicas as an array [replicas, people]: P(Y=1) (or P(Y=0), with `mirror`), or labels 0 and 1."""
 
     values: Array
     kind: Kind
@@ -67,48 +67,48 @@ def read(
     if values.dtype.kind not in "fiu":
         raise DataError(f"replicas are of type {values.dtype}: pass probabilities, or labels 0 and 1.")
     _check_probabilities(values)
-    if kind == "probability" or not _only_ends(values):
+    if kind == "probability" or not _only_zero_and_one(values):
         if kind == "label":
             raise DataError("kind='label', but the replicas hold fractions: they are probabilities.")
         return Ensemble(values, "probability", mirror)
-    note = "Every replica says 0 or 1, so they are taken as labels; kind='probability' takes them as probabilities."
+    note = "All replicas are 0 or 1, so they are read as labels; pass kind='probability' to read them as probabilities."
     return Ensemble(values.astype(np.int8), "label", mirror, () if kind == "label" else (note,))
 
 
 def from_columns(
     data: Any, columns: Any, *, roles: Collection[str] = (), kind: str | None = None, na: Collection[str] = ()
 ) -> tuple[Any, Any]:
-    """A table (files are read into memory) and the replicas in those of its columns that are named, or fit a pattern
-    such as "p_*"; `roles` are the columns that are needed beside them."""
-    wanted = [columns] if isinstance(columns, str) else list(columns)
+    """A table, and the replicas in the columns that are named or match a pattern such as "p_*".
+
+    Files are read into memory: the columns of the replicas and the columns `roles`.
+    """
+    patterns = [columns] if isinstance(columns, str) else list(columns)
     if is_path(data):
-        data = whole.load(data, [*_matching(wanted, FileSource(data).names), *roles])
+        data = whole.load(data, [*_matching(patterns, FileSource(data).names), *roles])
     source = MemorySource(data)
-    chosen = _matching(wanted, source.names or [])
-    held = [source.data[source.columns[name]] for name in chosen]
+    replicas = {name: source.data[source.columns[name]] for name in _matching(patterns, source.names or [])}
     if kind == "label":
-        parts = [_spelled(column, name) for name, column in zip(chosen, held, strict=True)]
-    else:
-        parts = [numbers(column, "replica", name, na)[0] for name, column in zip(chosen, held, strict=True)]
-    return data, np.stack(parts)
+        return data, np.stack([_as_text(column, name) for name, column in replicas.items()])
+    return data, np.stack([numbers(column, "replica", name, na)[0] for name, column in replicas.items()])
 
 
-def _matching(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Columns by name or by pattern, each once."""
-    chosen: dict[str, None] = {}
-    for pattern in wanted:
-        found = [pattern] if pattern in known else [name for name in known if fnmatchcase(name, pattern)]
-        if not found:
-            raise CallError(f"no column is called {shorten(pattern)!r} or fits it; {nearest(pattern, known)}")
-        chosen |= dict.fromkeys(found)
-    return list(chosen)
+def _matching(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names that are equal to a pattern or match it, each once."""
+    matching: dict[str, None] = {}
+    for pattern in patterns:
+        matches = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
+        if not matches:
+            raise CallError(f"no column is called {shorten(pattern)!r} or matches it; {nearest(pattern, names)}")
+        matching |= dict.fromkeys(matches)
+    return list(matching)
 
 
-def _spelled(column: Any, name: str) -> Array:
+def _as_text(column: Any, name: str) -> Array:
+    """The labels of a column as text."""
     levels, codes = encode(column, f"replica column {shorten(name)!r}")
     if (codes < 0).any():
         raise DataError(
-            f"replica column {shorten(name)!r} has missing values: every replica must say something of all."
+            f"replica column {shorten(name)!r} has missing values: every replica needs a prediction for every person."
         )
     return np.array([canonical(level) for level in levels], dtype=object)[codes]
 
@@ -124,7 +124,7 @@ def _array(replicas: Any) -> Array:
     if isinstance(replicas, (list, tuple)):
         rows = [np.asarray(row) for row in replicas]
         if len({row.shape for row in rows}) > 1:
-            raise DataError("the replicas are of different lengths: each must say something of the same people.")
+            raise DataError("the replicas have different lengths: each needs a prediction for the same people.")
         replicas = np.stack(rows) if rows else np.empty((0, 0))
     values: Array = np.asanyarray(replicas)
     return values[..., 1] if values.ndim == 3 and values.shape[2] == 2 else values  # predict_proba, stacked
@@ -133,12 +133,12 @@ def _array(replicas: Any) -> Array:
 def _check_shape(values: Array) -> None:
     if values.ndim != 2:
         raise DataError(f"replicas have {values.ndim} dimensions: pass an array with a row for each replica, (B, n).")
-    if len(values) < FEWEST:
+    if len(values) < MIN_REPLICAS:
         raise DataError(
             f"there is {len(values)} replica; two are needed to see whether they agree, 50 to 200 are usual."
         )
     if values.shape[1] == 0:
-        raise DataError("the replicas say nothing of anybody: there are no people.")
+        raise DataError("the replicas have no people: pass an array (B, n) with a column for each person.")
 
 
 def _as_numbers(values: Array) -> Array:
@@ -149,17 +149,18 @@ def _as_numbers(values: Array) -> Array:
 
 
 def _check_probabilities(values: Array) -> None:
-    least, most = float(values.min()), float(values.max())
-    if np.isnan(least) or np.isnan(most):
-        lacking = np.flatnonzero([np.isnan(row).any() for row in values])
+    low, high = float(values.min()), float(values.max())
+    if np.isnan(low) or np.isnan(high):
+        incomplete = np.flatnonzero([np.isnan(row).any() for row in values])
         raise DataError(
-            f"replica {listing(lacking.tolist(), 3)} has missing values: every replica must say something of everybody."
+            f"replica {listing(incomplete.tolist(), 3)} has missing values: "
+            "every replica needs a prediction for every person."
         )
-    if least < 0 or most > 1:
-        raise DataError(f"replicas hold numbers from {least:.4g} to {most:.4g}: probabilities lie between 0 and 1.")
+    if low < 0 or high > 1:
+        raise DataError(f"replicas hold numbers from {low:.4g} to {high:.4g}: probabilities lie between 0 and 1.")
 
 
-def _only_ends(values: Array) -> bool:
+def _only_zero_and_one(values: Array) -> bool:
     return all(bool(((row == 0) | (row == 1)).all()) for row in values)
 
 
@@ -167,10 +168,13 @@ def _labels(values: Array, positive: Collection[str]) -> Array:
     """1 for the favourable value and 0 for any other."""
     if values.dtype.kind in "biu" and set(positive) == {"1"} and int(values.min()) >= 0 and int(values.max()) <= 1:
         return values
-    levels, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
-    known = [canonical(level) for level in levels]
-    if {"nan", "None", ""} & set(known):
-        raise DataError("replicas have missing labels: every replica must say something of everybody.")
-    if not set(positive) & set(known):
-        raise DataError(f"no replica says {listing(positive)}; they say {listing(known)}: name the favourable value.")
-    return np.array([label in positive for label in known])[codes].reshape(values.shape)
+    distinct, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+    levels = [canonical(value) for value in distinct]
+    if {"nan", "None", ""} & set(levels):
+        raise DataError("replicas have missing labels: every replica needs a prediction for every person.")
+    if not set(positive) & set(levels):
+        raise DataError(
+            f"no replica predicts {listing(positive)}; they predict {listing(levels)}: "
+            "name the favourable value with positive=."
+        )
+    return np.array([level in positive for level in levels])[codes].reshape(values.shape)
