@@ -21,7 +21,7 @@ from evenhand.core import records
 from evenhand.core.results import Estimate, Finding, spell
 from evenhand.cube.cube import Cube
 from evenhand.measures.cells import MEASURES, evaluate, reason
-from evenhand.measures.scores import SCORE_MEASURES, Binned
+from evenhand.measures.scores import SCORE_MEASURES, BinnedScores
 from evenhand.report.page import data
 from evenhand.verdicts.notes import calibration
 from evenhand.verdicts.table import every_measure, values_of
@@ -241,7 +241,7 @@ def _curves(inside: Cube, attributes: Sequence[str]) -> dict[str, Any]:
     part = inside.marginal(attributes)
     if part.scores is None:
         return {"attributes": list(attributes)}
-    mass = Binned.of(part.scores, len(part.pairs)).mass.sum(axis=1)
+    mass = BinnedScores.from_table(part.scores, len(part.pairs)).mass.sum(axis=1)
     shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
     return {
         "attributes": list(attributes),

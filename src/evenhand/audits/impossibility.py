@@ -24,7 +24,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
-from evenhand.measures.scores import POSITIVE, Binned
+from evenhand.measures.scores import POSITIVE, BinnedScores
 from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
@@ -260,7 +260,7 @@ class _Reading:
         scores = self.part.scores
         if scores is None or not scores.bins.is_probability:
             return math.nan, None
-        binned, chosen = Binned.of(scores, len(self.part.pairs)), np.array(self.places)[self.used]
+        binned, chosen = BinnedScores.from_table(scores, len(self.part.pairs)), np.array(self.places)[self.used]
         mass, total = (part[chosen, POSITIVE].sum() for part in (binned.mass, binned.first))
         balance = float(total / mass) if mass > 0 else math.nan
         if not balance >= float((held.odds / (1 + held.odds)).max()):

@@ -9,7 +9,7 @@ from typing import Literal
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError
 from evenhand.measures import cells
-from evenhand.measures.cells import Measure, RowMeasure
+from evenhand.measures.cells import CellMeasure, RowMeasure
 from evenhand.measures.classes import ClassMeasure
 from evenhand.measures.regression import REGRESSION_MEASURES
 from evenhand.measures.scores import SCORE_MEASURES, ScoreMeasure
@@ -30,7 +30,7 @@ Family = Literal[
     "data",
     "own",
 ]
-AnyMeasure = Measure | ScoreMeasure | RowMeasure | ClassMeasure
+AnyMeasure = CellMeasure | ScoreMeasure | RowMeasure | ClassMeasure
 Aggregate = Literal["worst", "mean", "mean_abs"]
 
 
@@ -95,7 +95,7 @@ class Metric:
             return frozenset({"regression"})
         if self.index in FOR_ANY_NUMBER:
             return frozenset({"binary", "regression"})
-        several = self.index is None and not self.binned and all(isinstance(row, Measure) for row in self.rows)
+        several = self.index is None and not self.binned and all(isinstance(row, CellMeasure) for row in self.rows)
         return frozenset({"binary", "multiclass"} if several else {"binary"})
 
     @property

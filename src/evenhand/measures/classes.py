@@ -14,7 +14,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import Average, Spread
 from evenhand.measures import cells as measures
-from evenhand.measures.cells import Measure
+from evenhand.measures.cells import CellMeasure
 
 _RIGHT_OR_WRONG = ("accuracy", "error_rate")
 _SAME_FOR_ALL = ("selection_rate", "base_rate", "selected_share", "count")
@@ -25,7 +25,7 @@ _SAME_FOR_ALL = ("selection_rate", "base_rate", "selected_share", "count")
 class ClassMeasure:
     """A measure of one class against the rest; of None, of all classes: the mean, or right against wrong."""
 
-    of: Measure
+    of: CellMeasure
     of_class: str | None
     name: str
     title: str
@@ -44,7 +44,7 @@ class ClassMeasure:
         return self.of.empty if self.of_class is None else f"{self.of.empty} of class {self.of_class!r}"
 
 
-def rows(chosen: Sequence[Measure], classes: Sequence[str], *, means: bool = True) -> tuple[ClassMeasure, ...]:
+def rows(chosen: Sequence[CellMeasure], classes: Sequence[str], *, means: bool = True) -> tuple[ClassMeasure, ...]:
     """What a metric of these measures compares when there are several classes.
 
     Each measure for each class, and with `means`, where it says something, their mean, which is shown and not judged:

@@ -22,7 +22,7 @@ from evenhand.measures.scores import ScoreMeasure
 from evenhand.sources.scores import Reading
 
 
-class Moments:
+class RegressionSums:
     """The sums of some groups, dense: arrays [groups, bands of the outcome and unlabelled, bins of the prediction]."""
 
     def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -35,12 +35,12 @@ class Moments:
         self.labelled = self.everyone[:-1]
 
     @classmethod
-    def of(cls, table: ScoreTable, pairs: int) -> Moments:
+    def from_table(cls, table: ScoreTable, pairs: int) -> RegressionSums:
         return cls(table.reading, table.dense(pairs))
 
-    def rest(self) -> Moments:
+    def rest(self) -> RegressionSums:
         """For each group, everyone else."""
-        return Moments(self.reading, {name: part.sum(axis=0) - part for name, part in self.arrays.items()})
+        return RegressionSums(self.reading, {name: part.sum(axis=0) - part for name, part in self.arrays.items()})
 
     def people(self, bands: list[int]) -> Floats:
         return _total(self.n, bands)
@@ -85,22 +85,24 @@ def _total(values: npt.NDArray[Any], bands: list[int]) -> Floats:
     return np.asarray(values[:, bands].sum(axis=(1, 2)), dtype=np.float64)
 
 
-def _mean(moment: str, square: str, *, labelled: bool = True, moved: bool = False) -> Callable[[Moments], Spread]:
+def _mean(
+    moment: str, square: str, *, labelled: bool = True, moved: bool = False
+) -> Callable[[RegressionSums], Spread]:
     """The mean of a product; `moved` adds the middle again from which it was measured."""
 
-    def spread(data: Moments) -> Spread:
+    def spread(data: RegressionSums) -> Spread:
         return _mean_in(data, moment, square, data.labelled if labelled else data.everyone, moved)
 
     return spread
 
 
-def _mean_in(data: Moments, moment: str, square: str, bands: list[int], moved: bool) -> Normal:
+def _mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], moved: bool) -> Normal:
     value = data.mean(moment, bands)
     error = data.error({square: 1.0, moment: -2 * value, "": value**2}, bands)
     return Normal(value + data.reading.middle * moved, error, data.people(bands))
 
 
-def root_mean_squared_error(data: Moments) -> Spread:
+def root_mean_squared_error(data: RegressionSums) -> Spread:
     """√E[e²]; its error is that of E[e²] over twice the root."""
     squared = _mean_in(data, "ee", "eeee", data.labelled, False)
     root = np.sqrt(squared.values)
@@ -108,7 +110,7 @@ def root_mean_squared_error(data: Moments) -> Spread:
         return Normal(root, np.where(root > 0, squared.errors / (2 * root), 0.0), squared.sizes)
 
 
-def r_squared(data: Moments) -> Spread:
+def r_squared(data: RegressionSums) -> Spread:
     """1 − E[e²]/Var(y), with the variance of the group's own outcomes; undefined where these are all the same."""
     bands = data.labelled
     y, yy, ee = (data.mean(moment, bands) for moment in ("y", "yy", "ee"))
@@ -153,7 +155,7 @@ LOSSES = {
 def outcome_bands(reading: Reading) -> tuple[ScoreMeasure, ...]:
     """The mean prediction in each band of the outcome, as a measure of its own."""
 
-    def mean(band: int) -> Callable[[Moments], Spread]:
+    def mean(band: int) -> Callable[[RegressionSums], Spread]:
         return lambda data: _mean_in(data, "f", "ff", [band], True)
 
     return tuple(

@@ -30,7 +30,7 @@ _ALL = (NEGATIVE, POSITIVE, UNLABELLED)
 _LABELLED = (NEGATIVE, POSITIVE)
 
 
-class Binned:
+class BinnedScores:
     """The scores of some groups, dense: arrays [groups, labels, bins]."""
 
     def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -45,12 +45,12 @@ class Binned:
         self._arrays = arrays
 
     @classmethod
-    def of(cls, table: ScoreTable, pairs: int) -> Binned:
+    def from_table(cls, table: ScoreTable, pairs: int) -> BinnedScores:
         return cls(table.reading, table.dense(pairs))
 
-    def rest(self) -> Binned:
+    def rest(self) -> BinnedScores:
         """For each group, everyone else."""
-        return Binned(self.reading, {name: part.sum(axis=0) - part for name, part in self._arrays.items()})
+        return BinnedScores(self.reading, {name: part.sum(axis=0) - part for name, part in self._arrays.items()})
 
     def of_label(self, label: int) -> Floats:
         """People by bin, as many as their weights are worth; [groups, bins]."""
@@ -91,10 +91,10 @@ class Binned:
             return k, n, np.where(mass > 0, score / mass, np.nan)
 
 
-def mean_score(labels: tuple[int, ...]) -> Callable[[Binned], Spread]:
+def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     """The mean score of the rows with these labels: Σws / Σw of the group's own rows."""
 
-    def spread(data: Binned) -> Spread:
+    def spread(data: BinnedScores) -> Spread:
         chosen = list(labels)
         mass, first = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.first))
         q0, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in data.squares)
@@ -107,7 +107,7 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[Binned], Spread]:
     return spread
 
 
-def scoring_rate(data: Binned) -> Spread:
+def scoring_rate(data: BinnedScores) -> Spread:
     """The share of each group that scores above the median of everyone.
 
     On a grid the people in the median's bin are shared out as everyone's: what is above half of all is above.
@@ -122,7 +122,7 @@ def scoring_rate(data: Binned) -> Spread:
     return Proportions(*effective(above, rest, top2, squares.sum(axis=1) - top2), PLAIN)
 
 
-def scoring_rate_error(data: Binned) -> Floats:
+def scoring_rate_error(data: BinnedScores) -> Floats:
     """How far the scoring rate of each group may be off: by all its people in the bin that holds the median."""
     mass = data.mass.sum(axis=1)
     share = above_median(mass.sum(axis=0), data.reading.bins.exact)
@@ -147,7 +147,7 @@ def above_median(mass: Floats, exact: bool) -> Floats:
         return np.clip(np.where(mass > 0, (below + mass - half) / mass, beyond), 0.0, 1.0)
 
 
-def auc(data: Binned) -> Spread:
+def auc(data: BinnedScores) -> Spread:
     """The area under the ROC curve of each group, with DeLong's variance on the logit scale."""
     positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
     value, variance = curves.auc(positives, negatives), curves.auc_variance(positives, negatives)
@@ -156,12 +156,12 @@ def auc(data: Binned) -> Spread:
     return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes)
 
 
-def auc_error(data: Binned) -> Floats:
+def auc_error(data: BinnedScores) -> Floats:
     """How far the AUC of each group may be off because scores within a bin are not told apart."""
     return curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
 
 
-def brier(data: Binned) -> Spread:
+def brier(data: BinnedScores) -> Spread:
     """The mean of (score − label)²: exact for people, from the mean of each bin for weights."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(data.mass > 0, data.first / data.mass, 0.0)
@@ -171,7 +171,7 @@ def brier(data: Binned) -> Spread:
     return _mean_loss(data, loss, np.stack([mean[:, NEGATIVE] ** 2, (1 - mean[:, POSITIVE]) ** 2], axis=1))
 
 
-def log_loss(data: Binned) -> Spread:
+def log_loss(data: BinnedScores) -> Spread:
     """The mean of −log of the probability given to what happened, from the mean score of each bin."""
     tiny = np.finfo(np.float64).eps
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -180,7 +180,7 @@ def log_loss(data: Binned) -> Spread:
     return _mean_loss(data, data.mass[:, _LABELLED] * each, each)
 
 
-def _mean_loss(data: Binned, loss: Floats, each: Floats) -> Spread:
+def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
     """Mean and error of a loss: its sums by bin, and what one person in a bin loses."""
     chosen = list(_LABELLED)
     mass, n = data.mass[:, chosen].sum(axis=(1, 2)), data.n[:, chosen].sum(axis=(1, 2))
@@ -191,7 +191,7 @@ def _mean_loss(data: Binned, loss: Floats, each: Floats) -> Spread:
     return Normal(value, error, n)
 
 
-def calibration_error(data: Binned) -> Spread:
+def calibration_error(data: BinnedScores) -> Spread:
     """The expected calibration error of each group; biased upwards, which its lower limits allow for."""
     k, n, score = data.calibration()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -204,7 +204,7 @@ def calibration_error(data: Binned) -> Spread:
                   np.sqrt(((1 - mean**2) * noise**2).sum(axis=1)), n.sum(axis=1))  # fmt: skip
 
 
-def maximum_calibration_error(data: Binned) -> Spread:
+def maximum_calibration_error(data: BinnedScores) -> Spread:
     """The largest distance between observed rate and mean score in any calibration bin with enough people.
 
     In a bin of a few people the distance is large whatever the score is worth, and would always be the largest; bins
@@ -226,7 +226,7 @@ class ScoreMeasure:
     name: str
     title: str
     function: Callable[[Any], Spread]
-    """Of the Binned scores of the groups, or for a regressor of their Moments."""
+    """Of the BinnedScores scores of the groups, or for a regressor of their RegressionSums."""
     needs: frozenset[str]
     empty: str
     unit: str = "score"
@@ -273,8 +273,8 @@ def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
     """The observed rate in each calibration bin, as a measure of its own."""
     edges = reading.edges
 
-    def rate(i: int) -> Callable[[Binned], Spread]:
-        def spread(data: Binned) -> Spread:
+    def rate(i: int) -> Callable[[BinnedScores], Spread]:
+        def spread(data: BinnedScores) -> Spread:
             k, n, _ = data.calibration()
             return Proportions(k[:, i], n[:, i], PLAIN)
 

@@ -16,7 +16,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.inference.spread import Spread
 from evenhand.measures import classes
-from evenhand.measures.cells import Measure
+from evenhand.measures.cells import CellMeasure
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
 from evenhand.verdicts import comparison, index_finding
@@ -58,7 +58,7 @@ def _measures(asked: Request, cube: Cube) -> Sequence[AnyMeasure]:
         reading = cube.scores.reading
         return calibration_bins(reading) if reading.outcome is None else outcome_bands(reading)
     if cube.classes:
-        plain = [row for row in metric.rows if isinstance(row, Measure)]
+        plain = [row for row in metric.rows if isinstance(row, CellMeasure)]
         return classes.rows(plain, cube.classes, means=asked.aggregate == "worst")
     return metric.rows
 

@@ -12,7 +12,7 @@ from evenhand.catalogue.metric import AnyMeasure
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Group, Row, Verdict, spell
-from evenhand.measures.cells import Measure, RowMeasure, reason
+from evenhand.measures.cells import CellMeasure, RowMeasure, reason
 from evenhand.verdicts import comparison, sentences
 from evenhand.verdicts.bounds import draws, pairwise, simultaneous
 from evenhand.verdicts.bounds.simultaneous import TOLERANCE, Bounds, Interval, Judged
@@ -53,7 +53,7 @@ class Part:
 
     def _method(self) -> Any:
         """The module that finds bounds as the policy wants them, where that applies to these measures."""
-        cells = all(isinstance(row, Measure) for row in self.table.measures)
+        cells = all(isinstance(row, CellMeasure) for row in self.table.measures)
         if self.asked.policy.uses_draws and cells:
             return draws
         if self.asked.policy.interval != "simultaneous" and pairwise.applies(self.table, self.plan):

@@ -18,10 +18,10 @@ from evenhand.inference import simultaneous
 from evenhand.inference.spread import Spread
 from evenhand.measures import cells as measures
 from evenhand.measures import classes
-from evenhand.measures.cells import MEASURES, Measure, evaluate, support
+from evenhand.measures.cells import MEASURES, CellMeasure, evaluate, support
 from evenhand.measures.classes import Classes, ClassMeasure
-from evenhand.measures.regression import REGRESSION_MEASURES, Moments
-from evenhand.measures.scores import SCORE_MEASURES, Binned, ScoreMeasure
+from evenhand.measures.regression import REGRESSION_MEASURES, RegressionSums
+from evenhand.measures.scores import SCORE_MEASURES, BinnedScores, ScoreMeasure
 from evenhand.verdicts.comparison import Plan
 
 
@@ -52,7 +52,7 @@ def tabulate(rows: Sequence[AnyMeasure], cube: Cube, plan: Plan) -> Table:
 
 
 @dataclass(frozen=True)
-class Told:
+class MeasureValues:
     """One measure of all pairs of a cube, with limits that hold for all of them together; NaN is undefined."""
 
     measure: AnyMeasure
@@ -62,7 +62,7 @@ class Told:
     support: npt.NDArray[Any]
 
 
-def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[Told]:
+def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[MeasureValues]:
     """All that can be measured for each of the pairs of a cube, or the measures named that can be."""
     data, told = _Data(cube), []
     for row in _measurable(cube):
@@ -71,7 +71,7 @@ def every_measure(cube: Cube, confidence: float, names: Collection[str] | None =
         part = data.spread(row)
         none = np.full(data.groups, np.nan)
         low, high = (none, none) if part is None else simultaneous.own(part, confidence)
-        told.append(Told(row, data.values(row, part), low, high, data.support(row, part)))
+        told.append(MeasureValues(row, data.values(row, part), low, high, data.support(row, part)))
     return told
 
 
@@ -98,7 +98,7 @@ class _Data:
 
     def __init__(self, cube: Cube, rest: bool = False) -> None:
         self.groups = len(cube.pairs)
-        self.binned: Binned | Moments | None = None
+        self.binned: BinnedScores | RegressionSums | None = None
         if cube.classes:
             self.classes = Classes(cube, rest)
             return
@@ -107,8 +107,8 @@ class _Data:
         self.cells = cells.sum(axis=0) - cells if rest else cells
         self.squares = None if squares is None else squares.sum(axis=0) - squares if rest else squares
         if cube.scores is not None:
-            kind: Any = Moments if cube.meaning.task == "regression" else Binned
-            binned = kind.of(cube.scores, len(cube.pairs))
+            kind: Any = RegressionSums if cube.meaning.task == "regression" else BinnedScores
+            binned = kind.from_table(cube.scores, len(cube.pairs))
             self.binned = binned.rest() if rest else binned
 
     def spread(self, row: AnyMeasure) -> Spread | None:
@@ -116,12 +116,12 @@ class _Data:
             return self.classes.spread(row)
         if isinstance(row, ScoreMeasure):
             return row.function(self.binned) if self.binned is not None else None
-        return measures.spread(row, self.cells, self.squares) if isinstance(row, Measure) else None
+        return measures.spread(row, self.cells, self.squares) if isinstance(row, CellMeasure) else None
 
     def values(self, row: AnyMeasure, part: Spread | None) -> Floats:
         if isinstance(row, ClassMeasure):
             return self.classes.values(row)
-        if isinstance(row, Measure):
+        if isinstance(row, CellMeasure):
             return evaluate(self.cells, [row])[row.name]
         return part.values if part is not None else np.full(self.groups, np.nan)
 
@@ -129,14 +129,14 @@ class _Data:
         """What a measure weighs in the mean over everyone."""
         if isinstance(row, ClassMeasure):
             return np.asarray(self.classes.support(row, people=False), dtype=np.float64)
-        if isinstance(row, Measure):
+        if isinstance(row, CellMeasure):
             return np.asarray(support(self.cells, row), dtype=np.float64)
         return np.zeros(self.groups) if part is None else part.sizes
 
     def support(self, row: AnyMeasure, part: Spread | None) -> npt.NDArray[Any]:
         if isinstance(row, ClassMeasure):
             return self.classes.support(row)
-        if isinstance(row, Measure):
+        if isinstance(row, CellMeasure):
             return support(self.counts, row)
         return np.zeros(self.groups) if part is None else np.floor(part.sizes + 1e-9)
 
@@ -169,6 +169,6 @@ def _baselines(
     shares = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
     overall = np.where(np.isnan(base), values, shares * np.nan_to_num(values) + (1 - shares) * np.nan_to_num(base))
     for i, row in enumerate(rows):
-        if isinstance(row, Measure):
+        if isinstance(row, CellMeasure):
             overall[i] = evaluate(own.cells.sum(axis=0, keepdims=True), [row])[row.name]
     return overall, rest, shares

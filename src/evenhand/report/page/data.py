@@ -24,8 +24,8 @@ from evenhand.core.results import Finding
 from evenhand.cube import privacy
 from evenhand.cube.cube import Cube
 from evenhand.inference import critical
-from evenhand.measures.cells import CELLS, MEASURES, Measure
-from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure
+from evenhand.measures.scores import NEGATIVE, POSITIVE, BinnedScores
 from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.policy import Policy, Request, request
@@ -103,7 +103,7 @@ def measures() -> list[dict[str, Any]]:
     return [_measure(row) for row in MEASURES.values()]
 
 
-def _measure(row: Measure) -> dict[str, Any]:
+def _measure(row: CellMeasure) -> dict[str, Any]:
     form, (top, bottom) = row.form, row.coefficients
     told = {name: getattr(row, name) for name in ("name", "title", "unit", "empty", "formula", "share")}
     return {
@@ -172,7 +172,7 @@ def _interpolated(x: Floats, y: Floats, at: Floats) -> Floats:
 
 def recomputable(metric: Metric) -> bool:
     """Is it made of measures that the page knows with their intervals?"""
-    plain = [row for row in metric.rows if isinstance(row, Measure) and not row.share and (row.of or row.form)]
+    plain = [row for row in metric.rows if isinstance(row, CellMeasure) and not row.share and (row.of or row.form)]
     return bool(plain) and len(plain) == len(metric.rows) and not metric.binned
 
 
@@ -315,7 +315,7 @@ def _scores(inside: Cube) -> dict[str, Any] | None:
     table = inside.scores
     if table is None:
         return None
-    reading, binned = table.reading, Binned.of(table, len(inside.pairs))
+    reading, binned = table.reading, BinnedScores.from_table(table, len(inside.pairs))
     row = table.pair * reading.labels + table.label
     before = np.where(np.diff(row, prepend=-1) != 0, -1, np.roll(table.bin, 1))
     by_edge = np.eye(len(reading.edges) - 1)[binned.by_edge]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from evenhand.core.arrays import Floats
 from evenhand.cube.cube import Cube
 from evenhand.inference import draws, intervals
-from evenhand.measures.cells import CELLS, Measure, evaluate
+from evenhand.measures.cells import CELLS, CellMeasure, evaluate
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import simultaneous
 from evenhand.verdicts.bounds.simultaneous import Bounds, Judged
@@ -96,7 +96,7 @@ class _Layout:
 
     def __init__(self, asked: Request, plan: Plan, table: Table, gap: Gap, judged: Judged) -> None:
         self.asked, self.plan, self.table, self.gap, self.judged = asked, plan, table, gap, judged
-        self.rows = [row for row in table.measures if isinstance(row, Measure)]
+        self.rows = [row for row in table.measures if isinstance(row, CellMeasure)]
         self.shape = table.values.shape
         self.gaps = 4 if table.base is None else 0
 

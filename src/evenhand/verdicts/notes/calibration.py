@@ -10,7 +10,7 @@ from evenhand.core import wording
 from evenhand.core.results import Panel, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference.intervals import wilson
-from evenhand.measures.scores import Binned, ScoreMeasure
+from evenhand.measures.scores import BinnedScores, ScoreMeasure
 from evenhand.verdicts import sentences
 from evenhand.verdicts.stratum import Part
 
@@ -22,7 +22,7 @@ def curve(cube: Cube) -> Panel:
     """Each calibration bin of each group: people, observed rate with Wilson's interval, mean score, and their gap."""
     whole = cube.marginal(control=False)
     assert whole.scores is not None  # noqa: S101 - the roles were checked
-    binned = Binned.of(whole.scores, len(whole.pairs))
+    binned = BinnedScores.from_table(whole.scores, len(whole.pairs))
     k, n, score = binned.calibration()
     low, high = wilson(k, n)
     edges = binned.reading.edges
@@ -50,7 +50,9 @@ def precision(parts: Sequence[Part]) -> list[str]:
         for row in part.table.measures:
             if isinstance(row, ScoreMeasure) and row.error is not None and scores is not None:
                 bins = scores.bins
-                errors.append(2 * float(np.nan_to_num(row.error(Binned.of(scores, len(part.table.groups)))).max()))
+                errors.append(
+                    2 * float(np.nan_to_num(row.error(BinnedScores.from_table(scores, len(part.table.groups)))).max())
+                )
     return [] if bins is None else [sentences.precision(bins, max(errors))]
 
 
@@ -59,7 +61,7 @@ def _less_mean_score(part: Part) -> list[str]:
     scores = part.table.cube.scores
     if scores is None or not scores.bins.is_probability:
         return []
-    k, n, mean = Binned.of(scores, len(part.table.groups)).calibration()
+    k, n, mean = BinnedScores.from_table(scores, len(part.table.groups)).calibration()
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.where(part.judged.everyone, (k / n - mean).T, np.nan)  # [bins, groups]
     compared = np.flatnonzero(np.isfinite(away).sum(axis=1) > 1)

@@ -14,7 +14,7 @@ from evenhand.core.results import Panel, Row, spell
 from evenhand.core.wording import amount, quotient
 from evenhand.inference.hypotheses import two_proportion_z
 from evenhand.inference.spread import Proportions
-from evenhand.measures.scores import Binned, above_median
+from evenhand.measures.scores import BinnedScores, above_median
 from evenhand.verdicts.stratum import Part
 
 MARK = 2.0  # standard deviations
@@ -113,7 +113,7 @@ def _median(part: Part) -> list[str]:
     scores = part.table.cube.scores
     if scores is None:
         return []
-    binned = Binned.of(scores, len(part.table.groups))
+    binned = BinnedScores.from_table(scores, len(part.table.groups))
     reading, bins = binned.reading, binned.reading.bins
     share = above_median(binned.mass.sum(axis=(0, 1)), bins.exact)
     last = int((share < 1).nonzero()[0][-1])
