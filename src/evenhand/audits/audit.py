@@ -21,7 +21,8 @@ from evenhand.measures.cells import RowMeasure
 from evenhand.sources import roles as reading
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts import finding as judge
-from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
+from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.table import every_measure
 
 MOST_GROUPS = 1000
@@ -266,7 +267,7 @@ def audit_cube(
         part = cube.marginal(attributes)
         for name in asked:
             decides = policy.decides_on(attributes) and find(name)[0].name in required
-            wanted = request(name, policy=strict if decides else policy, reference=reference)
+            wanted = make_request(name, policy=strict if decides else policy, reference=reference)
             if any(isinstance(row, RowMeasure) for row in wanted.metric.rows):
                 if row_evaluator is None:
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")

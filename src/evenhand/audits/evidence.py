@@ -16,7 +16,7 @@ from evenhand.inference.betting import Pool, wagers
 from evenhand.inference.spread import Form
 from evenhand.measures.cells import CellMeasure
 from evenhand.verdicts.comparison import Plan
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.request import Request
 
 MOST_PAIRS = 1_000_000
 _LARGEST = math.log(1e300)  # beyond it an e-value is not told apart: it is written as a number

@@ -20,7 +20,8 @@ from evenhand.replicas.dimensions import OF_LABELS
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.sums import Sums
 from evenhand.verdicts import comparison, finding
-from evenhand.verdicts.policy import Policy, Request, request
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request, make_request
 
 Split = tuple[Floats, dict[str, Floats]]
 """People with right and wrong decisions by group, and each dimension among them."""
@@ -108,7 +109,7 @@ class Asked:
 
     def request(self, name: str, cube: Cube) -> Request:
         """One metric with everything that was set; the reference must be among the groups of the cube."""
-        return request(
+        return make_request(
             name,
             policy=self.policy,
             convention=self.convention,

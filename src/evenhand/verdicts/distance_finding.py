@@ -19,7 +19,7 @@ from evenhand.measures.distances import SCORE_INDICES, largest_shift
 from evenhand.measures.regression import LOSSES, RegressionSums
 from evenhand.measures.scores import BinnedScores
 from evenhand.verdicts import sentences, valued
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.request import Request
 
 
 def distances(asked: Request, cube: Cube) -> Finding:

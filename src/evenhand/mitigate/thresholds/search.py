@@ -19,8 +19,8 @@ from evenhand.mitigate.thresholds import options as choosing
 from evenhand.mitigate.thresholds import solver
 from evenhand.mitigate.thresholds.options import Options
 from evenhand.mitigate.thresholds.rules import SHOWN, Rule, Thresholds
-from evenhand.verdicts import finding, policy
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts import finding
+from evenhand.verdicts.request import Request, make_request
 
 OBJECTIVES = ("accuracy", "balanced_accuracy")
 _CELLS = ("TN", "FP", "FN", "TP")
@@ -59,7 +59,7 @@ def find_thresholds(
     >>> {spell(rule.group): rule.cutoffs[0] for rule in found.rules}
     {'Female': 5.0, 'Male': 5.0}
     """
-    asked = None if constraint is None else policy.request(constraint, threshold=within)
+    asked = None if constraint is None else make_request(constraint, threshold=within)
     options = choosing.of_cube(cube)
     gain = _gain(objective, options)
     goal = _goal(asked, _floors(floors), gain, options, confidence)

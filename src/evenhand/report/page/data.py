@@ -28,7 +28,8 @@ from evenhand.measures.cells import CELLS, MEASURES, CellMeasure
 from evenhand.measures.scores import NEGATIVE, POSITIVE, BinnedScores
 from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Convention, Plan
-from evenhand.verdicts.policy import Policy, Request, request
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.table import Table, tabulate
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def _asked(audit: Audit, metric: Metric, found: Finding) -> Request:
         confidence=told.get("confidence", audit.policy.confidence),
         min_group_share=audit.policy.min_group_share,
     )
-    asked = request(metric, policy=judged_by, judged_on=found.judged_on, aggregate=told.get("aggregate"))
+    asked = make_request(metric, policy=judged_by, judged_on=found.judged_on, aggregate=told.get("aggregate"))
     return replace(asked, threshold=found.threshold)
 
 
