@@ -19,10 +19,10 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
-from evenhand.measures.scores import NEGATIVE, POSITIVE, BinnedScores
+from evenhand.measures.evaluate import every_measure
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
 from evenhand.report.names import clip
 from evenhand.report.tables import share_of_limit
-from evenhand.verdicts.table import every_measure
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

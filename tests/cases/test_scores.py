@@ -7,7 +7,8 @@ from collections import Counter
 
 import evenhand as eh
 from evenhand.measures import curves
-from evenhand.measures.scores import SCORE_MEASURES, BinnedScores
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import SCORE_MEASURES
 from support.cases import Case, frame, load, parametrize, same
 
 MEASURES = {

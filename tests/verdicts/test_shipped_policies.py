@@ -13,7 +13,8 @@ import evenhand as eh
 from evenhand.core.results import Row
 from evenhand.inference import hypotheses, simultaneous
 from evenhand.inference.spread import PLAIN, Proportions
-from evenhand.measures.scores import BinnedScores, above_median, scoring_rate_error
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import above_median, scoring_rate_error
 from evenhand.verdicts.policy import Policy
 
 # Scoring rates of the rule's own example, 6 RCNY 5-301, and the impact ratios it gives.

@@ -14,7 +14,7 @@ from evenhand.core.results import Group, Pair
 from evenhand.cube.cube import Cube
 from evenhand.inference.betting import Pool, wagers
 from evenhand.inference.spread import Form
-from evenhand.measures.cells import CellMeasure
+from evenhand.measures.cells import CellMeasure, cell_measures
 from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
 
@@ -58,7 +58,7 @@ def evidence(asked: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -
     """
     if (reason := _unsuited(asked, plan, total)) is not None:
         return Evidence(reason=reason)
-    measures = [row for row in asked.metric.rows if isinstance(row, CellMeasure)]
+    measures = cell_measures(asked.metric.rows)
     bets = list(_bets(asked, plan, total, len(measures)))
     if not bets:
         return Evidence(reason="there are no two groups to compare")
@@ -84,8 +84,9 @@ def evidence(asked: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -
 def _unsuited(asked: Request, plan: Plan, total: Cube) -> str | None:
     """Why no bet can be placed on this metric, if so: a bet needs people who count as 0 or 1."""
     metric = asked.metric
-    forms = [row.form if isinstance(row, CellMeasure) and not row.share else None for row in metric.rows]
-    shares = metric.index is None and not metric.binned and all(form is not None and form.plain for form in forms)
+    forms = [row.form for row in cell_measures(metric.rows) if not row.share]
+    plain = len(forms) == len(metric.rows) and all(form is not None and form.plain for form in forms)
+    shares = metric.index is None and not metric.binned and plain
     reasons = {
         "it has no threshold": asked.threshold is None,
         "of several classes none is the favourable one: count with positive= what is": bool(total.classes),

@@ -12,7 +12,6 @@ from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
-from evenhand.measures.cells import RowMeasure
 from evenhand.verdicts import comparison, finding, row_measures
 from evenhand.verdicts.request import make_request, options_of
 
@@ -127,7 +126,7 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
         cube = Cube.count(data, **read)
     reference = comparison.check_reference(asked.reference, cube.meaning.sensitive, cube.groups)
     asked = replace(asked, reference=reference)
-    if any(isinstance(row, RowMeasure) for row in entry.rows):
+    if any(row.made_of == "rows" for row in entry.rows):
         return row_measures.finding(asked, cube, data, read)
     return finding.finding(asked, cube)
 

@@ -11,8 +11,8 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
-from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, evaluate
-from evenhand.measures.scores import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores
+from evenhand.measures.cells import CELLS, MEASURES, cell_measures, evaluate
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores
 from evenhand.verdicts import comparison
 
 _CELLS = {NEGATIVE: ("TN", "FP"), POSITIVE: ("FN", "TP"), UNLABELLED: ("U0", "U1")}
@@ -61,7 +61,7 @@ def sweep(cube: Cube) -> Sweep:
     named = np.array([None not in group for _, group in whole.pairs])
     differences, ratios = {}, {}
     for entry in METRICS.values():
-        chosen = [row for row in entry.rows if isinstance(row, CellMeasure) and row.name in measures]
+        chosen = [row for row in cell_measures(entry.rows) if row.name in measures]
         if not chosen or len(chosen) < len(entry.rows):
             continue
         values = np.stack([np.where(named, measures[row.name], np.nan) for row in chosen], axis=-2)

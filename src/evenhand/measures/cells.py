@@ -21,12 +21,14 @@ from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
+from evenhand.measures.base import MadeOf, Measure, MeasureDefaults
+from evenhand.measures.group_data import GroupData
 
 CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
 
 @dataclass(frozen=True)
-class CellMeasure:
+class CellMeasure(MeasureDefaults):
     """A number for one group.
 
     `numerator` and `denominator` name cells with an optional whole factor: "2TP" or "TP FN". `of` makes the
@@ -60,6 +62,10 @@ class CellMeasure:
         return frozenset(needs)
 
     @property
+    def made_of(self) -> MadeOf:
+        return "cells"
+
+    @property
     def coefficients(self) -> tuple[Floats, Floats]:
         """Numerator and denominator as rows over the cells."""
         return _coefficients(self.numerator), _coefficients(self.denominator)
@@ -79,6 +85,30 @@ class CellMeasure:
             return None
         alpha, gamma, beta = (part.pop() for part in factors)
         return Form(chosen, rest, alpha, beta, gamma) if gamma in (0.0, alpha) else None
+
+    def spread(self, data: GroupData) -> Spread | None:
+        """The measure of all groups; None for a plain total, which has no interval."""
+        return spread(self, data.cells.mass, data.cells.squares)
+
+    def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
+        """The value of each group."""
+        return evaluate(data.cells.mass, [self])[self.name]
+
+    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:  # noqa: ARG002 - as above
+        """The people in the denominator."""
+        return support(data.cells.people, self)
+
+    def mass(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - as above
+        """The weights in the denominator."""
+        return np.asarray(support(data.cells.mass, self), dtype=np.float64)
+
+    def overall(self, data: GroupData) -> Floats | None:
+        """The value over everyone, from the sum of the cells."""
+        return evaluate(data.cells.mass.sum(axis=0, keepdims=True), [self])[self.name]
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        return f"no {self.empty} among {group}"
 
 
 _EVERYONE = " ".join(CELLS)
@@ -168,8 +198,8 @@ def measure(
 
 
 @dataclass(frozen=True)
-class RowMeasure:
-    """A measure that needs the rows themselves; see `measure`."""
+class RowMeasure(MeasureDefaults):
+    """A measure that needs the rows themselves; see `measure`. A cube holds no value of it."""
 
     name: str
     title: str
@@ -177,16 +207,31 @@ class RowMeasure:
     unit: str = "rate"
     needs: frozenset[str] = frozenset({"label", "prediction"})
 
+    @property
+    def made_of(self) -> MadeOf:
+        return "rows"
 
-def find(name: str | CellMeasure) -> CellMeasure:
-    """A measure by its name or an alias."""
-    if isinstance(name, CellMeasure):
-        return name
+    def spread(self, data: GroupData) -> Spread | None:  # noqa: ARG002 - counts do not tell
+        """Not known from counts."""
+        return None
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        return f"{self.title} gave no number for {group}"
+
+
+def find_cell_measure(name: str) -> CellMeasure:
+    """A measure made of cells by its name or an alias."""
     if name in MEASURES:
         return MEASURES[name]
     if name in ALIASES:
         return MEASURES[ALIASES[name]]
     raise CallError(f"{name!r} is not a measure; {nearest(name, [*MEASURES, *ALIASES])}")
+
+
+def cell_measures(measures: Iterable[Measure]) -> list[CellMeasure]:
+    """Those of some measures that are made of cells."""
+    return [measure for measure in measures if isinstance(measure, CellMeasure)]
 
 
 def evaluate(cells: Floats, measures: Iterable[CellMeasure], total: Floats | None = None) -> Mapping[str, Floats]:
@@ -248,15 +293,10 @@ def spread(row: CellMeasure, cells: Floats, squares: Floats | None = None) -> Sp
 
 def limits(name: str, cells: Floats, squares: Floats | None, confidence: float) -> tuple[Floats, Floats]:
     """Limits of a measure for each group that hold for all groups together; NaN for a plain total."""
-    found = spread(find(name), cells, squares)
+    found = spread(find_cell_measure(name), cells, squares)
     if found is None:
         return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     return simultaneous.own(found, confidence)
-
-
-def reason(row: Any, group: str) -> str:
-    """Why a measure is undefined for a group."""
-    return f"no {row.empty} among {group}"
 
 
 def _parts(row: CellMeasure) -> list[CellMeasure]:

@@ -18,7 +18,7 @@ from evenhand.core.arrays import Floats
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Logit
 from evenhand.measures import curves
-from evenhand.measures.scores import NEGATIVE, POSITIVE, BinnedScores
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
 
 _DRAWS = 200
 _ALL_DRAWS = 20_000  # over all groups

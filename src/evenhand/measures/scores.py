@@ -10,85 +10,22 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.cube.scores import ScoreTable
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
 from evenhand.measures import curves
+from evenhand.measures.base import MadeOf, MeasureDefaults
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData
 from evenhand.sources.scores import Reading
 
 MIN_BIN = 10
 """People of a group in a calibration bin, below which the bin is shown and not judged."""
 
-NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 _ALL = (NEGATIVE, POSITIVE, UNLABELLED)
 _LABELLED = (NEGATIVE, POSITIVE)
-
-
-class BinnedScores:
-    """The scores of some groups, dense: arrays [groups, labels, bins]."""
-
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        self.reading = reading
-        self.n = arrays["n"].astype(np.float64)
-        weighted = "w" in arrays
-        self.mass: Floats = arrays["w"] if weighted else self.n
-        self.first: Floats = arrays["ws"] if weighted else arrays["s"]
-        names = ("w2", "w2s", "w2s2") if weighted else ("n", "s", "s2")
-        self.squares: list[Floats] = [arrays[name].astype(np.float64) for name in names]
-        self.second: Floats | None = None if weighted else arrays["s2"]
-        self._arrays = arrays
-
-    @classmethod
-    def from_table(cls, table: ScoreTable, pairs: int) -> BinnedScores:
-        return cls(table.reading, table.dense(pairs))
-
-    def rest(self) -> BinnedScores:
-        """For each group, everyone else."""
-        return BinnedScores(self.reading, {name: part.sum(axis=0) - part for name, part in self._arrays.items()})
-
-    def of_label(self, label: int) -> Floats:
-        """People by bin, as many as their weights are worth; [groups, bins]."""
-        mass, people = self.mass[:, label], self.n[:, label]
-        if self.mass is self.n:
-            return people
-        total, squares = mass.sum(axis=1, keepdims=True), self.squares[0][:, label].sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(squares > 0, mass * total / squares, 0.0)
-
-    @cached_property
-    def places(self) -> Floats:
-        """Where each bin stands: its mean score over everyone, its value, or its lower edge where nobody is."""
-        mass = self.mass.sum(axis=(0, 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(mass > 0, self.first.sum(axis=(0, 1)) / mass, self.reading.bins.starts)
-
-    @cached_property
-    def by_edge(self) -> npt.NDArray[np.intp]:
-        """The calibration bin of each score bin; the last is closed."""
-        edges = np.array(self.reading.edges)
-        return np.clip(np.searchsorted(edges, self.reading.bins.starts, side="right") - 1, 0, len(edges) - 2)
-
-    def calibration(self) -> tuple[Floats, Floats, Floats]:
-        """Positives, everyone labelled (as people) and mean score by calibration bin; [groups, bins]."""
-        return self._calibration
-
-    @cached_property
-    def _calibration(self) -> tuple[Floats, Floats, Floats]:
-        inside = np.eye(len(self.reading.edges) - 1)[self.by_edge]  # [score bins, calibration bins]
-        top, rest = (self.mass[:, label] @ inside for label in (POSITIVE, NEGATIVE))
-        score = (self.first[:, POSITIVE] + self.first[:, NEGATIVE]) @ inside
-        mass = top + rest
-        k, n = top, mass
-        if self.mass is not self.n:
-            k, n = effective(top, rest, *(self.squares[0][:, label] @ inside for label in (POSITIVE, NEGATIVE)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return k, n, np.where(mass > 0, score / mass, np.nan)
 
 
 def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
@@ -220,25 +157,35 @@ def maximum_calibration_error(data: BinnedScores) -> Spread:
 
 
 @dataclass(frozen=True)
-class ScoreMeasure:
-    """A number for one group that needs its scores."""
+class ScoreMeasure(MeasureDefaults):
+    """A number for one group that needs its scores or, for a regressor, its predictions and outcomes."""
 
     name: str
     title: str
     function: Callable[[Any], Spread]
-    """Of the BinnedScores scores of the groups, or for a regressor of their RegressionSums."""
+    """From the BinnedScores of the groups or, for a regressor, from their RegressionSums."""
     needs: frozenset[str]
     empty: str
     unit: str = "score"
-    bin: tuple[float, float] | None = None
     formula: str = ""
-    linear: bool = True
-    """Is everyone's value the mean of the groups', weighted by their sizes?"""
-    probability: bool = False
-    """Does it compare the score with what happened, and so need a score between 0 and 1?"""
-    in_score_units: bool = False
     error: Callable[[Any], Floats] | None = None
     """How far the value of each group may be off on a grid; None where bins make no difference or have no bound."""
+
+    @property
+    def made_of(self) -> MadeOf:
+        return "scores"
+
+    def spread(self, data: GroupData) -> Spread | None:
+        """The measure of all groups; None where the data has no scores."""
+        return None if data.scores is None else self.function(data.scores)
+
+    def grid_error(self, data: GroupData) -> Floats | None:
+        """How far the value of each group may be off because scores within a bin are not told apart."""
+        return None if self.error is None or data.scores is None else self.error(data.scores)
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        return f"no {self.empty} among {group}"
 
 
 _SCORE, _BOTH = frozenset({"score"}), frozenset({"score", "label"})
@@ -288,7 +235,7 @@ def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
             _BOTH,
             f"labels at scores from {low:g} to {high:g}",
             "rate",
-            (low, high),
+            bin=(low, high),
         )
         for i, (low, high) in enumerate(itertools.pairwise(edges))
     )

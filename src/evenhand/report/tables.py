@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from evenhand.core import wording
 from evenhand.core.results import Finding, Verdict, figure, spell
+from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.report.names import clip
-from evenhand.verdicts.table import MeasureValues, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit

@@ -16,8 +16,8 @@ from evenhand.errors import CallError
 from evenhand.inference import simultaneous
 from evenhand.measures import dependence
 from evenhand.measures.distances import SCORE_INDICES, largest_shift
-from evenhand.measures.regression import LOSSES, RegressionSums
-from evenhand.measures.scores import BinnedScores
+from evenhand.measures.group_data import BinnedScores, RegressionSums
+from evenhand.measures.regression import LOSSES
 from evenhand.verdicts import sentences, valued
 from evenhand.verdicts.request import Request
 
@@ -98,7 +98,7 @@ def largest_loss(asked: Request, cube: Cube) -> Finding:
             group,
             n=int(spread.sizes[i]),
             estimate=valued.estimate(spread.values[i], low[i], high[i]),
-            reason=f"no {row.empty} among {spell(group)}" if math.isnan(spread.values[i]) else None,
+            reason=row.reason(spell(group)) if math.isnan(spread.values[i]) else None,
         )
         for i, group in enumerate(groups)
     ]

@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.catalogue import Metric
-from evenhand.catalogue.metric import AnyMeasure
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Finding, Panel, Verdict, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.inference.spread import Spread
-from evenhand.measures import classes
-from evenhand.measures.cells import CellMeasure
+from evenhand.measures.base import Measure
+from evenhand.measures.cells import cell_measures
+from evenhand.measures.classes import class_measures
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
 from evenhand.verdicts import comparison, index_finding
@@ -53,15 +53,14 @@ def finding(asked: Request, cube: Cube) -> Finding:
     return replace(found, rows=(*found.rows, *more), notes=(*notes, *found.notes), panels=(*panels, *found.panels))
 
 
-def _measures(asked: Request, cube: Cube) -> Sequence[AnyMeasure]:
+def _measures(asked: Request, cube: Cube) -> Sequence[Measure]:
     """The measures that a metric compares in this cube: for each calibration bin, outcome band or class one."""
     metric = asked.metric
     if metric.binned and cube.scores is not None:
         reading = cube.scores.reading
         return calibration_bins(reading) if reading.outcome is None else outcome_bands(reading)
     if cube.classes:
-        plain = [row for row in metric.rows if isinstance(row, CellMeasure)]
-        return classes.rows(plain, cube.classes, means=asked.aggregate == "worst")
+        return class_measures(cell_measures(metric.rows), cube.classes, means=asked.aggregate == "worst")
     return metric.rows
 
 

@@ -10,7 +10,6 @@ from evenhand.core.results import Estimate, Row, spell
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Interval
 from evenhand.verdicts.comparison import Gap
-from evenhand.verdicts.sentences import undefined_reason
 from evenhand.verdicts.stratum import Stratum
 
 
@@ -30,7 +29,7 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
                     row.name,
                     group,
                     stratum.name,
-                    bin=getattr(row, "bin", None),
+                    bin=row.bin,
                     against=against,
                     n=int(table.support[i, j]),
                     estimate=estimate(value, (low[j], high[j])),
@@ -38,8 +37,8 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
                     ratio=ratio,
                     p_value=_defined(p[0][i, j]) if p is not None else None,
                     p_adjusted=_defined(p[1][i, j]) if p is not None else None,
-                    reason=undefined_reason(row, group) if math.isnan(value) else None,
-                    of_class=getattr(row, "of_class", None),
+                    reason=row.reason(spell(group)) if math.isnan(value) else None,
+                    of_class=row.of_class,
                 )
             )
     return rows + _gap_rows(stratum)
@@ -77,7 +76,7 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
         row = stratum.table.measures[i]
         one = comparison.gap(stratum.table.values[i : i + 1], None, stratum.judged.in_measure(i))
         found = _gap_row(stratum, row.name, one, difference, ratio)
-        rows.append(replace(found, of_class=getattr(row, "of_class", None)))
+        rows.append(replace(found, of_class=row.of_class))
     if stratum.name:
         rows.append(summary_row(stratum))
     return rows

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenhand.catalogue.metric import AnyMeasure
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.core.wording import amount, distance, limit_figure, quotient, reach
-from evenhand.measures.cells import RowMeasure, reason
+from evenhand.measures.base import Measure
 from evenhand.sources.bins import Bins
 from evenhand.verdicts import comparison
 from evenhand.verdicts.stratum import Stratum
@@ -43,7 +42,7 @@ def undefined_reasons(stratum: Stratum) -> list[str]:
     """Why values are undefined, for each that is."""
     table = stratum.table
     return [
-        undefined_reason(row, group)
+        row.reason(spell(group))
         for i, row in enumerate(table.measures)
         for j, group in enumerate(table.groups)
         if math.isnan(table.values[i, j])
@@ -56,7 +55,7 @@ def measures_left_out(stratum: Stratum) -> list[str]:
         return []
     lost = []
     for i, row in enumerate(stratum.table.measures):
-        if not getattr(row, "judged", True):
+        if not row.judged:
             continue
         base = None if stratum.table.base is None else stratum.table.base[i : i + 1]
         one = comparison.gap(stratum.table.values[i : i + 1], base, stratum.judged.everyone[i : i + 1])
@@ -78,13 +77,6 @@ def rare_groups(stratum: Stratum) -> list[str]:
     return told
 
 
-def undefined_reason(row: AnyMeasure, group: Group) -> str:
-    """Why the value of a measure is undefined for a group."""
-    if isinstance(row, RowMeasure):
-        return f"{row.title} gave no number for {spell(group)}"
-    return reason(row, spell(group))
-
-
 def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
     """The end of a sentence: on which side of the threshold the value lies."""
     if threshold is None or passes is None:
@@ -95,7 +87,7 @@ def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, uni
 
 
 def between(
-    row: AnyMeasure,
+    row: Measure,
     several: bool,
     high: tuple[Group, float],
     low: tuple[Group, float],
@@ -114,7 +106,7 @@ def between(
 
 
 def against(
-    row: AnyMeasure,
+    row: Measure,
     several: bool,
     group: tuple[Group, float],
     base: tuple[str, float],
@@ -133,7 +125,7 @@ def against(
     return f"{opening}: {distance(group[1] - base[1], row.unit, signed=True)}{ending}."
 
 
-def average(rows: Sequence[AnyMeasure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
+def average(rows: Sequence[Measure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
     """Several measures averaged."""
     names = " and ".join(row.title for row in rows)
     size = f"a ratio of {quotient(value)}" if judged_on == "ratio" else f"a gap of {distance(value, rows[0].unit)}"
@@ -149,7 +141,7 @@ def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
     return f"From {bins.count:,} bins of the score; within {error:.2g} of the exact value."
 
 
-def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
+def undefined(rows: Sequence[Measure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
     """Why there is no number; `zero` are the measures that are 0 for every group, and so have no ratio."""
     names = " and ".join(row.title for row in rows)
     if zero and not reasons:

@@ -32,7 +32,7 @@ class Stratum:
         self.rare = [group for group, left_out in zip(table.groups, rare, strict=True) if left_out]
         named &= ~rare
         large = table.support >= request.policy.min_group_size
-        judged = np.array([getattr(row, "judged", True) for row in table.measures])
+        judged = np.array([row.judged for row in table.measures])
         self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[judged, i].all()]
         everyone = named & judged[:, None]
         if request.metric.binned:

@@ -15,7 +15,7 @@ from evenhand.core.results import Group, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure
-from evenhand.measures.scores import NEGATIVE, POSITIVE
+from evenhand.measures.group_data import NEGATIVE, POSITIVE
 
 _TN, _FP, _FN, _TP = (CELLS.index(name) for name in ("TN", "FP", "FN", "TP"))
 

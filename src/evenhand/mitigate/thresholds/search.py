@@ -14,7 +14,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing, nearest
-from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, evaluate, find
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures, evaluate, find_cell_measure
 from evenhand.mitigate.thresholds import options as choosing
 from evenhand.mitigate.thresholds import solver
 from evenhand.mitigate.thresholds.options import Options
@@ -157,7 +157,7 @@ def _gain(objective: str | Mapping[str, float], options: Sequence[Options]) -> F
 def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[CellMeasure, float], ...]:
     found: list[tuple[CellMeasure, float]] = []
     for name, floor in (floors or {}).items():
-        measure = find(name)
+        measure = find_cell_measure(name)
         choosing.rows_of(measure)
         if measure.of and not choosing.is_linear(measure):
             raise CallError(f"floors: {measure.title} is a mean of others: set a floor under each of them.")
@@ -179,7 +179,7 @@ def _goal(
             raise CallError("confidence= leaves room for a constraint, and there is none.")
         return solver.Goal((), False, 0.0, gain, floors)
     metric = asked.metric
-    rows = [row for row in metric.rows if isinstance(row, CellMeasure)]
+    rows = cell_measures(metric.rows)
     if metric.index is not None or metric.binned or not rows or len(rows) < len(metric.rows):
         raise CallError(
             f"{metric.name} is not made of the cells of a decision, so that no cutoff keeps it: take one that is, such "

@@ -24,8 +24,8 @@ from evenhand.core.results import Finding
 from evenhand.cube import privacy
 from evenhand.cube.cube import Cube
 from evenhand.inference import critical
-from evenhand.measures.cells import CELLS, MEASURES, CellMeasure
-from evenhand.measures.scores import NEGATIVE, POSITIVE, BinnedScores
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
 from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.policy import Policy
@@ -173,7 +173,7 @@ def _interpolated(x: Floats, y: Floats, at: Floats) -> Floats:
 
 def recomputable(metric: Metric) -> bool:
     """Is it made of measures that the page knows with their intervals?"""
-    plain = [row for row in metric.rows if isinstance(row, CellMeasure) and not row.share and (row.of or row.form)]
+    plain = [row for row in cell_measures(metric.rows) if not row.share and (row.of or row.form)]
     return bool(plain) and len(plain) == len(metric.rows) and not metric.binned
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.audits.audit import attribute_sets
 from evenhand.core.results import Finding, Group, Panel, Row, spell
-from evenhand.verdicts.table import MeasureValues, every_measure
+from evenhand.measures.evaluate import MeasureValues, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -188,7 +188,7 @@ def _asked(audit: Audit) -> set[str]:
 
 
 def _key(told: MeasureValues) -> tuple[str, str | None]:
-    return told.measure.name, getattr(told.measure, "of_class", None)
+    return told.measure.name, told.measure.of_class
 
 
 def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:

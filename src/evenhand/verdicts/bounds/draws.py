@@ -16,7 +16,7 @@ from evenhand.core.arrays import Floats
 from evenhand.cube.cube import Cube
 from evenhand.inference import draws
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
-from evenhand.measures.cells import CELLS, CellMeasure, evaluate
+from evenhand.measures.cells import CELLS, cell_measures, evaluate
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Bounds, JudgedGroups, bounds_against_baseline
 from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
@@ -35,7 +35,7 @@ def bounds_from_draws(request: Request, plan: Plan, table: Table, gap: Gap, judg
 
     None where the policy names another method, or a measure is not made of cells.
     """
-    if not request.policy.uses_draws or not all(isinstance(row, CellMeasure) for row in table.measures):
+    if not request.policy.uses_draws or len(cell_measures(table.measures)) < len(table.measures):
         return None
     layout = _Layout(request, plan, table, gap, judged)
     return layout.bounds(*interval(layout.statistic, table.cube, request.policy))
@@ -103,7 +103,7 @@ class _Layout:
 
     def __init__(self, request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> None:
         self.request, self.plan, self.table, self.gap, self.judged = request, plan, table, gap, judged
-        self.rows = [row for row in table.measures if isinstance(row, CellMeasure)]
+        self.rows = cell_measures(table.measures)
         self.shape = table.values.shape
 
     def statistic(self, cells: Floats) -> Floats:

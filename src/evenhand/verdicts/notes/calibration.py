@@ -10,7 +10,7 @@ from evenhand.core import wording
 from evenhand.core.results import Panel, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference.intervals import wilson
-from evenhand.measures.scores import BinnedScores, ScoreMeasure
+from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts import sentences
 from evenhand.verdicts.stratum import Stratum
 
@@ -46,12 +46,12 @@ def precision(strata: Sequence[Stratum]) -> list[str]:
     """Whether the gap in a measure that depends on the order of scores is exact; each of two values may be off."""
     errors, bins = [], None
     for stratum in strata:
-        scores = stratum.table.cube.scores
+        data, scores = GroupData(stratum.table.cube), stratum.table.cube.scores
         for row in stratum.table.measures:
-            if isinstance(row, ScoreMeasure) and row.error is not None and scores is not None:
+            error = row.grid_error(data)
+            if error is not None and scores is not None:
                 bins = scores.bins
-                scored = BinnedScores.from_table(scores, len(stratum.table.groups))
-                errors.append(2 * float(np.nan_to_num(row.error(scored)).max()))
+                errors.append(2 * float(np.nan_to_num(error).max()))
     return [] if bins is None else [sentences.precision(bins, max(errors))]
 
 
@@ -84,7 +84,7 @@ def _thin_bins(stratum: Stratum) -> list[str]:
         f"{spell(group)} at scores from {row.bin[0]:g} to {row.bin[1]:g}"
         for i, row in enumerate(table.measures)
         for j, group in enumerate(table.groups)
-        if isinstance(row, ScoreMeasure) and row.bin is not None and 0 < table.support[i, j] < least
+        if row.bin is not None and 0 < table.support[i, j] < least
     ]
     if not thin:
         return []

@@ -14,7 +14,8 @@ from evenhand.core.results import Panel, Row, spell
 from evenhand.core.wording import amount, quotient
 from evenhand.inference.hypotheses import two_proportion_z
 from evenhand.inference.spread import Proportions
-from evenhand.measures.scores import BinnedScores, above_median
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import above_median
 from evenhand.verdicts.stratum import Stratum
 
 MARK = 2.0  # standard deviations

@@ -12,9 +12,8 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Group, Panel, spell
-from evenhand.measures.cells import RowMeasure
+from evenhand.measures.evaluate import measure_values
 from evenhand.verdicts.stratum import Stratum
-from evenhand.verdicts.table import values_of
 
 _MOST_NAMED = 3
 
@@ -26,13 +25,13 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
         return [], []
     row, values = stratum.table.measures[stratum.gap.measure], stratum.table.values[stratum.gap.measure]
     pooled = any(len(group) < len(cube.meaning.sensitive) for group in stratum.table.groups)
-    if pooled or isinstance(row, RowMeasure):  # no attribute is left by itself, or a cube cannot tell its value
+    if pooled or row.made_of == "rows":  # no attribute is left by itself, or a cube cannot tell its value
         return [], []
-    overall = float(values_of(row, cube.marginal(()))[0])
+    overall = float(measure_values(row, cube.marginal(()))[0])
     alone = []
     for name in cube.meaning.sensitive:
         single = cube.marginal((name,))
-        alone.append(dict(zip((group[0] for _, group in single.pairs), values_of(row, single), strict=True)))
+        alone.append(dict(zip((group[0] for _, group in single.pairs), measure_values(row, single), strict=True)))
     expected = [_expected(group, overall, alone) for group in stratum.table.groups]
     low, high = stratum.bounds.own[stratum.gap.measure]
     evidence = np.fmax(np.fmax(low - overall, overall - high), -np.inf)
