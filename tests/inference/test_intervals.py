@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from evenhand import Policy
 from evenhand.errors import CallError
-from evenhand.inference import intervals
 from evenhand.inference.draws import dirichlet, multinomial, one_less
 from evenhand.inference.intervals import (
+    METHODS,
     Resampled,
     acceleration,
     agresti_caffo,
@@ -26,7 +27,6 @@ from evenhand.inference.intervals import (
     basic,
     bca,
     clopper_pearson,
-    find_interval,
     jeffreys,
     katz,
     newcombe,
@@ -374,7 +374,7 @@ def test_bca_without_bias_or_acceleration_is_the_percentile_interval() -> None:
 
 
 def test_bayes_is_the_jeffreys_interval_of_one_proportion() -> None:
-    method = find_interval("bayes")
+    method = METHODS["bayes"]
     assert isinstance(method, Resampled)
     assert method.drawn == "dirichlet"
     rates = np.concatenate([block[:, 0, 0] for block in dirichlet([[7, 23]], draws=40_000)]) / 30
@@ -389,10 +389,9 @@ def test_bayes_is_the_jeffreys_interval_of_one_proportion() -> None:
 
 def test_every_method_gives_ends_in_order() -> None:
     names = {"wilson", "clopper-pearson", "newcombe", "agresti-caffo", "katz", "percentile", "basic", "bca", "bayes"}
-    assert names <= set(intervals.METHODS)
+    assert names <= set(METHODS)
     needed = {"estimate": 1.5, "acceleration": 0.0}
-    for name in intervals.METHODS:
-        method = find_interval(name)
+    for name, method in METHODS.items():
         if isinstance(method, Resampled):
             extra = {need: needed[need] for need in method.needs}
             ends = [method.function([1.0, 2.0], **extra, confidence=0.9)[:2]]
@@ -413,7 +412,7 @@ def test_every_method_gives_ends_in_order() -> None:
 )
 def test_unknown_names_come_with_the_nearest(name: str, remedy: str) -> None:
     with pytest.raises(CallError, match=remedy):
-        find_interval(name)
+        Policy(interval=name)
 
 
 # ---------------------------------------------------------------------------------------------------- real data

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError
 
 Ends = tuple[Floats, Floats]
 
@@ -276,20 +276,6 @@ METHODS: dict[str, Method] = {
 def interval_names() -> tuple[str, ...]:
     """Every name that a policy's `interval` may have, the default first."""
     return ("simultaneous", *METHODS)
-
-
-def find_interval(name: str) -> Method:
-    """The method of that name in METHODS.
-
-    >>> find_interval("newcombe").difference.__name__
-    'newcombe'
-    >>> find_interval("wilsons")
-    Traceback (most recent call last):
-    evenhand.errors.CallError: interval='wilsons' is not known; did you mean 'wilson'?
-    """
-    if name not in METHODS:
-        raise CallError(f"interval={name!r} is not known; {nearest(str(name), interval_names())}")
-    return METHODS[name]
 
 
 def _ordered(draws: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.intp], Floats]:
