@@ -20,11 +20,12 @@ from evenhand.catalogue import METRICS, find
 from evenhand.core import records
 from evenhand.core.results import Estimate, Finding, spell
 from evenhand.cube.cube import Cube
-from evenhand.measures.cells import MEASURES, evaluate, reason
-from evenhand.measures.scores import SCORE_MEASURES, Binned
+from evenhand.measures.cells import MEASURES, evaluate
+from evenhand.measures.evaluate import every_measure, measure_values
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import SCORE_MEASURES
 from evenhand.report.page import data
 from evenhand.verdicts.notes import calibration
-from evenhand.verdicts.table import every_measure, values_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "vectors"
 
@@ -203,7 +204,7 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
                     row.measure.name: [
                         *_estimate(_known(row.values[i], row.low[i], row.high[i])),
                         int(row.support[i]),
-                        *([reason(row.measure, spell(group))] if math.isnan(row.values[i]) else []),
+                        *([row.measure.reason(spell(group))] if math.isnan(row.values[i]) else []),
                     ]
                     for row in told
                 },
@@ -241,11 +242,11 @@ def _curves(inside: Cube, attributes: Sequence[str]) -> dict[str, Any]:
     part = inside.marginal(attributes)
     if part.scores is None:
         return {"attributes": list(attributes)}
-    mass = Binned.of(part.scores, len(part.pairs)).mass.sum(axis=1)
+    mass = BinnedScores.from_table(part.scores, len(part.pairs)).mass.sum(axis=1)
     shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
     return {
         "attributes": list(attributes),
-        "auc": values_of(SCORE_MEASURES["auc"], part).tolist(),
+        "auc": measure_values(SCORE_MEASURES["auc"], part).tolist(),
         "calibration": [list(row[:-1]) for row in calibration.curve(part).rows],
         "first": shares[:, 0].tolist(),
         "last": shares[:, -1].tolist(),

@@ -19,10 +19,10 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
-from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
+from evenhand.measures.evaluate import every_measure
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
 from evenhand.report.names import clip
 from evenhand.report.tables import share_of_limit
-from evenhand.verdicts.table import every_measure
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -276,10 +276,10 @@ def _part(audit: Audit, attributes: Sequence[str] | None) -> Cube:
     return audit.cube.marginal(_attributes(audit, attributes), control=False)
 
 
-def _scores(cube: Cube, *, labels: bool) -> Binned:
+def _scores(cube: Cube, *, labels: bool) -> BinnedScores:
     if cube.scores is None or cube.meaning.task != "binary" or (labels and not cube.has_labels):
         raise CallError("this display needs a score and a label: audit with score= and label=.")
-    return Binned.of(cube.scores, len(cube.pairs))
+    return BinnedScores.from_table(cube.scores, len(cube.pairs))
 
 
 def _until_last(values: Floats | None) -> Floats | None:

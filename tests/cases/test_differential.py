@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from conftest import require
-from evenhand.measures.cells import evaluate, find
+from evenhand.measures.cells import evaluate, find_cell_measure
 from support.strategies import Table, any_tables, tables
 
 try:
@@ -298,7 +298,7 @@ def test_a_count_is_that_many_rows_and_a_weight_in_fairlearn(table):
 def test_the_overall_of_a_cube_is_the_measure_of_everyone(table):
     """Every measure that is a function of sums: the marginal over all attributes against scikit-learn on all rows."""
     cells = table.cube().cells.sum(axis=0)
-    everyone = evaluate(cells[None, :], [find(name) for name in PEERS])
+    everyone = evaluate(cells[None, :], [find_cell_measure(name) for name in PEERS])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, function in PEERS.items():

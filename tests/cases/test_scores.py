@@ -7,7 +7,8 @@ from collections import Counter
 
 import evenhand as eh
 from evenhand.measures import curves
-from evenhand.measures.scores import SCORE_MEASURES, Binned
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import SCORE_MEASURES
 from support.cases import Case, frame, load, parametrize, same
 
 MEASURES = {
@@ -49,7 +50,7 @@ def group_cube(case: Case, cube: eh.Cube) -> tuple[eh.Cube, int]:
 @parametrize(CASES)
 def test_score_case(case):
     cube, place = group_cube(case, table(case))
-    binned = Binned.of(cube.scores, len(cube.pairs))
+    binned = BinnedScores.from_table(cube.scores, len(cube.pairs))
     metric = case["metric"].partition(" ")[0]
     if metric in MEASURES:
         value = float(SCORE_MEASURES[MEASURES[metric]].function(binned).values[place])
@@ -58,12 +59,12 @@ def test_score_case(case):
     elif metric.startswith("calibration_"):
         value = calibration(case, cube, place, binned)
     else:
-        first, second = (part.sum(axis=0) for part in Binned.of(table(case).scores, 2).n)
+        first, second = (part.sum(axis=0) for part in BinnedScores.from_table(table(case).scores, 2).n)
         value = curves.ks(first, second) if metric == "ks_statistic" else float(curves.auc(first, second))
     assert value == same(case["expected"])
 
 
-def calibration(case: Case, cube: eh.Cube, place: int, binned: Binned) -> float:
+def calibration(case: Case, cube: eh.Cube, place: int, binned: BinnedScores) -> float:
     if "decile" in case["params"]:
         values = cube.scores.bins.starts
         at = int((abs(values - case["params"]["decile"])).argmin())

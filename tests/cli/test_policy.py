@@ -10,8 +10,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.cli import EXIT_CODES, run
-from evenhand.verdicts.policy import Policy
-from evenhand.verdicts.standards import STANDARDS
+from evenhand.verdicts.policy import SHIPPED, Policy
 from support.backends import FILES
 from support.tables import decisions
 
@@ -117,7 +116,7 @@ def test_a_threshold_by_alias_replaces_that_of_the_policy(table, capsys):
     assert told["verdict"] == "fail"
 
 
-@pytest.mark.parametrize("name", STANDARDS)
+@pytest.mark.parametrize("name", SHIPPED)
 def test_policies_of_the_package(name, table, capsys):
     code, told = audited(capsys, table, f"--policy={name}")
     found = eh.audit(str(table), **ROLES, policy=name)

@@ -23,9 +23,7 @@ W2 = np.where(N > 1, 1.7, 1.0) * W**2 / np.maximum(N, 1)
 
 KINDS: dict[str, Callable[..., Iterator[Any]]] = {
     "multinomial": lambda **options: multinomial(N, **options),
-    "multinomial, stratified": lambda **options: multinomial(N, stratified=True, **options),
     "weighted": lambda **options: weighted(N, W, W2, **options),
-    "weighted, stratified": lambda **options: weighted(N, W, W2, stratified=True, **options),
     "dirichlet": lambda **options: dirichlet(N, **options),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -105,15 +103,11 @@ def test_wrong_calls_are_told_before_the_first_draw(call: Callable[[], Any]) -> 
 # --------------------------------------------------------------------------------------------------- multinomial
 
 
-@pytest.mark.parametrize("stratified", [False, True])
-def test_multinomial_has_the_mean_and_covariance_of_theory(stratified: bool) -> None:
+def test_multinomial_has_the_mean_and_covariance_of_theory() -> None:
     draws = 40_000
-    drawn = whole(multinomial(N, draws=draws, stratified=stratified)).reshape(draws, -1).astype(float)
-    pools = N.sum(axis=1, keepdims=True) if stratified else np.array([[N.sum()]])
-    size = np.broadcast_to(pools, N.shape).reshape(-1).astype(float)
-    p = N.reshape(-1) / size
-    same = np.equal.outer(np.arange(N.size) // N.shape[1], np.arange(N.size) // N.shape[1]) | (not stratified)
-    covariance = np.where(same, size[:, None] * (np.diag(p) - np.outer(p, p)), 0.0)
+    drawn = whole(multinomial(N, draws=draws)).reshape(draws, -1).astype(float)
+    p = N.reshape(-1) / N.sum()
+    covariance = N.sum() * (np.diag(p) - np.outer(p, p))
     deviation = np.sqrt(np.diag(covariance))
     off = np.abs(drawn.mean(axis=0) - N.reshape(-1))
     assert (off <= 5 * deviation / np.sqrt(draws)).all()
@@ -124,26 +118,23 @@ def test_multinomial_has_the_mean_and_covariance_of_theory(stratified: bool) -> 
 
 @given(
     hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 10**12)),
-    st.booleans(),
     st.integers(0, 2**32),
 )
-def test_nobody_is_lost_and_empty_cells_stay_empty(n: Any, stratified: bool, seed: int) -> None:
-    drawn = whole(multinomial(n, draws=7, random_state=seed, stratified=stratified))
+def test_nobody_is_lost_and_empty_cells_stay_empty(n: Any, seed: int) -> None:
+    drawn = whole(multinomial(n, draws=7, random_state=seed))
     assert drawn.dtype == np.int64
     assert drawn.shape == (7, *n.shape)
     assert (drawn >= 0).all()
     assert (drawn[:, n == 0] == 0).all()
-    people = drawn.sum(axis=2) if stratified else drawn.sum(axis=(1, 2))
-    assert (people == (n.sum(axis=1) if stratified else n.sum())).all()
+    assert (drawn.sum(axis=(1, 2)) == n.sum()).all()
 
 
 def test_rounding_leaves_nobody_in_an_empty_cell() -> None:
     """Numpy's multinomial, given these shares in this order, now and then puts people in the last, empty cell."""
     n = np.array([[10**12, 1, 0, 0, *[7] * 11, 0]])
-    for stratified in (False, True):
-        drawn = whole(multinomial(n, draws=20_000, stratified=stratified))
-        assert drawn[..., n[0] == 0].sum() == 0
-        assert drawn[..., 1].mean() == pytest.approx(1, abs=5 / np.sqrt(20_000))
+    drawn = whole(multinomial(n, draws=20_000))
+    assert drawn[..., n[0] == 0].sum() == 0
+    assert drawn[..., 1].mean() == pytest.approx(1, abs=5 / np.sqrt(20_000))
 
 
 def test_an_empty_cell_changes_no_draw() -> None:
@@ -151,22 +142,19 @@ def test_an_empty_cell_changes_no_draw() -> None:
     np.testing.assert_array_equal(np.delete(whole(multinomial(wider)), 2, axis=2), whole(multinomial(N)))
 
 
-@pytest.mark.parametrize("stratified", [False, True])
-def test_counts_of_a_trillion(stratified: bool) -> None:
+def test_counts_of_a_trillion() -> None:
     n = np.array([[10**12, 3 * 10**12], [10**12, 1]])
-    drawn = whole(multinomial(n, draws=4000, stratified=stratified)).astype(float)
-    pool = n.sum(axis=1, keepdims=True) if stratified else n.sum()
-    deviation = np.sqrt(n * (1 - n / pool))
+    drawn = whole(multinomial(n, draws=4000)).astype(float)
+    deviation = np.sqrt(n * (1 - n / n.sum()))
     assert (np.abs(drawn.mean(axis=0) - n) <= 5 * deviation / np.sqrt(4000)).all()
     np.testing.assert_allclose(drawn.std(axis=0), deviation, rtol=0.08)
 
 
 def test_groups_of_one_person() -> None:
     n = np.array([[1, 0], [0, 1], [0, 0], [50, 50]])
-    free, held = whole(multinomial(n)), whole(multinomial(n, stratified=True))
-    assert set(np.unique(free[:, 0, 0])) >= {0, 1, 2}
-    assert (held[:, :2] == n[:2]).all()
-    assert (held[:, 2] == 0).all()
+    drawn = whole(multinomial(n))
+    assert set(np.unique(drawn[:, 0, 0])) >= {0, 1, 2}
+    assert (drawn[:, 2] == 0).all()
 
 
 def test_one_person_in_all_and_none() -> None:
@@ -271,10 +259,9 @@ def test_small_cells_are_never_negative() -> None:
     np.testing.assert_array_equal(drawn == 0, people == 0)
 
 
-@pytest.mark.parametrize("stratified", [False, True])
-def test_equal_weights_are_scaled_counts_exactly(stratified: bool) -> None:
-    drawn = whole(weighted(N, 0.1 * N, 0.1 * 0.1 * N, stratified=stratified))
-    people = whole(multinomial(N, stratified=stratified))
+def test_equal_weights_are_scaled_counts_exactly() -> None:
+    drawn = whole(weighted(N, 0.1 * N, 0.1 * 0.1 * N))
+    people = whole(multinomial(N))
     np.testing.assert_array_equal(drawn, people * np.divide(0.1 * N, N, out=np.zeros(N.shape), where=N > 0))
 
 

@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from evenhand import Policy
 from evenhand.errors import CallError
-from evenhand.inference import intervals
 from evenhand.inference.draws import dirichlet, multinomial, one_less
 from evenhand.inference.intervals import (
+    METHODS,
+    Resampled,
     acceleration,
     agresti_caffo,
     agresti_coull,
     basic,
     bca,
-    by_name,
     clopper_pearson,
     jeffreys,
     katz,
@@ -373,7 +374,8 @@ def test_bca_without_bias_or_acceleration_is_the_percentile_interval() -> None:
 
 
 def test_bayes_is_the_jeffreys_interval_of_one_proportion() -> None:
-    method = by_name("bayes")
+    method = METHODS["bayes"]
+    assert isinstance(method, Resampled)
     assert method.drawn == "dirichlet"
     rates = np.concatenate([block[:, 0, 0] for block in dirichlet([[7, 23]], draws=40_000)]) / 30
     low, high, _ = method.function(rates, 0.95)
@@ -385,19 +387,18 @@ def test_bayes_is_the_jeffreys_interval_of_one_proportion() -> None:
 # -------------------------------------------------------------------------------------------------------- by name
 
 
-def test_by_name() -> None:
+def test_every_method_gives_ends_in_order() -> None:
     names = {"wilson", "clopper-pearson", "newcombe", "agresti-caffo", "katz", "percentile", "basic", "bca", "bayes"}
-    assert names <= set(intervals.METHODS)
-    assert by_name("katz").function is katz
-    assert by_name("bca").needs == ("estimate", "acceleration")
-    arguments = {"proportion": (3, 10), "difference": (3, 10, 4, 10), "ratio": (3, 10, 4, 10), "draws": ([1.0, 2.0],)}
-    given_too = {"estimate": 1.5, "acceleration": 0.0}
-    for method in intervals.METHODS.values():
-        ends = method.function(
-            *arguments[method.of], **{name: given_too[name] for name in method.needs}, confidence=0.9
-        )
-        assert ends[0] <= ends[1]
-        assert (method.drawn is not None) == (method.of == "draws")
+    assert names <= set(METHODS)
+    needed = {"estimate": 1.5, "acceleration": 0.0}
+    for name, method in METHODS.items():
+        if isinstance(method, Resampled):
+            extra = {need: needed[need] for need in method.needs}
+            ends = [method.function([1.0, 2.0], **extra, confidence=0.9)[:2]]
+        else:
+            pair = (3, 10, 4, 10)
+            ends = [method.proportion(3, 10, 0.9), method.difference(*pair, 0.9), method.ratio(*pair, 0.9)]
+        assert all(low <= high for low, high in ends), name
 
 
 @pytest.mark.parametrize(
@@ -411,7 +412,7 @@ def test_by_name() -> None:
 )
 def test_unknown_names_come_with_the_nearest(name: str, remedy: str) -> None:
     with pytest.raises(CallError, match=remedy):
-        by_name(name)
+        Policy(interval=name)
 
 
 # ---------------------------------------------------------------------------------------------------- real data

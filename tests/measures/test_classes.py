@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, precision_score, recall_score
 
 import evenhand as eh
-from evenhand.measures import classes
+from evenhand.measures import group_data
 from support.backends import BACKENDS
 from support.tables import close
 
@@ -147,7 +147,7 @@ def test_what_does_not_fit_is_refused():
         eh.equalized_odds(data, **call(task=None))
     cube = eh.Cube.count(data, **call())
     with pytest.raises(eh.CallError, match="'hihg' is not a class of this cube; did you mean 'high'"):
-        classes.against_rest(cube, "hihg")
+        group_data.against_rest(cube, "hihg")
     with pytest.raises(eh.CallError, match=r"evenhand\.measures\.classes"):
         _ = cube.counts
     many = {"g": ["x", "y"] * 200, "label": list(range(400)), "prediction": list(range(400))}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import evenhand as eh
-from evenhand.verdicts.table import every_measure
+from evenhand.measures.evaluate import every_measure
 from support.backends import BACKENDS
 from support.tables import by_group, close
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
+from evenhand.inference.intervals import interval_names
 from evenhand.verdicts import policy_file
-from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, INTERVALS, ON, Policy, request
+from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, ON, SHIPPED, Policy
 from evenhand.verdicts.policy_file import MOST_BYTES
-from evenhand.verdicts.standards import STANDARDS
+from evenhand.verdicts.request import make_request
 from support.tables import decisions
 
 ROLES = {"label": "y", "prediction": "d", "count": "n", "sensitive": ["race", "sex"]}
@@ -29,7 +30,7 @@ def written(tmp_path: Path, text: str, name: str = "fairness.toml") -> Path:
 # --- the file
 
 
-@pytest.mark.parametrize("policy", [Policy(), *STANDARDS.values()], ids=["default", *STANDARDS])
+@pytest.mark.parametrize("policy", [Policy(), *SHIPPED.values()], ids=["default", *SHIPPED])
 def test_a_policy_reads_back_as_it_was_written(policy, tmp_path):
     policy.save(tmp_path / "p.toml")
     assert Policy.load(tmp_path / "p.toml") == policy
@@ -43,7 +44,7 @@ policies = st.builds(
     thresholds=st.dictionaries(st.sampled_from(["equalized_odds", "predictive_parity"]), st.none() | st.floats(0, 9)),
     min_group_size=st.integers(1, 10**12),
     confidence=st.floats(0.5, 0.999),
-    interval=st.sampled_from(INTERVALS),
+    interval=st.sampled_from(interval_names()),
     draws=st.integers(100, 10**6),
     random_state=st.integers(0, 2**64),
     correction=st.none() | st.sampled_from(CORRECTIONS),
@@ -370,7 +371,7 @@ def test_judged_on_by_the_policy():
 
 
 def test_an_alias_judged_otherwise_takes_the_usual_threshold():
-    asked = request("demographic_parity_ratio", judged_on="difference")
+    asked = make_request("demographic_parity_ratio", judged_on="difference")
     assert (asked.judged_on, asked.threshold) == ("difference", 0.1)
 
 

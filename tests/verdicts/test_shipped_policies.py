@@ -13,7 +13,8 @@ import evenhand as eh
 from evenhand.core.results import Row
 from evenhand.inference import hypotheses, simultaneous
 from evenhand.inference.spread import PLAIN, Proportions
-from evenhand.measures.scores import Binned, above_median, scoring_rate_error
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import above_median, scoring_rate_error
 from evenhand.verdicts.policy import Policy
 
 # Scoring rates of the rule's own example, 6 RCNY 5-301, and the impact ratios it gives.
@@ -162,7 +163,7 @@ def test_on_a_grid_the_scoring_rate_is_close_and_exact_on_request():
     near = scoring_rates(scores, groups)
     exact = scoring_rates(scores, groups, resolution="exact")
     cube = eh.Cube.count(score=scores, sensitive=groups)
-    off = dict(zip("ab", scoring_rate_error(Binned.of(cube.scores, 2)), strict=True))
+    off = dict(zip("ab", scoring_rate_error(BinnedScores.from_table(cube.scores, 2)), strict=True))
     assert 0 < max(off.values()) < 0.01
     for name in "ab":
         assert near[name] == pytest.approx(truth[name], abs=off[name])

@@ -16,13 +16,12 @@ from evenhand.core.results import Finding, Verdict, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.inference import multiplicity
-from evenhand.measures import cells
-from evenhand.measures.cells import RowMeasure
+from evenhand.measures.evaluate import every_measure
 from evenhand.sources import roles as reading
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts import finding as judge
-from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
-from evenhand.verdicts.table import every_measure
+from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.request import Request, make_request
 
 MOST_GROUPS = 1000
 
@@ -90,10 +89,10 @@ class Audit:
             for told in every_measure(part, self.policy.confidence):
                 row = told.measure
                 for i, (stratum, group) in enumerate(part.pairs):
-                    why = cells.reason(row, spell(group)) if np.isnan(told.values[i]) else None
+                    why = row.reason(spell(group)) if np.isnan(told.values[i]) else None
                     numbers = [float(part[i]) for part in (told.values, told.low, told.high)]
                     place = (" × ".join(attributes), spell(stratum), spell(group), row.name)
-                    line = (*place, getattr(row, "of_class", None), *numbers, int(told.support[i]), why)
+                    line = (*place, row.of_class, *numbers, int(told.support[i]), why)
                     for key, item in zip(names, line, strict=True):
                         columns[key].append(item)
         if not self.cube.meaning.control:
@@ -266,8 +265,8 @@ def audit_cube(
         part = cube.marginal(attributes)
         for name in asked:
             decides = policy.decides_on(attributes) and find(name)[0].name in required
-            wanted = request(name, policy=strict if decides else policy, reference=reference)
-            if any(isinstance(row, RowMeasure) for row in wanted.metric.rows):
+            wanted = make_request(name, policy=strict if decides else policy, reference=reference)
+            if any(row.made_of == "rows" for row in wanted.metric.rows):
                 if row_evaluator is None:
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
                 findings.append(row_evaluator(wanted, part))

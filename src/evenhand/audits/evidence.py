@@ -14,9 +14,9 @@ from evenhand.core.results import Group, Pair
 from evenhand.cube.cube import Cube
 from evenhand.inference.betting import Pool, wagers
 from evenhand.inference.spread import Form
-from evenhand.measures.cells import Measure
+from evenhand.measures.cells import CellMeasure, cell_measures
 from evenhand.verdicts.comparison import Plan
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.request import Request
 
 MOST_PAIRS = 1_000_000
 _LARGEST = math.log(1e300)  # beyond it an e-value is not told apart: it is written as a number
@@ -26,7 +26,7 @@ _LARGEST = math.log(1e300)  # beyond it an e-value is not told apart: it is writ
 class Suspect:
     """The two groups between which the evidence is strongest: the first has the higher rate; None is everyone else."""
 
-    measure: Measure
+    measure: CellMeasure
     stratum: Group
     higher: Group | None
     lower: Group | None
@@ -58,7 +58,7 @@ def evidence(asked: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -
     """
     if (reason := _unsuited(asked, plan, total)) is not None:
         return Evidence(reason=reason)
-    measures = [row for row in asked.metric.rows if isinstance(row, Measure)]
+    measures = cell_measures(asked.metric.rows)
     bets = list(_bets(asked, plan, total, len(measures)))
     if not bets:
         return Evidence(reason="there are no two groups to compare")
@@ -84,8 +84,9 @@ def evidence(asked: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -
 def _unsuited(asked: Request, plan: Plan, total: Cube) -> str | None:
     """Why no bet can be placed on this metric, if so: a bet needs people who count as 0 or 1."""
     metric = asked.metric
-    forms = [row.form if isinstance(row, Measure) and not row.share else None for row in metric.rows]
-    shares = metric.index is None and not metric.binned and all(form is not None and form.plain for form in forms)
+    forms = [row.form for row in cell_measures(metric.rows) if not row.share]
+    plain = len(forms) == len(metric.rows) and all(form is not None and form.plain for form in forms)
+    shares = metric.index is None and not metric.binned and plain
     reasons = {
         "it has no threshold": asked.threshold is None,
         "of several classes none is the favourable one: count with positive= what is": bool(total.classes),
@@ -121,7 +122,7 @@ def _bets(asked: Request, plan: Plan, total: Cube, measures: int) -> Iterator[tu
 
 
 def _counts(
-    measures: Sequence[Measure], sides: Sequence[_Side], total: Cube, periods: Sequence[Cube]
+    measures: Sequence[CellMeasure], sides: Sequence[_Side], total: Cube, periods: Sequence[Cube]
 ) -> tuple[Ints, Ints]:
     """k of n for each period and side."""
     place: dict[Pair, int] = {pair: i for i, pair in enumerate(total.pairs)}
@@ -141,6 +142,6 @@ def _counts(
     return found[0], found[1]
 
 
-def _suspect(bet: tuple[_Side, _Side], measures: Sequence[Measure], total: Cube) -> Suspect:
+def _suspect(bet: tuple[_Side, _Side], measures: Sequence[CellMeasure], total: Cube) -> Suspect:
     higher, lower = (None if side.rest else total.pairs[side.pair][1] for side in bet)
     return Suspect(measures[bet[0].measure], total.pairs[bet[0].pair][0], higher, lower)

@@ -12,9 +12,8 @@ from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
-from evenhand.measures.cells import RowMeasure
 from evenhand.verdicts import comparison, finding, row_measures
-from evenhand.verdicts.policy import options_of, request
+from evenhand.verdicts.request import make_request, options_of
 
 MetricFunction = Callable[..., Finding]
 
@@ -118,7 +117,7 @@ def metric(name: str, **definition: Any) -> MetricFunction:
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
     data = row_measures.reusable(data)
     read = row_measures.reusable({name: value for name, value in arguments.items() if name in READING})
-    asked = request(entry, **{name: value for name, value in arguments.items() if name not in READING})
+    asked = make_request(entry, **{name: value for name, value in arguments.items() if name not in READING})
     if isinstance(data, Cube):
         if any(value is not None for value in read.values()):
             raise CallError("a cube already knows its columns: leave out the arguments that name them.")
@@ -127,7 +126,7 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
         cube = Cube.count(data, **read)
     reference = comparison.check_reference(asked.reference, cube.meaning.sensitive, cube.groups)
     asked = replace(asked, reference=reference)
-    if any(isinstance(row, RowMeasure) for row in entry.rows):
+    if any(row.made_of == "rows" for row in entry.rows):
         return row_measures.finding(asked, cube, data, read)
     return finding.finding(asked, cube)
 

@@ -24,7 +24,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
-from evenhand.measures.scores import POSITIVE, Binned
+from evenhand.measures.group_data import POSITIVE, BinnedScores
 from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
@@ -139,7 +139,7 @@ class _Reading:
         counts = part.counts[self.places]
         self.people = counts[:, :4].sum(axis=1)
         self.lost = int(counts[:, 4:].sum())
-        self.values = measures.evaluate(self.cells, [measures.find(name) for name in _RATES])
+        self.values = measures.evaluate(self.cells, [measures.find_cell_measure(name) for name in _RATES])
         self.left_out = [self._why_not(i, policy.min_group_size) for i in range(len(self.names))]
         self.used = np.array([why is None for why in self.left_out], dtype=np.bool_)
         self.held = Held.of(self.cells[self.used, :4]) if self.used.any() else None
@@ -260,7 +260,7 @@ class _Reading:
         scores = self.part.scores
         if scores is None or not scores.bins.is_probability:
             return math.nan, None
-        binned, chosen = Binned.of(scores, len(self.part.pairs)), np.array(self.places)[self.used]
+        binned, chosen = BinnedScores.from_table(scores, len(self.part.pairs)), np.array(self.places)[self.used]
         mass, total = (part[chosen, POSITIVE].sum() for part in (binned.mass, binned.first))
         balance = float(total / mass) if mass > 0 else math.nan
         if not balance >= float((held.odds / (1 + held.odds)).max()):
@@ -286,7 +286,7 @@ def _identity(p: float, ppv: float, fpr: float, fnr: float, *, who: str) -> tupl
     """The FPR by Chouldechova's identity, or why it says nothing."""
     for value, name in ((ppv, "positive_predictive_value"), (fpr, "false_positive_rate"), (fnr, "false_negative_rate")):
         if math.isnan(value):
-            return math.nan, measures.reason(measures.find(name), who)
+            return math.nan, measures.find_cell_measure(name).reason(who)
     if ppv == 0:
         return math.nan, f"no true positives among {who}: the PPV is 0, and the identity divides by it"
     return p / (1 - p) * (1 - ppv) / ppv * (1 - fnr), None

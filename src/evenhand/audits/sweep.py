@@ -11,8 +11,8 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
-from evenhand.measures.cells import CELLS, MEASURES, Measure, evaluate
-from evenhand.measures.scores import NEGATIVE, POSITIVE, UNLABELLED, Binned
+from evenhand.measures.cells import CELLS, MEASURES, cell_measures, evaluate
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores
 from evenhand.verdicts import comparison
 
 _CELLS = {NEGATIVE: ("TN", "FP"), POSITIVE: ("FN", "TP"), UNLABELLED: ("U0", "U1")}
@@ -52,7 +52,7 @@ def sweep(cube: Cube) -> Sweep:
         raise CallError("a sweep needs a score: count the cube with score=.")
     whole = cube.marginal(control=False)
     assert whole.scores is not None  # noqa: S101 - a marginal keeps the scores
-    binned = Binned.of(whole.scores, len(whole.pairs))
+    binned = BinnedScores.from_table(whole.scores, len(whole.pairs))
     cells = _cells(binned.mass)
     has_labels = cube.has_labels
     rows = [row for row in MEASURES.values() if has_labels or "label" not in row.needs]
@@ -61,7 +61,7 @@ def sweep(cube: Cube) -> Sweep:
     named = np.array([None not in group for _, group in whole.pairs])
     differences, ratios = {}, {}
     for entry in METRICS.values():
-        chosen = [row for row in entry.rows if isinstance(row, Measure) and row.name in measures]
+        chosen = [row for row in cell_measures(entry.rows) if row.name in measures]
         if not chosen or len(chosen) < len(entry.rows):
             continue
         values = np.stack([np.where(named, measures[row.name], np.nan) for row in chosen], axis=-2)

@@ -19,7 +19,8 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.verdicts import comparison, policy_file
 from evenhand.verdicts import finding as judge
-from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
+from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.request import Request, make_request
 
 _MOST_GROUPS = 8  # that are drawn over time, each as a line
 _MOST_LINES = 430  # of such a panel: a page has room for few
@@ -268,7 +269,7 @@ def trend(
     if not sets:
         raise CallError("the policy decides on intersections and there are none: name two attributes or more.")
     watched = [
-        _Watched.of(request(name, policy=given, reference=baseline), attributes, total, named)
+        _Watched.of(make_request(name, policy=given, reference=baseline), attributes, total, named)
         for attributes in sets
         for name in names
     ]

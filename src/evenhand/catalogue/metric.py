@@ -8,11 +8,7 @@ from typing import Literal
 
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError
-from evenhand.measures import cells
-from evenhand.measures.cells import Measure, RowMeasure
-from evenhand.measures.classes import ClassMeasure
-from evenhand.measures.regression import REGRESSION_MEASURES
-from evenhand.measures.scores import SCORE_MEASURES, ScoreMeasure
+from evenhand.measures import Measure, find_measure
 
 Family = Literal[
     "independence",
@@ -30,7 +26,6 @@ Family = Literal[
     "data",
     "own",
 ]
-AnyMeasure = Measure | ScoreMeasure | RowMeasure | ClassMeasure
 Aggregate = Literal["worst", "mean", "mean_abs"]
 
 
@@ -47,7 +42,7 @@ class Metric:
     name: str
     title: str
     family: Family
-    measures: tuple[str | AnyMeasure, ...] = ()
+    measures: tuple[str | Measure, ...] = ()
     index: str | None = None
     judged_on: JudgedOn = "difference"
     threshold: float | None = 0.1
@@ -70,21 +65,21 @@ class Metric:
     """Code for its page, where it is not measured on the counts that ship with the package."""
 
     @property
-    def rows(self) -> tuple[AnyMeasure, ...]:
+    def rows(self) -> tuple[Measure, ...]:
         """The measures themselves; a binned metric has one for each calibration bin of the data, and none here."""
-        return tuple(_find(row) for row in self.measures)
+        return tuple(find_measure(row) for row in self.measures)
 
     @property
     def probability(self) -> bool:
         """Does it need a score between 0 and 1?"""
-        return any(isinstance(row, ScoreMeasure) and row.probability for row in self.rows)
+        return any(row.probability for row in self.rows)
 
     @property
     def in_score_units(self) -> bool:
         """Is its gap measured on the scale of the score?"""
         if self.binned:
             return self.family == "regression"
-        return bool(self.rows) and all(isinstance(row, ScoreMeasure) and row.in_score_units for row in self.rows)
+        return bool(self.rows) and all(row.in_score_units for row in self.rows)
 
     @property
     def tasks(self) -> frozenset[str]:
@@ -95,7 +90,7 @@ class Metric:
             return frozenset({"regression"})
         if self.index in FOR_ANY_NUMBER:
             return frozenset({"binary", "regression"})
-        several = self.index is None and not self.binned and all(isinstance(row, Measure) for row in self.rows)
+        several = self.index is None and not self.binned and all(row.made_of == "cells" for row in self.rows)
         return frozenset({"binary", "multiclass"} if several else {"binary"})
 
     @property
@@ -126,16 +121,10 @@ FOR_ANY_NUMBER = ("ks", "wasserstein", "maximal_correlation", "mutual_informatio
 """The indices that need only numbers or decisions, whatever they stand for."""
 
 
-def _find(row: str | AnyMeasure) -> AnyMeasure:
-    if isinstance(row, str) and (found := SCORE_MEASURES.get(row) or REGRESSION_MEASURES.get(row)):
-        return found
-    return row if isinstance(row, (ScoreMeasure, RowMeasure, ClassMeasure)) else cells.find(row)
-
-
 def define(
     name: str,
     *,
-    measures: str | AnyMeasure | tuple[str | AnyMeasure, ...],
+    measures: str | Measure | tuple[str | Measure, ...],
     judged_on: JudgedOn = "difference",
     threshold: float | None = None,
     title: str | None = None,

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from evenhand.errors import CallError, short_path
+from evenhand.verdicts.policy import SHIPPED
 from evenhand.verdicts.policy_file import resolve
-from evenhand.verdicts.standards import STANDARDS
 
 
 @click.group("policy", short_help="Write or show what audits are judged by.")
@@ -21,7 +21,7 @@ def command() -> None:
 
 @command.command("init", short_help="Write a commented policy file.")
 @click.argument("path", type=click.Path(path_type=Path), default=Path("fairness.toml"))
-@click.option("--from", "start", metavar="POLICY", help=f"Start from {', '.join(STANDARDS)} or a file.")
+@click.option("--from", "start", metavar="POLICY", help=f"Start from {', '.join(SHIPPED)} or a file.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(path: Path, start: str | None, force: bool) -> int:
     """Write a commented policy to PATH (default fairness.toml); unchanged, it judges as without a policy."""

@@ -34,8 +34,9 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest, shorten
 from evenhand.sources.roles import spelling
 from evenhand.verdicts import valued
-from evenhand.verdicts.bounds.simultaneous import TOLERANCE
-from evenhand.verdicts.policy import Policy, Request, request
+from evenhand.verdicts.bounds.threshold import TOLERANCE
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request, make_request
 
 __all__ = [
     "CausalModel",
@@ -328,7 +329,7 @@ def _asked(
     min_group_size: int | None,
     random_state: int | None,
 ) -> Request:
-    return request(
+    return make_request(
         METRICS[name],
         policy=policy,
         threshold=threshold,

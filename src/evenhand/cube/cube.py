@@ -196,7 +196,7 @@ class Cube:
     def counts(self) -> Ints:
         """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
         if self.classes:
-            raise CallError("a cube of several classes has no such cells: see evenhand.measures.classes.")
+            raise CallError("a cube of several classes has no such cells: see evenhand.measures.group_data.")
         return self.n.reshape(-1, 9)[:, _PLACES]
 
     @property
@@ -218,7 +218,7 @@ class Cube:
 
         present = self.has
         chosen = (
-            [cells.find(name) for name in names]
+            [cells.find_cell_measure(name) for name in names]
             if names is not None
             else [row for row in cells.MEASURES.values() if all(present[role] for role in row.needs)]
         )
@@ -280,6 +280,8 @@ class Cube:
         return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
 
     def _only(self, inside: npt.NDArray[np.bool_]) -> Cube:
+        if inside.all():
+            return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)
         return replace(
             self,

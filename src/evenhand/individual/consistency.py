@@ -18,8 +18,9 @@ from evenhand.individual.shares import Agreement, Figures, Treatment
 from evenhand.individual.worst_pairs import Pair
 from evenhand.inference import simultaneous
 from evenhand.verdicts import finding as judge
-from evenhand.verdicts import policy, valued
-from evenhand.verdicts.policy import Policy, Request
+from evenhand.verdicts import valued
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request, make_request
 
 _MOST_FEATURES = 12  # that the worst pairs are shown with
 
@@ -203,7 +204,7 @@ def _asked(
     for what, value in (("threshold", threshold), ("reference", reference)):
         if sensitive is None and value is not None:
             raise CallError(f"{what}= is about the gap between groups: say which groups with sensitive=.")
-    return policy.request(
+    return make_request(
         name,
         policy=judged_by,
         threshold=threshold,

@@ -27,21 +27,18 @@ BLOCK_BYTES = 16 * 2**20
 EQUAL = 1e-12
 
 
-def multinomial(n: npt.ArrayLike, draws: int = 1000, random_state: int = 0, stratified: bool = False) -> Iterator[Ints]:
-    """Resampled counts of n [groups, cells]: everyone is drawn anew, or with `stratified` each group within itself.
+def multinomial(n: npt.ArrayLike, draws: int = 1000, random_state: int = 0) -> Iterator[Ints]:
+    """Resampled counts of n [groups, cells]: everyone is drawn again, over all groups and cells.
 
-    A cell without people stays without.
+    A cell without people stays empty.
 
     >>> n = [[30, 10, 0], [5, 15, 0]]
     >>> (block,) = multinomial(n, draws=500)
     >>> block.shape, int(block[0].sum())
     ((500, 2, 3), 60)
-    >>> (block,) = multinomial(n, draws=500, stratified=True)
-    >>> block[0].sum(axis=1).tolist()
-    [40, 20]
     """
     counts = _counts(n)
-    return _multinomial(counts, _sizes(draws, counts.size), _streams(random_state)[0], stratified)
+    return _multinomial(counts, _sizes(draws, counts.size), _streams(random_state)[0])
 
 
 def weighted(
@@ -50,7 +47,6 @@ def weighted(
     w2: npt.ArrayLike,
     draws: int = 1000,
     random_state: int = 0,
-    stratified: bool = False,
 ) -> Iterator[Floats]:
     """Resampled sums of weights, from n people, Σw and Σw² of each cell, [groups, cells].
 
@@ -70,7 +66,7 @@ def weighted(
     counts = _counts(n)
     mean, spread = _moments(counts, np.asarray(w, dtype=np.float64), np.asarray(w2, dtype=np.float64))
     people, sums = _streams(random_state)
-    return _compound(_multinomial(counts, _sizes(draws, counts.size), people, stratified), mean, spread, sums)
+    return _compound(_multinomial(counts, _sizes(draws, counts.size), people), mean, spread, sums)
 
 
 def dirichlet(
@@ -118,16 +114,15 @@ def one_less(n: npt.ArrayLike, w: npt.ArrayLike | None = None) -> Iterator[Float
     return _one_less(mass, _per_person(mass, counts), _sizes(counts.size, counts.size))
 
 
-def _multinomial(counts: Ints, sizes: Iterable[int], stream: np.random.Generator, stratified: bool) -> Iterator[Ints]:
-    pools = counts if stratified else counts.reshape(1, -1)
-    people = pools.sum(axis=1)
+def _multinomial(counts: Ints, sizes: Iterable[int], stream: np.random.Generator) -> Iterator[Ints]:
+    pool = counts.reshape(-1)
+    people = pool.sum()
     # Numpy leaves what rounding has lost to the last cell: that must be the largest, never an empty one.
-    order = np.argsort(pools, axis=1, kind="stable")
-    back = np.argsort(order, axis=1, kind="stable")
-    shares = np.take_along_axis(pools, order, axis=1) / np.maximum(people, 1)[:, None]
+    order = np.argsort(pool, kind="stable")
+    back = np.argsort(order, kind="stable")
+    shares = pool[order] / max(people, 1)
     for size in sizes:
-        drawn = stream.multinomial(people, shares, size=(size, len(pools)))
-        yield np.take_along_axis(drawn, back[None], axis=2).reshape(size, *counts.shape)
+        yield stream.multinomial(people, shares, size=size)[:, back].reshape(size, *counts.shape)
 
 
 def _compound(blocks: Iterable[Ints], mean: Floats, spread: Floats, stream: np.random.Generator) -> Iterator[Floats]:

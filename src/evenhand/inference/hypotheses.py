@@ -197,12 +197,12 @@ def combined(tests: Sequence[Test]) -> Test:
     return replace(least, p_value=min(1.0, many * least.p_value), note="; ".join([how, *notes]))
 
 
-def cochran_mantel_haenszel(k: npt.ArrayLike, n: npt.ArrayLike, correction: bool = False) -> Test:
+def cochran_mantel_haenszel(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
     """Are the rates of all groups the same within strata? `k` and `n` are [strata, groups].
 
     Within each stratum the positives are dealt out to the groups; what each group has above its expectation is
-    added over the strata and set against its covariance. For two groups this is the classical test, with the
-    continuity correction on request. A stratum with one group, or one outcome, contributes nothing.
+    added over the strata and set against its covariance. For two groups this is the classical test,
+    without a continuity correction. A stratum with one group, or one outcome, contributes nothing.
 
     >>> test = cochran_mantel_haenszel([[512, 89], [353, 17]], [[825, 108], [560, 25]])
     >>> round(test.statistic, 2), test.df
@@ -213,8 +213,6 @@ def cochran_mantel_haenszel(k: npt.ArrayLike, n: npt.ArrayLike, correction: bool
     k, n = k[:, present], n[:, present]
     groups = n.shape[1]
     name = "Cochran-Mantel-Haenszel"
-    if correction and groups > 2:
-        raise CallError(f"correction=True is defined for two groups and there are {groups}; leave it out.")
     if not np.any((n > 0).sum(axis=1) > 1):
         return _nothing(name, "no stratum has two groups to compare")
     k, n = _informative(k, n)
@@ -227,8 +225,7 @@ def cochran_mantel_haenszel(k: npt.ArrayLike, n: npt.ArrayLike, correction: bool
     if not variance.any():
         return _from_chi_square(name, 0.0, groups - 1)
     if groups == 2:
-        distance = max(0.0, abs(above[0]) - 0.5) if correction else above[0]
-        return _from_chi_square(name, float(distance**2 / variance[0]), 1)
+        return _from_chi_square(name, float(above[0] ** 2 / variance[0]), 1)
     # In units of each group's own deviation, so that a group of 30 counts beside one of 10^12. The covariance has
     # no inverse: what all groups that share strata have above expectation adds up to 0.
     varies = variance > 0
@@ -253,11 +250,10 @@ def mantel_haenszel_odds_ratio(k: npt.ArrayLike, n: npt.ArrayLike) -> float:
     return _ratio(float(np.sum(k[:, 0] * rest[:, 1] / everyone)), float(np.sum(k[:, 1] * rest[:, 0] / everyone)))
 
 
-def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike, tarone: bool = False) -> Test:
+def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
     """Is the odds ratio of two groups the same in all strata? `k` and `n` are [strata, 2].
 
     A small p-value says that one common odds ratio does not describe the strata: they differ among themselves.
-    `tarone` takes off Tarone's small correction for having estimated the common ratio.
 
     >>> round(breslow_day([[512, 89], [353, 17]], [[825, 108], [560, 25]]).p_value, 3)
     0.098
@@ -278,8 +274,6 @@ def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike, tarone: bool = False) -> Tes
     variance = 1 / np.sum([1 / cell for cell in cells], axis=0)
     above = k[:, 0] - expected
     statistic = float(np.sum(above**2 / variance))
-    if tarone:
-        statistic = max(0.0, statistic - float(above.sum() ** 2 / variance.sum()))
     return _from_chi_square(name, statistic, len(n) - 1)
 
 

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError
 
 Ends = tuple[Floats, Floats]
-Kind = Literal["proportion", "difference", "ratio", "draws"]
 
 
 def wilson(k: npt.ArrayLike, n: npt.ArrayLike, confidence: float = 0.95) -> Ends:
@@ -231,53 +230,52 @@ def acceleration(n: npt.ArrayLike, values: npt.ArrayLike) -> Floats:
 
 
 @dataclass(frozen=True)
-class Method:
-    """An interval that can be asked for by name.
-
-    `of` says what `function` takes before the confidence: "proportion" (k, n), "difference" and "ratio"
-    (k1, n1, k2, n2), "draws" an array of them; `needs` what a function of draws wants besides.
-    """
+class Classical:
+    """A family of closed-form intervals: for a proportion (k, n), and for the difference and the ratio of two
+    proportions (k1, n1, k2, n2). Each function takes the confidence last."""
 
     name: str
-    title: str
-    of: Kind
-    function: Callable[..., tuple[Floats, ...]]
-    drawn: Literal["multinomial", "dirichlet"] | None = None
+    proportion: Callable[..., Ends]
+    difference: Callable[..., Ends]
+    ratio: Callable[..., Ends]
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """An interval made of draws of the cells: how they are drawn, and what `function` needs besides the draws."""
+
+    name: str
+    function: Callable[..., Drawn]
+    drawn: Literal["multinomial", "dirichlet"]
     needs: tuple[str, ...] = ()
 
 
-# fmt: off
+Method = Classical | Resampled
+
+PERCENTILE = Resampled("percentile", percentile, "multinomial")
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("wilson", "Wilson score", "proportion", wilson),
-        Method("clopper-pearson", "Clopper-Pearson exact", "proportion", clopper_pearson),
-        Method("jeffreys", "Jeffreys", "proportion", jeffreys),
-        Method("agresti-coull", "Agresti-Coull", "proportion", agresti_coull),
-        Method("newcombe", "Newcombe hybrid score", "difference", newcombe),
-        Method("agresti-caffo", "Agresti-Caffo", "difference", agresti_caffo),
-        Method("katz", "Katz log", "ratio", katz),
-        Method("percentile", "percentile bootstrap", "draws", percentile, "multinomial"),
-        Method("basic", "basic bootstrap", "draws", basic, "multinomial", ("estimate",)),
-        Method("bca", "BCa bootstrap", "draws", bca, "multinomial", ("estimate", "acceleration")),
-        Method("bayes", "Bayesian, Jeffreys-Dirichlet prior", "draws", percentile, "dirichlet"),
+        Classical("wilson", wilson, newcombe, katz),
+        Classical("clopper-pearson", clopper_pearson, newcombe, katz),
+        Classical("jeffreys", jeffreys, newcombe, katz),
+        Classical("agresti-coull", agresti_coull, agresti_caffo, katz),
+        Classical("newcombe", wilson, newcombe, katz),
+        Classical("agresti-caffo", agresti_coull, agresti_caffo, katz),
+        Classical("katz", wilson, newcombe, katz),
+        PERCENTILE,
+        Resampled("basic", basic, "multinomial", ("estimate",)),
+        Resampled("bca", bca, "multinomial", ("estimate", "acceleration")),
+        Resampled("bayes", percentile, "dirichlet"),
     )
 }
-# fmt: on
+"""The intervals that a policy can name besides the default, "simultaneous". A new row is all that a new one needs."""
 
 
-def by_name(name: str) -> Method:
-    """The interval of that name.
-
-    >>> by_name("newcombe").of
-    'difference'
-    >>> by_name("wilsons")
-    Traceback (most recent call last):
-    evenhand.errors.CallError: interval='wilsons' is not known; did you mean 'wilson'?
-    """
-    if name not in METHODS:
-        raise CallError(f"interval={name!r} is not known; {nearest(str(name), ['simultaneous', *METHODS])}")
-    return METHODS[name]
+def interval_names() -> tuple[str, ...]:
+    """Every name that a policy's `interval` may have, the default first."""
+    return ("simultaneous", *METHODS)
 
 
 def _ordered(draws: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.intp], Floats]:

@@ -11,7 +11,6 @@ from evenhand.core.arrays import Bools
 from evenhand.inference import critical
 from evenhand.inference.spread import Spread
 
-POWER = 0.8
 MOST_ROWS = 10**9
 _MARGIN = 0.8416212335729143  # the normal deviate of 80 %
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from evenhand.core.arrays import Bools, Floats
 from evenhand.inference import critical
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import Inflated, Spread
+from evenhand.inference.spread import BiasedUpwards, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 
@@ -141,7 +141,7 @@ class _Limits:
             self.down, self.up = values - low, high - values
             if self.moves is not None:
                 self.log_moves = self.moves / self.centre[:, None]
-            if isinstance(spread, Inflated):
+            if isinstance(spread, BiasedUpwards):
                 self.bias, self.down, self.least = spread.bias[chosen], spread.below(deviate)[chosen], 0.0
             self.log_down = np.log(self.centre) - np.log(np.minimum(low, self.centre))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)

@@ -55,7 +55,7 @@ class Spread(Protocol):
         ...
 
 
-class Inflated(ABC):
+class BiasedUpwards(ABC):
     """A size that noise alone makes positive: a sum or the largest of deviations. It cannot be below 0."""
 
     @property
@@ -269,7 +269,7 @@ class Logit(Normal):
 
 
 @dataclass(frozen=True)
-class Errors(_Measured, Inflated):
+class Errors(_Measured, BiasedUpwards):
     """Sums of absolute deviations, such as a calibration error: noise alone makes them positive.
 
     The upper limit adds `errors`; the lower takes off what pure noise would make, `noise` on average with `noise_sd`.
@@ -297,7 +297,7 @@ class Errors(_Measured, Inflated):
 
 
 @dataclass(frozen=True)
-class Largest(Inflated):
+class Largest(BiasedUpwards):
     """The largest of several deviations, such as the maximum calibration error; `away`, `errors`: [groups, parts].
 
     The largest of many is too large: it picks what noise has lifted most. The deviation of the one true largest part

@@ -21,12 +21,14 @@ from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
+from evenhand.measures.base import MadeOf, Measure, MeasureDefaults
+from evenhand.measures.group_data import GroupData
 
 CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
 
 @dataclass(frozen=True)
-class Measure:
+class CellMeasure(MeasureDefaults):
     """A number for one group.
 
     `numerator` and `denominator` name cells with an optional whole factor: "2TP" or "TP FN". `of` makes the
@@ -60,6 +62,10 @@ class Measure:
         return frozenset(needs)
 
     @property
+    def made_of(self) -> MadeOf:
+        return "cells"
+
+    @property
     def coefficients(self) -> tuple[Floats, Floats]:
         """Numerator and denominator as rows over the cells."""
         return _coefficients(self.numerator), _coefficients(self.denominator)
@@ -80,49 +86,74 @@ class Measure:
         alpha, gamma, beta = (part.pop() for part in factors)
         return Form(chosen, rest, alpha, beta, gamma) if gamma in (0.0, alpha) else None
 
+    def spread(self, data: GroupData) -> Spread | None:
+        """The measure of all groups; None for a plain total, which has no interval."""
+        return spread(self, data.cells.mass, data.cells.squares)
+
+    def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
+        """The value of each group."""
+        return evaluate(data.cells.mass, [self])[self.name]
+
+    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:  # noqa: ARG002 - as above
+        """The people in the denominator."""
+        return support(data.cells.people, self)
+
+    def mass(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - as above
+        """The weights in the denominator."""
+        return np.asarray(support(data.cells.mass, self), dtype=np.float64)
+
+    def overall(self, data: GroupData) -> Floats | None:
+        """The value over everyone, from the sum of the cells."""
+        return evaluate(data.cells.mass.sum(axis=0, keepdims=True), [self])[self.name]
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        return f"no {self.empty} among {group}"
+
 
 _EVERYONE = " ".join(CELLS)
 _DECIDED = "TN FP FN TP U0 U1"
 
 # fmt: off
 _TABLE = (
-    Measure("selection_rate", "selection rate", "FP TP U1", _DECIDED, empty="decisions",
-            aliases=("predicted_prevalence", "pprev", "positive_rate", "acceptance_rate"), formula="(TP + FP) / n"),
-    Measure("base_rate", "base rate", "FN TP D1", "TN FP FN TP D0 D1", empty="labels",
-            aliases=("prevalence", "prev"), formula="(TP + FN) / n"),
-    Measure("accuracy", "accuracy", "TN TP", "TN FP FN TP", empty="labelled decisions",
-            aliases=("accuracy_score",), formula="(TP + TN) / n"),
-    Measure("error_rate", "error rate", "FP FN", "TN FP FN TP", empty="labelled decisions",
-            aliases=("zero_one_loss",), formula="(FP + FN) / n"),
-    Measure("true_positive_rate", "true positive rate", "TP", "FN TP", empty="positive labels",
-            aliases=("tpr", "recall", "sensitivity", "recall_score"), formula="TP / (TP + FN)"),
-    Measure("false_positive_rate", "false positive rate", "FP", "TN FP", empty="negative labels",
-            aliases=("fpr", "fall_out"), formula="FP / (FP + TN)"),
-    Measure("true_negative_rate", "true negative rate", "TN", "TN FP", empty="negative labels",
-            aliases=("tnr", "specificity"), formula="TN / (TN + FP)"),
-    Measure("false_negative_rate", "false negative rate", "FN", "FN TP", empty="positive labels",
-            aliases=("fnr", "miss_rate"), formula="FN / (FN + TP)"),
-    Measure("positive_predictive_value", "positive predictive value", "TP", "FP TP", empty="positive decisions",
-            aliases=("ppv", "precision"), formula="TP / (TP + FP)"),
-    Measure("negative_predictive_value", "negative predictive value", "TN", "TN FN", empty="negative decisions",
-            aliases=("npv",), formula="TN / (TN + FN)"),
-    Measure("false_discovery_rate", "false discovery rate", "FP", "FP TP", empty="positive decisions",
-            aliases=("fdr",), formula="FP / (FP + TP)"),
-    Measure("false_omission_rate", "false omission rate", "FN", "TN FN", empty="negative decisions",
-            aliases=("for",), formula="FN / (FN + TN)"),
-    Measure("balanced_accuracy", "balanced accuracy", of=("true_positive_rate", "true_negative_rate"),
-            empty="positive or no negative labels", aliases=("balanced_accuracy_score",), formula="(TPR + TNR) / 2"),
-    Measure("f1", "F1", "2TP", "FP FN 2TP", empty="positive labels or decisions", aliases=("f1_score",),
-            formula="2 TP / (2 TP + FP + FN)"),
-    Measure("error_balance", "number of false negatives for each false positive", "FN", "FP", empty="false positives",
-            aliases=("treatment_ratio",), formula="FN / FP", unit="ratio"),
-    Measure("selected_share", "share of all selected", "FP TP U1", "FP TP U1", share=True, empty="positive decisions",
-            aliases=("ppr",), formula="selected in the group / selected overall"),
-    Measure("count", "count", _EVERYONE, aliases=("n", "group_size"), formula="n", unit="number"),
+    CellMeasure("selection_rate", "selection rate", "FP TP U1", _DECIDED, empty="decisions",
+                aliases=("predicted_prevalence", "pprev", "positive_rate", "acceptance_rate"), formula="(TP + FP) / n"),
+    CellMeasure("base_rate", "base rate", "FN TP D1", "TN FP FN TP D0 D1", empty="labels",
+                aliases=("prevalence", "prev"), formula="(TP + FN) / n"),
+    CellMeasure("accuracy", "accuracy", "TN TP", "TN FP FN TP", empty="labelled decisions",
+                aliases=("accuracy_score",), formula="(TP + TN) / n"),
+    CellMeasure("error_rate", "error rate", "FP FN", "TN FP FN TP", empty="labelled decisions",
+                aliases=("zero_one_loss",), formula="(FP + FN) / n"),
+    CellMeasure("true_positive_rate", "true positive rate", "TP", "FN TP", empty="positive labels",
+                aliases=("tpr", "recall", "sensitivity", "recall_score"), formula="TP / (TP + FN)"),
+    CellMeasure("false_positive_rate", "false positive rate", "FP", "TN FP", empty="negative labels",
+                aliases=("fpr", "fall_out"), formula="FP / (FP + TN)"),
+    CellMeasure("true_negative_rate", "true negative rate", "TN", "TN FP", empty="negative labels",
+                aliases=("tnr", "specificity"), formula="TN / (TN + FP)"),
+    CellMeasure("false_negative_rate", "false negative rate", "FN", "FN TP", empty="positive labels",
+                aliases=("fnr", "miss_rate"), formula="FN / (FN + TP)"),
+    CellMeasure("positive_predictive_value", "positive predictive value", "TP", "FP TP", empty="positive decisions",
+                aliases=("ppv", "precision"), formula="TP / (TP + FP)"),
+    CellMeasure("negative_predictive_value", "negative predictive value", "TN", "TN FN", empty="negative decisions",
+                aliases=("npv",), formula="TN / (TN + FN)"),
+    CellMeasure("false_discovery_rate", "false discovery rate", "FP", "FP TP", empty="positive decisions",
+                aliases=("fdr",), formula="FP / (FP + TP)"),
+    CellMeasure("false_omission_rate", "false omission rate", "FN", "TN FN", empty="negative decisions",
+                aliases=("for",), formula="FN / (FN + TN)"),
+    CellMeasure("balanced_accuracy", "balanced accuracy", of=("true_positive_rate", "true_negative_rate"),
+                empty="positive or no negative labels", aliases=("balanced_accuracy_score",),
+                formula="(TPR + TNR) / 2"),
+    CellMeasure("f1", "F1", "2TP", "FP FN 2TP", empty="positive labels or decisions", aliases=("f1_score",),
+                formula="2 TP / (2 TP + FP + FN)"),
+    CellMeasure("error_balance", "number of false negatives for each false positive", "FN", "FP",
+                empty="false positives", aliases=("treatment_ratio",), formula="FN / FP", unit="ratio"),
+    CellMeasure("selected_share", "share of all selected", "FP TP U1", "FP TP U1", share=True,
+                empty="positive decisions", aliases=("ppr",), formula="selected in the group / selected overall"),
+    CellMeasure("count", "count", _EVERYONE, aliases=("n", "group_size"), formula="n", unit="number"),
 )
 # fmt: on
 
-MEASURES: dict[str, Measure] = {row.name: row for row in _TABLE}
+MEASURES: dict[str, CellMeasure] = {row.name: row for row in _TABLE}
 ALIASES: dict[str, str] = {alias: row.name for row in _TABLE for alias in row.aliases}
 
 
@@ -155,7 +186,7 @@ def measure(
         return RowMeasure(name, title, function, unit)
     _coefficients(numerator)
     _coefficients(denominator)
-    return Measure(
+    return CellMeasure(
         name,
         title,
         numerator,
@@ -167,8 +198,8 @@ def measure(
 
 
 @dataclass(frozen=True)
-class RowMeasure:
-    """A measure that needs the rows themselves; see `measure`."""
+class RowMeasure(MeasureDefaults):
+    """A measure that needs the rows themselves; see `measure`. A cube holds no value of it."""
 
     name: str
     title: str
@@ -176,11 +207,21 @@ class RowMeasure:
     unit: str = "rate"
     needs: frozenset[str] = frozenset({"label", "prediction"})
 
+    @property
+    def made_of(self) -> MadeOf:
+        return "rows"
 
-def find(name: str | Measure) -> Measure:
-    """A measure by its name or an alias."""
-    if isinstance(name, Measure):
-        return name
+    def spread(self, data: GroupData) -> Spread | None:  # noqa: ARG002 - counts do not tell
+        """Not known from counts."""
+        return None
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        return f"{self.title} gave no number for {group}"
+
+
+def find_cell_measure(name: str) -> CellMeasure:
+    """A measure made of cells by its name or an alias."""
     if name in MEASURES:
         return MEASURES[name]
     if name in ALIASES:
@@ -188,7 +229,12 @@ def find(name: str | Measure) -> Measure:
     raise CallError(f"{name!r} is not a measure; {nearest(name, [*MEASURES, *ALIASES])}")
 
 
-def evaluate(cells: Floats, measures: Iterable[Measure], total: Floats | None = None) -> Mapping[str, Floats]:
+def cell_measures(measures: Iterable[Measure]) -> list[CellMeasure]:
+    """Those of some measures that are made of cells."""
+    return [measure for measure in measures if isinstance(measure, CellMeasure)]
+
+
+def evaluate(cells: Floats, measures: Iterable[CellMeasure], total: Floats | None = None) -> Mapping[str, Floats]:
     """Each measure for each group: `cells` is [..., groups, 8], a value is [..., groups].
 
     `total` holds the cells of everyone, for shares; by default the sum over the groups given.
@@ -215,7 +261,7 @@ def evaluate(cells: Floats, measures: Iterable[Measure], total: Floats | None = 
     return {row.name: values[row.name] for row in measures}
 
 
-def support(cells: npt.NDArray[Any], row: Measure) -> npt.NDArray[Any]:
+def support(cells: npt.NDArray[Any], row: CellMeasure) -> npt.NDArray[Any]:
     """How many rows of each group a measure rests on: its denominator (the smaller one, for a mean)."""
     if row.of:
         return np.min([support(cells, MEASURES[name]) for name in row.of], axis=0)  # type: ignore[no-any-return]
@@ -225,7 +271,7 @@ def support(cells: npt.NDArray[Any], row: Measure) -> npt.NDArray[Any]:
     return cells[..., used].sum(axis=-1)  # type: ignore[no-any-return]
 
 
-def spread(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread | None:
+def spread(row: CellMeasure, cells: Floats, squares: Floats | None = None) -> Spread | None:
     """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
 
     None for a plain total, which has no interval.
@@ -247,18 +293,13 @@ def spread(row: Measure, cells: Floats, squares: Floats | None = None) -> Spread
 
 def limits(name: str, cells: Floats, squares: Floats | None, confidence: float) -> tuple[Floats, Floats]:
     """Limits of a measure for each group that hold for all groups together; NaN for a plain total."""
-    found = spread(find(name), cells, squares)
+    found = spread(find_cell_measure(name), cells, squares)
     if found is None:
         return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     return simultaneous.own(found, confidence)
 
 
-def reason(row: Any, group: str) -> str:
-    """Why a measure is undefined for a group."""
-    return f"no {row.empty} among {group}"
-
-
-def _parts(row: Measure) -> list[Measure]:
+def _parts(row: CellMeasure) -> list[CellMeasure]:
     return [MEASURES[name] for name in row.of] if row.of else [row]
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import Average, Spread
-from evenhand.measures import cells as measures
-from evenhand.measures.cells import Measure
+from evenhand.measures.base import MadeOf, MeasureDefaults
+from evenhand.measures.cells import CellMeasure, evaluate, find_cell_measure, spread, support
+from evenhand.measures.group_data import Cells, GroupData
 
 _RIGHT_OR_WRONG = ("accuracy", "error_rate")
 _SAME_FOR_ALL = ("selection_rate", "base_rate", "selected_share", "count")
@@ -22,14 +21,15 @@ _SAME_FOR_ALL = ("selection_rate", "base_rate", "selected_share", "count")
 
 
 @dataclass(frozen=True)
-class ClassMeasure:
-    """A measure of one class against the rest; of None, of all classes: the mean, or right against wrong."""
+class ClassMeasure(MeasureDefaults):
+    """A measure of one class against all others; where `of_class` is None, of all classes together.
 
-    of: Measure
-    of_class: str | None
+    Of all classes it is the mean over them or, for accuracy and error rate, right against wrong.
+    """
+
+    of: CellMeasure
     name: str
     title: str
-    judged: bool = True
 
     @property
     def unit(self) -> str:
@@ -40,11 +40,50 @@ class ClassMeasure:
         return self.of.needs
 
     @property
-    def empty(self) -> str:
-        return self.of.empty if self.of_class is None else f"{self.of.empty} of class {self.of_class!r}"
+    def made_of(self) -> MadeOf:
+        return "classes"
+
+    def spread(self, data: GroupData) -> Spread | None:
+        """The measure of all groups; the mean of the spreads of the classes where it is a mean."""
+        each = [spread(self.of, cells.mass, cells.squares) for cells in self._cells(data)]
+        return Average([part for part in each if part is not None]) if self._is_mean else each[0]
+
+    def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
+        """The value of each group, the mean over the classes where it is one."""
+        return self._over_classes(data, lambda cells: evaluate(cells.mass, [self.of])[self.of.name], np.mean)
+
+    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:  # noqa: ARG002 - as above
+        """The people behind each value, in the class with the fewest."""
+        return self._over_classes(data, lambda cells: support(cells.people, self.of), np.min)
+
+    def mass(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - as above
+        """The weight of each group, in the class with the least."""
+        mass = self._over_classes(data, lambda cells: support(cells.mass, self.of), np.min)
+        return np.asarray(mass, dtype=np.float64)
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        among = "" if self.of_class is None else f" of class {self.of_class!r}"
+        return f"no {self.of.empty}{among} among {group}"
+
+    @property
+    def _is_mean(self) -> bool:
+        return self.of_class is None and self.of.name not in _RIGHT_OR_WRONG
+
+    def _cells(self, data: GroupData) -> list[Cells]:
+        """The cells that the measure is computed from: of every class for a mean, else one entry."""
+        if not self._is_mean:
+            return [data.classes[self.of_class]]
+        return [cells for name, cells in data.classes.items() if name is not None]
+
+    def _over_classes(self, data: GroupData, one: Callable[[Cells], Any], combine: Any) -> npt.NDArray[Any]:
+        each = [one(cells) for cells in self._cells(data)]
+        return np.asarray(combine(each, axis=0) if self._is_mean else each[0])
 
 
-def rows(chosen: Sequence[Measure], classes: Sequence[str], *, means: bool = True) -> tuple[ClassMeasure, ...]:
+def class_measures(
+    measures: Sequence[CellMeasure], classes: Sequence[str], *, means: bool = True
+) -> tuple[ClassMeasure, ...]:
     """What a metric of these measures compares when there are several classes.
 
     Each measure for each class, and with `means`, where it says something, their mean, which is shown and not judged:
@@ -52,92 +91,15 @@ def rows(chosen: Sequence[Measure], classes: Sequence[str], *, means: bool = Tru
     mean of the true positive rates, as for two classes.
     """
     found = []
-    for row in chosen:
+    for row in measures:
         if row.name in _RIGHT_OR_WRONG:
-            found.append(ClassMeasure(row, None, row.name, row.title))
+            found.append(ClassMeasure(row, row.name, row.title))
         elif row.name == "balanced_accuracy":
-            recall = measures.find("true_positive_rate")
-            found.append(ClassMeasure(recall, None, row.name, row.title))
+            found.append(ClassMeasure(find_cell_measure("true_positive_rate"), row.name, row.title))
         else:
-            found += [ClassMeasure(row, name, row.name, f"{row.title} of class {name!r}") for name in classes]
+            for name in classes:
+                found.append(ClassMeasure(row, row.name, f"{row.title} of class {name!r}", of_class=name))
             if means and row.name not in _SAME_FOR_ALL:
-                found.append(ClassMeasure(row, None, f"macro_{row.name}", f"mean {row.title} of the classes", False))
+                mean = f"mean {row.title} of the classes"
+                found.append(ClassMeasure(row, f"macro_{row.name}", mean, judged=False))
     return tuple(found)
-
-
-def against_rest(cube: Cube, name: str) -> Cube:
-    """The decisions about one class as a yes or no: `name` is positive, all other classes are negative.
-
-    >>> cube = Cube.count(prediction=["a", "b", "c"], sensitive=["x", "x", "y"], task="multiclass")
-    >>> against_rest(cube, "b").measures(["selection_rate"])["selection_rate"].tolist()
-    [0.5, 0.0]
-    """
-    if name not in cube.classes:
-        raise CallError(f"{name!r} is not a class of this cube; {nearest(name, cube.classes)}")
-    place = [*(int(other == name) for other in cube.classes), 2]
-    cells = [(i, j, a, b) for i, a in enumerate(place) for j, b in enumerate(place)]
-    return _folded(cube, cells, dict.fromkeys(("label", "prediction"), (name,)))
-
-
-def correctness(cube: Cube) -> Cube:
-    """Labelled decisions as right (positive) or wrong (negative)."""
-    last = len(cube.classes)
-    cells = [(i, j, 1, int(i == j)) for i in range(last) for j in range(last)]
-    cells += [(i, last, 1, 2) for i in range(last)] + [(last, j, 2, 1) for j in range(last)] + [(last, last, 2, 2)]
-    return _folded(cube, cells, {})
-
-
-def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mapping[str, tuple[str, ...]]) -> Cube:
-    """A cube of two classes: `cells` say where each cell (label, prediction) of the classes goes."""
-
-    def fold(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        folded = np.zeros((len(values), 3, 3), dtype=values.dtype)
-        for label, prediction, to_label, to_prediction in cells:
-            folded[:, to_label, to_prediction] += values[:, label, prediction]
-        return folded
-
-    return replace(
-        cube,
-        meaning=replace(cube.meaning, task="binary", positive=positive),
-        n=fold(cube.n),
-        w=None if cube.w is None else fold(cube.w),
-        w2=None if cube.w2 is None else fold(cube.w2),
-        classes=(),
-    )
-
-
-class Classes:
-    """The cells of each class against the rest, or of everyone else for each group."""
-
-    def __init__(self, cube: Cube, rest: bool = False) -> None:
-        self.names = cube.classes
-        parts: dict[str | None, Cube] = {name: against_rest(cube, name) for name in cube.classes}
-        parts[None] = correctness(cube)
-        self.counts = {name: part.counts for name, part in parts.items()}
-        self.cells = {name: _others(part.cells) if rest else part.cells for name, part in parts.items()}
-        self.squares = {
-            name: None if part.squares is None else _others(part.squares) if rest else part.squares
-            for name, part in parts.items()
-        }
-
-    def spread(self, row: ClassMeasure) -> Spread | None:
-        if row.of_class is None and row.of.name not in _RIGHT_OR_WRONG:
-            parts = [measures.spread(row.of, self.cells[name], self.squares[name]) for name in self.names]
-            return Average([part for part in parts if part is not None])
-        return measures.spread(row.of, self.cells[row.of_class], self.squares[row.of_class])
-
-    def values(self, row: ClassMeasure) -> Floats:
-        return self._over_classes(row, lambda name: measures.evaluate(self.cells[name], [row.of])[row.of.name], np.mean)
-
-    def support(self, row: ClassMeasure, people: bool = True) -> npt.NDArray[Any]:
-        held = self.counts if people else self.cells
-        return self._over_classes(row, lambda name: measures.support(held[name], row.of), np.min)
-
-    def _over_classes(self, row: ClassMeasure, one: Any, combine: Any) -> npt.NDArray[Any]:
-        if row.of_class is None and row.of.name not in _RIGHT_OR_WRONG:
-            return np.asarray(combine([one(name) for name in self.names], axis=0))
-        return np.asarray(one(row.of_class))
-
-
-def _others(cells: Floats) -> Floats:
-    return np.asarray(cells.sum(axis=0) - cells)

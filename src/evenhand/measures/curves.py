@@ -1,4 +1,4 @@
-"""From score bins to numbers: AUC, ROC, calibration, losses and distances, for all groups at once.
+"""From score bins to numbers: AUC, ROC, calibration, and distances, for all groups at once.
 
 Arrays only: `positives` and `negatives` are [..., groups, bins] counts (or weights) in rising order of the score.
 """
@@ -103,12 +103,6 @@ def _height(curve: tuple[Floats, Floats], x: Floats, side: str) -> Floats:
 def ks(first: Floats, second: Floats) -> float:
     """The largest distance between two distributions over the bins."""
     return float(np.abs(_shares(first) - _shares(second)).max())
-
-
-def wasserstein(first: Floats, second: Floats, places: Floats) -> float:
-    """How far scores must be moved, on average, to turn one distribution into the other; `places` of the bins."""
-    gap = np.abs(_shares(first) - _shares(second))[:-1]
-    return float((gap * np.diff(places)).sum())
 
 
 def calibration_error(rates: Floats, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from evenhand.core.arrays import Floats
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Logit
 from evenhand.measures import curves
-from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
 
 _DRAWS = 200
 _ALL_DRAWS = 20_000  # over all groups
@@ -97,7 +97,7 @@ class Distances:
     """Would there be no error at all, if each score were a bin of its own?"""
 
 
-def ks(data: Binned, confidence: float, random_state: int) -> Distances:
+def ks(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """The largest distance between two cumulative distributions."""
     found = _between(data, confidence, random_state, "Kolmogorov-Smirnov distance", _Shares())
     everyone = _cells(data, labels=False)[:, 0]
@@ -105,14 +105,14 @@ def ks(data: Binned, confidence: float, random_state: int) -> Distances:
     return replace(_capped(found), error=float(share.max()))
 
 
-def wasserstein(data: Binned, confidence: float, random_state: int) -> Distances:
+def wasserstein(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """How far scores must move, on average, to turn one distribution into the other."""
     found = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places)))
     bins = data.reading.bins
     return replace(found, error=(bins.high - bins.low) / bins.cells)
 
 
-def abroca(data: Binned, confidence: float, random_state: int) -> Distances:
+def abroca(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """The area between two ROC curves."""
     many = len(data.n) > _MOST_EXACT
     found = _between(data, confidence, random_state, "area between ROC curves", _Heights() if many else _Rocs())
@@ -142,7 +142,7 @@ def largest_shift(people: Floats, confidence: float, random_state: int) -> Dista
     return Distances(found[0], found[1], found[2], (value, low, high), "shift from everyone", error)
 
 
-def cross_auc(data: Binned, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
+def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
     """P(a positive of the first group scores higher than a negative of the second), for every two groups.
 
     The worst is the largest gap between any two of these.
@@ -172,7 +172,7 @@ def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
     return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())
 
 
-def _between(data: Binned, confidence: float, random_state: int, title: str, shape: _Shape) -> Distances:
+def _between(data: BinnedScores, confidence: float, random_state: int, title: str, shape: _Shape) -> Distances:
     cells = _cells(data, shape.labels)
     groups = len(cells)
     usable = (cells.sum(axis=-1) > 0).all(axis=-1)
@@ -199,7 +199,7 @@ def _capped(found: Distances) -> Distances:
     return replace(found, high=np.minimum(found.high, 1.0), worst=(value, low, min(high, 1.0)))
 
 
-def _cells(data: Binned, labels: bool) -> Floats:
+def _cells(data: BinnedScores, labels: bool) -> Floats:
     """People by bin: [groups, 1, bins], or [groups, (negative, positive), bins]."""
     if labels:
         return np.stack([data.of_label(NEGATIVE), data.of_label(POSITIVE)], axis=1)
@@ -225,7 +225,7 @@ def _own_errors(
     return errors
 
 
-SCORE_INDICES: dict[str, Callable[[Binned, float, int], Distances]] = {
+SCORE_INDICES: dict[str, Callable[[BinnedScores, float, int], Distances]] = {
     "ks": ks,
     "wasserstein": wasserstein,
     "abroca": abroca,

@@ -9,98 +9,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
 from evenhand.core.results import figure
-from evenhand.cube.scores import ScoreTable
 from evenhand.inference.spread import Normal, Spread
+from evenhand.measures.group_data import RegressionSums
 from evenhand.measures.scores import ScoreMeasure
 from evenhand.sources.scores import Reading
 
 
-class Moments:
-    """The sums of some groups, dense: arrays [groups, bands of the outcome and unlabelled, bins of the prediction]."""
-
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        self.reading = reading
-        self.arrays = arrays
-        self.n = arrays["n"].astype(np.float64)
-        self.weighted = "w" in arrays
-        self.mass: Floats = arrays["w"] if self.weighted else self.n
-        self.everyone = list(range(reading.labels))
-        self.labelled = self.everyone[:-1]
-
-    @classmethod
-    def of(cls, table: ScoreTable, pairs: int) -> Moments:
-        return cls(table.reading, table.dense(pairs))
-
-    def rest(self) -> Moments:
-        """For each group, everyone else."""
-        return Moments(self.reading, {name: part.sum(axis=0) - part for name, part in self.arrays.items()})
-
-    def people(self, bands: list[int]) -> Floats:
-        return _total(self.n, bands)
-
-    def by_bin(self) -> Floats:
-        """People by bin of the prediction, as many as their weights are worth; [groups, bins]."""
-        mass = np.asarray(self.mass.sum(axis=1))
-        if not self.weighted:
-            return mass
-        total, squares = mass.sum(axis=1, keepdims=True), self.arrays["w2"].sum(axis=(1, 2))[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(squares > 0, mass * total / squares, 0.0)
-
-    @property
-    def places(self) -> Floats:
-        """Where each bin stands: its mean prediction over everyone, or its start where nobody is."""
-        mass = self.mass.sum(axis=(0, 1))
-        first = self.arrays["w_f" if self.weighted else "f"].sum(axis=(0, 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(mass > 0, first / mass + self.reading.middle, self.reading.bins.starts)
-
-    def mean(self, moment: str, bands: list[int]) -> Floats:
-        """The mean of a product over some bands, by weight; NaN where nobody is."""
-        top, mass = self._sum("w", moment, bands), _total(self.mass, bands)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(mass > 0, top / mass, np.nan)
-
-    def error(self, terms: dict[str, Floats | float], bands: list[int]) -> Floats:
-        """The standard error of a mean whose squared deviations are the given sum of products ("" is the constant)."""
-        mass, n = _total(self.mass, bands), self.people(bands)
-        squares = sum(factor * self._sum("w2", moment, bands) for moment, factor in terms.items())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.sqrt(np.where(n > 1, np.maximum(squares, 0) / mass**2 * n / (n - 1), np.nan)))
-
-    def _sum(self, by: str, moment: str, bands: list[int]) -> Floats:
-        if not moment:
-            return _total(self.arrays[by] if self.weighted else self.n, bands)
-        return _total(self.arrays[f"{by}_{moment}" if self.weighted else moment], bands)
-
-
-def _total(values: npt.NDArray[Any], bands: list[int]) -> Floats:
-    return np.asarray(values[:, bands].sum(axis=(1, 2)), dtype=np.float64)
-
-
-def _mean(moment: str, square: str, *, labelled: bool = True, moved: bool = False) -> Callable[[Moments], Spread]:
+def _mean(
+    moment: str, square: str, *, labelled: bool = True, moved: bool = False
+) -> Callable[[RegressionSums], Spread]:
     """The mean of a product; `moved` adds the middle again from which it was measured."""
 
-    def spread(data: Moments) -> Spread:
+    def spread(data: RegressionSums) -> Spread:
         return _mean_in(data, moment, square, data.labelled if labelled else data.everyone, moved)
 
     return spread
 
 
-def _mean_in(data: Moments, moment: str, square: str, bands: list[int], moved: bool) -> Normal:
+def _mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], moved: bool) -> Normal:
     value = data.mean(moment, bands)
     error = data.error({square: 1.0, moment: -2 * value, "": value**2}, bands)
     return Normal(value + data.reading.middle * moved, error, data.people(bands))
 
 
-def root_mean_squared_error(data: Moments) -> Spread:
+def root_mean_squared_error(data: RegressionSums) -> Spread:
     """√E[e²]; its error is that of E[e²] over twice the root."""
     squared = _mean_in(data, "ee", "eeee", data.labelled, False)
     root = np.sqrt(squared.values)
@@ -108,7 +44,7 @@ def root_mean_squared_error(data: Moments) -> Spread:
         return Normal(root, np.where(root > 0, squared.errors / (2 * root), 0.0), squared.sizes)
 
 
-def r_squared(data: Moments) -> Spread:
+def r_squared(data: RegressionSums) -> Spread:
     """1 − E[e²]/Var(y), with the variance of the group's own outcomes; undefined where these are all the same."""
     bands = data.labelled
     y, yy, ee = (data.mean(moment, bands) for moment in ("y", "yy", "ee"))
@@ -153,7 +89,7 @@ LOSSES = {
 def outcome_bands(reading: Reading) -> tuple[ScoreMeasure, ...]:
     """The mean prediction in each band of the outcome, as a measure of its own."""
 
-    def mean(band: int) -> Callable[[Moments], Spread]:
+    def mean(band: int) -> Callable[[RegressionSums], Spread]:
         return lambda data: _mean_in(data, "f", "ff", [band], True)
 
     return tuple(

@@ -10,91 +10,28 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.cube.scores import ScoreTable
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
 from evenhand.measures import curves
+from evenhand.measures.base import MadeOf, MeasureDefaults
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData
 from evenhand.sources.scores import Reading
 
 MIN_BIN = 10
 """People of a group in a calibration bin, below which the bin is shown and not judged."""
 
-NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 _ALL = (NEGATIVE, POSITIVE, UNLABELLED)
 _LABELLED = (NEGATIVE, POSITIVE)
 
 
-class Binned:
-    """The scores of some groups, dense: arrays [groups, labels, bins]."""
-
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        self.reading = reading
-        self.n = arrays["n"].astype(np.float64)
-        weighted = "w" in arrays
-        self.mass: Floats = arrays["w"] if weighted else self.n
-        self.first: Floats = arrays["ws"] if weighted else arrays["s"]
-        names = ("w2", "w2s", "w2s2") if weighted else ("n", "s", "s2")
-        self.squares: list[Floats] = [arrays[name].astype(np.float64) for name in names]
-        self.second: Floats | None = None if weighted else arrays["s2"]
-        self._arrays = arrays
-
-    @classmethod
-    def of(cls, table: ScoreTable, pairs: int) -> Binned:
-        return cls(table.reading, table.dense(pairs))
-
-    def rest(self) -> Binned:
-        """For each group, everyone else."""
-        return Binned(self.reading, {name: part.sum(axis=0) - part for name, part in self._arrays.items()})
-
-    def of_label(self, label: int) -> Floats:
-        """People by bin, as many as their weights are worth; [groups, bins]."""
-        mass, people = self.mass[:, label], self.n[:, label]
-        if self.mass is self.n:
-            return people
-        total, squares = mass.sum(axis=1, keepdims=True), self.squares[0][:, label].sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(squares > 0, mass * total / squares, 0.0)
-
-    @cached_property
-    def places(self) -> Floats:
-        """Where each bin stands: its mean score over everyone, its value, or its lower edge where nobody is."""
-        mass = self.mass.sum(axis=(0, 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(mass > 0, self.first.sum(axis=(0, 1)) / mass, self.reading.bins.starts)
-
-    @cached_property
-    def by_edge(self) -> npt.NDArray[np.intp]:
-        """The calibration bin of each score bin; the last is closed."""
-        edges = np.array(self.reading.edges)
-        return np.clip(np.searchsorted(edges, self.reading.bins.starts, side="right") - 1, 0, len(edges) - 2)
-
-    def calibration(self) -> tuple[Floats, Floats, Floats]:
-        """Positives, everyone labelled (as people) and mean score by calibration bin; [groups, bins]."""
-        return self._calibration
-
-    @cached_property
-    def _calibration(self) -> tuple[Floats, Floats, Floats]:
-        inside = np.eye(len(self.reading.edges) - 1)[self.by_edge]  # [score bins, calibration bins]
-        top, rest = (self.mass[:, label] @ inside for label in (POSITIVE, NEGATIVE))
-        score = (self.first[:, POSITIVE] + self.first[:, NEGATIVE]) @ inside
-        mass = top + rest
-        k, n = top, mass
-        if self.mass is not self.n:
-            k, n = effective(top, rest, *(self.squares[0][:, label] @ inside for label in (POSITIVE, NEGATIVE)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return k, n, np.where(mass > 0, score / mass, np.nan)
-
-
-def mean_score(labels: tuple[int, ...]) -> Callable[[Binned], Spread]:
+def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     """The mean score of the rows with these labels: Σws / Σw of the group's own rows."""
 
-    def spread(data: Binned) -> Spread:
+    def spread(data: BinnedScores) -> Spread:
         chosen = list(labels)
         mass, first = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.first))
         q0, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in data.squares)
@@ -107,7 +44,7 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[Binned], Spread]:
     return spread
 
 
-def scoring_rate(data: Binned) -> Spread:
+def scoring_rate(data: BinnedScores) -> Spread:
     """The share of each group that scores above the median of everyone.
 
     On a grid the people in the median's bin are shared out as everyone's: what is above half of all is above.
@@ -122,7 +59,7 @@ def scoring_rate(data: Binned) -> Spread:
     return Proportions(*effective(above, rest, top2, squares.sum(axis=1) - top2), PLAIN)
 
 
-def scoring_rate_error(data: Binned) -> Floats:
+def scoring_rate_error(data: BinnedScores) -> Floats:
     """How far the scoring rate of each group may be off: by all its people in the bin that holds the median."""
     mass = data.mass.sum(axis=1)
     share = above_median(mass.sum(axis=0), data.reading.bins.exact)
@@ -147,7 +84,7 @@ def above_median(mass: Floats, exact: bool) -> Floats:
         return np.clip(np.where(mass > 0, (below + mass - half) / mass, beyond), 0.0, 1.0)
 
 
-def auc(data: Binned) -> Spread:
+def auc(data: BinnedScores) -> Spread:
     """The area under the ROC curve of each group, with DeLong's variance on the logit scale."""
     positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
     value, variance = curves.auc(positives, negatives), curves.auc_variance(positives, negatives)
@@ -156,12 +93,12 @@ def auc(data: Binned) -> Spread:
     return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes)
 
 
-def auc_error(data: Binned) -> Floats:
+def auc_error(data: BinnedScores) -> Floats:
     """How far the AUC of each group may be off because scores within a bin are not told apart."""
     return curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
 
 
-def brier(data: Binned) -> Spread:
+def brier(data: BinnedScores) -> Spread:
     """The mean of (score − label)²: exact for people, from the mean of each bin for weights."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(data.mass > 0, data.first / data.mass, 0.0)
@@ -171,7 +108,7 @@ def brier(data: Binned) -> Spread:
     return _mean_loss(data, loss, np.stack([mean[:, NEGATIVE] ** 2, (1 - mean[:, POSITIVE]) ** 2], axis=1))
 
 
-def log_loss(data: Binned) -> Spread:
+def log_loss(data: BinnedScores) -> Spread:
     """The mean of −log of the probability given to what happened, from the mean score of each bin."""
     tiny = np.finfo(np.float64).eps
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -180,7 +117,7 @@ def log_loss(data: Binned) -> Spread:
     return _mean_loss(data, data.mass[:, _LABELLED] * each, each)
 
 
-def _mean_loss(data: Binned, loss: Floats, each: Floats) -> Spread:
+def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
     """Mean and error of a loss: its sums by bin, and what one person in a bin loses."""
     chosen = list(_LABELLED)
     mass, n = data.mass[:, chosen].sum(axis=(1, 2)), data.n[:, chosen].sum(axis=(1, 2))
@@ -191,7 +128,7 @@ def _mean_loss(data: Binned, loss: Floats, each: Floats) -> Spread:
     return Normal(value, error, n)
 
 
-def calibration_error(data: Binned) -> Spread:
+def calibration_error(data: BinnedScores) -> Spread:
     """The expected calibration error of each group; biased upwards, which its lower limits allow for."""
     k, n, score = data.calibration()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -204,7 +141,7 @@ def calibration_error(data: Binned) -> Spread:
                   np.sqrt(((1 - mean**2) * noise**2).sum(axis=1)), n.sum(axis=1))  # fmt: skip
 
 
-def maximum_calibration_error(data: Binned) -> Spread:
+def maximum_calibration_error(data: BinnedScores) -> Spread:
     """The largest distance between observed rate and mean score in any calibration bin with enough people.
 
     In a bin of a few people the distance is large whatever the score is worth, and would always be the largest; bins
@@ -220,25 +157,35 @@ def maximum_calibration_error(data: Binned) -> Spread:
 
 
 @dataclass(frozen=True)
-class ScoreMeasure:
-    """A number for one group that needs its scores."""
+class ScoreMeasure(MeasureDefaults):
+    """A number for one group that needs its scores or, for a regressor, its predictions and outcomes."""
 
     name: str
     title: str
     function: Callable[[Any], Spread]
-    """Of the Binned scores of the groups, or for a regressor of their Moments."""
+    """From the BinnedScores of the groups or, for a regressor, from their RegressionSums."""
     needs: frozenset[str]
     empty: str
     unit: str = "score"
-    bin: tuple[float, float] | None = None
     formula: str = ""
-    linear: bool = True
-    """Is everyone's value the mean of the groups', weighted by their sizes?"""
-    probability: bool = False
-    """Does it compare the score with what happened, and so need a score between 0 and 1?"""
-    in_score_units: bool = False
     error: Callable[[Any], Floats] | None = None
     """How far the value of each group may be off on a grid; None where bins make no difference or have no bound."""
+
+    @property
+    def made_of(self) -> MadeOf:
+        return "scores"
+
+    def spread(self, data: GroupData) -> Spread | None:
+        """The measure of all groups; None where the data has no scores."""
+        return None if data.scores is None else self.function(data.scores)
+
+    def grid_error(self, data: GroupData) -> Floats | None:
+        """How far the value of each group may be off because scores within a bin are not told apart."""
+        return None if self.error is None or data.scores is None else self.error(data.scores)
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        return f"no {self.empty} among {group}"
 
 
 _SCORE, _BOTH = frozenset({"score"}), frozenset({"score", "label"})
@@ -273,8 +220,8 @@ def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
     """The observed rate in each calibration bin, as a measure of its own."""
     edges = reading.edges
 
-    def rate(i: int) -> Callable[[Binned], Spread]:
-        def spread(data: Binned) -> Spread:
+    def rate(i: int) -> Callable[[BinnedScores], Spread]:
+        def spread(data: BinnedScores) -> Spread:
             k, n, _ = data.calibration()
             return Proportions(k[:, i], n[:, i], PLAIN)
 
@@ -288,7 +235,7 @@ def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
             _BOTH,
             f"labels at scores from {low:g} to {high:g}",
             "rate",
-            (low, high),
+            bin=(low, high),
         )
         for i, (low, high) in enumerate(itertools.pairwise(edges))
     )

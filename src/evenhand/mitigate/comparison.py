@@ -26,7 +26,7 @@ from evenhand.inference.spread import Normal
 from evenhand.mitigate import groups
 from evenhand.mitigate.estimators import take
 from evenhand.verdicts import finding as judge
-from evenhand.verdicts import policy
+from evenhand.verdicts.request import Request, make_request
 
 # What peers call the argument that says who is in which group.
 _ATTRIBUTE = ("sensitive", "sensitive_features")
@@ -146,7 +146,7 @@ def compare(
     ('plain', 'cut by group')
     """
     named = _named(estimators)
-    asked = policy.request(metric, threshold=threshold)
+    asked = make_request(metric, threshold=threshold)
     X, y = indexable(X, y)
     check_consistent_length(X, y)
     who = groups.encode(sensitive, X)
@@ -167,7 +167,7 @@ def compare(
 
 
 def _compared(
-    asked: policy.Request,
+    asked: Request,
     named: Mapping[str, Any],
     decided: Mapping[str, Indices],
     codes: Indices,

@@ -20,7 +20,8 @@ from evenhand.replicas.fit import Kind
 from evenhand.replicas.sums import Sums, regroup_all
 from evenhand.verdicts import comparison
 from evenhand.verdicts.finding import row_finding
-from evenhand.verdicts.policy import Policy, Request, request
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request, make_request
 
 STABILITY = {name: metric for name, metric in METRICS.items() if metric.family == "stability"}
 """The stability metrics by their names."""
@@ -107,7 +108,7 @@ class StabilityRequest:
 
     def request(self, name: str, cube: Cube) -> Request:
         """One metric with everything that was set; the reference must be among the groups of the cube."""
-        return request(
+        return make_request(
             name,
             policy=self.policy,
             convention=self.convention,

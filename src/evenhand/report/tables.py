@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from evenhand.core import wording
 from evenhand.core.results import Finding, Verdict, figure, spell
+from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.report.names import clip
-from evenhand.verdicts.table import Told, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -85,11 +85,13 @@ def left_out(groups: GroupTable) -> str:
     )
 
 
-def _cell(told: Told, i: int) -> str:
+def _cell(told: MeasureValues, i: int) -> str:
     return interval(told.values[i], told.low[i], told.high[i], 100 if told.measure.unit == "rate" else 1)
 
 
-def _evidence(columns: Sequence[Told], everyone: Sequence[Told], groups: int) -> npt.NDArray[np.float64]:
+def _evidence(
+    columns: Sequence[MeasureValues], everyone: Sequence[MeasureValues], groups: int
+) -> npt.NDArray[np.float64]:
     """How far a group's interval stays away from what holds for everyone, in the measure where that is farthest.
 
     A small group with an extreme rate has a wide interval, and so does not lead.

@@ -16,7 +16,7 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.errors import CallError, listing, nearest
-from evenhand.measures.cells import Measure, evaluate
+from evenhand.measures.cells import CellMeasure, evaluate
 from evenhand.sources.roles import spelling
 
 WORDS = ("rest", "overall", "largest", "highest")
@@ -148,7 +148,7 @@ def _find(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
     return next((group for group in groups if group == spelled), None)
 
 
-def baselines(cells: Floats, rows: Sequence[Measure], chosen: Plan, groups: Sequence[Group]) -> Floats | None:
+def baselines(cells: Floats, rows: Sequence[CellMeasure], chosen: Plan, groups: Sequence[Group]) -> Floats | None:
     """What each measure of each group is compared with, [..., measures, groups]; None between extremes.
 
     `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself.

@@ -16,10 +16,10 @@ from evenhand.errors import CallError
 from evenhand.inference import simultaneous
 from evenhand.measures import dependence
 from evenhand.measures.distances import SCORE_INDICES, largest_shift
-from evenhand.measures.regression import LOSSES, Moments
-from evenhand.measures.scores import Binned
+from evenhand.measures.group_data import BinnedScores, RegressionSums
+from evenhand.measures.regression import LOSSES
 from evenhand.verdicts import sentences, valued
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.request import Request
 
 
 def distances(asked: Request, cube: Cube) -> Finding:
@@ -56,7 +56,9 @@ def distances(asked: Request, cube: Cube) -> Finding:
 def shift(asked: Request, cube: Cube) -> Finding:
     """How far each group's distribution of predictions lies from everyone's; the largest is judged."""
     groups, table = _named(cube)
-    found = largest_shift(Moments.of(table, len(groups)).by_bin(), asked.policy.confidence, asked.policy.random_state)
+    found = largest_shift(
+        RegressionSums.from_table(table, len(groups)).by_bin(), asked.policy.confidence, asked.policy.random_state
+    )
     people = np.bincount(table.pair, weights=table.n, minlength=len(groups))
     rows = [
         Row(
@@ -88,7 +90,7 @@ def largest_loss(asked: Request, cube: Cube) -> Finding:
     if loss not in LOSSES:
         raise CallError(f"loss={loss!r} must be {' or '.join(map(repr, LOSSES))}.")
     row, (groups, table) = LOSSES[loss], _named(cube)
-    spread = row.function(Moments.of(table, len(groups)))
+    spread = row.function(RegressionSums.from_table(table, len(groups)))
     low, high = simultaneous.own(spread, asked.policy.confidence)
     rows = [
         Row(
@@ -96,7 +98,7 @@ def largest_loss(asked: Request, cube: Cube) -> Finding:
             group,
             n=int(spread.sizes[i]),
             estimate=valued.estimate(spread.values[i], low[i], high[i]),
-            reason=f"no {row.empty} among {spell(group)}" if math.isnan(spread.values[i]) else None,
+            reason=row.reason(spell(group)) if math.isnan(spread.values[i]) else None,
         )
         for i, group in enumerate(groups)
     ]
@@ -149,15 +151,15 @@ def _named(cube: Cube) -> tuple[list[Group], ScoreTable]:
     return [group for _, group in whole.pairs], whole.scores
 
 
-def _binned(cube: Cube, table: ScoreTable, groups: int) -> Binned:
+def _binned(cube: Cube, table: ScoreTable, groups: int) -> BinnedScores:
     """The scores, or as scores without a label the predictions of a regressor."""
     if cube.meaning.task != "regression":
-        return Binned.of(table, groups)
-    moments = Moments.of(table, groups)
+        return BinnedScores.from_table(table, groups)
+    moments = RegressionSums.from_table(table, groups)
     people = np.zeros((groups, 3, table.bins.count))
     people[:, 2] = moments.by_bin()
     first = people * moments.places
-    return Binned(table.reading, {"n": people, "s": first, "s2": first * moments.places})
+    return BinnedScores(table.reading, {"n": people, "s": first, "s2": first * moments.places})
 
 
 def _joint(cube: Cube) -> tuple[Floats, str]:

@@ -9,22 +9,24 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.catalogue import Metric
-from evenhand.catalogue.metric import AnyMeasure
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Finding, Panel, Verdict, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.inference.spread import Spread
-from evenhand.measures import classes
-from evenhand.measures.cells import Measure
+from evenhand.measures.base import Measure
+from evenhand.measures.cells import cell_measures
+from evenhand.measures.classes import class_measures
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
 from evenhand.verdicts import comparison, index_finding
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.notes import calibration as scored
 from evenhand.verdicts.notes import impact_ratios, intersections, p_values, sample_size, strata
-from evenhand.verdicts.policy import Request
-from evenhand.verdicts.stratum import Part
+from evenhand.verdicts.request import Request
+from evenhand.verdicts.rows import stratum_rows, summary_row
+from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
+from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, tabulate
 
 WORTH_A_WORD = 0.05  # above this share of missing groups every pass is qualified
@@ -42,24 +44,23 @@ def finding(asked: Request, cube: Cube) -> Finding:
         cube = cube.pool(plan.reference)
     rows = _measures(asked, cube)
     within = replace(asked, strata=len(cube.strata))
-    parts = [Part(within, plan, stratum, tabulate(rows, cube.stratum(stratum), plan)) for stratum in cube.strata]
+    parts = [Stratum(within, plan, stratum, tabulate(rows, cube.stratum(stratum), plan)) for stratum in cube.strata]
     found = _conclude(within, plan, cube, parts)
     if len(parts) < 2:
         return found
-    pooled = Part(asked, plan, (), tabulate(rows, cube.marginal(control=False), plan))
-    more, notes, panels = strata.describe(pooled, parts)
+    pooled = Stratum(asked, plan, (), tabulate(rows, cube.marginal(control=False), plan))
+    more, notes, panels = strata.stratum_notes(pooled, parts)
     return replace(found, rows=(*found.rows, *more), notes=(*notes, *found.notes), panels=(*panels, *found.panels))
 
 
-def _measures(asked: Request, cube: Cube) -> Sequence[AnyMeasure]:
+def _measures(asked: Request, cube: Cube) -> Sequence[Measure]:
     """The measures that a metric compares in this cube: for each calibration bin, outcome band or class one."""
     metric = asked.metric
     if metric.binned and cube.scores is not None:
         reading = cube.scores.reading
         return calibration_bins(reading) if reading.outcome is None else outcome_bands(reading)
     if cube.classes:
-        plain = [row for row in metric.rows if isinstance(row, Measure)]
-        return classes.rows(plain, cube.classes, means=asked.aggregate == "worst")
+        return class_measures(cell_measures(metric.rows), cube.classes, means=asked.aggregate == "worst")
     return metric.rows
 
 
@@ -100,7 +101,7 @@ def row_finding(
         bases = [rest[row.name] for row in rows]
         base = np.stack([part.values for part in bases])
     table = Table(cube, rows, groups, chosen, values, sizes, base, bases)
-    return _conclude(asked, plan, cube, [Part(asked, plan, (), table)])
+    return _conclude(asked, plan, cube, [Stratum(asked, plan, (), table)])
 
 
 def overall(verdicts: Sequence[Verdict]) -> Verdict:
@@ -118,23 +119,23 @@ def plan_of(asked: Request, cube: Cube) -> tuple[Plan, Convention]:
     return comparison.plan(asked.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
 
 
-def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> Finding:
+def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Stratum]) -> Finding:
     """The finding of all strata together: the worst one speaks."""
     worst = max(parts, key=lambda part: part.severity)
-    sentence = worst.sentence()
-    if worst.stratum:
-        sentence = f"In {spell(worst.stratum)}: {sentence[0].lower()}{sentence[1:]}"
-    summary = worst.summary()
+    sentence = stratum_sentence(worst)
+    if worst.name:
+        sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
+    summary = summary_row(worst)
     value = summary.ratio if asked.judged_on == "ratio" else summary.difference
     people = cube.size
-    sample = sample_size.describe(worst, people)
+    sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(parts)
-    rows = {part.stratum: part.rows(p_values.by_group(part)) for part in parts}
-    impacts = {part.stratum: impact_ratios.describe(part, rows[part.stratum]) for part in parts}
+    rows = {part.name: stratum_rows(part, p_values.by_group(part)) for part in parts}
+    impacts = {part.name: impact_ratios.impact_ratios(part, rows[part.name]) for part in parts}
     notes = [*_of_scores(asked.metric, cube, worst, parts), *_notes(asked, cube, parts)]
-    notes += [*impacts[worst.stratum][1], *_evidence(worst)]
-    beyond, crossed = intersections.describe(worst)
-    notes += [*beyond, *sample_size.notes(worst, sample, people)]
+    notes += [*impacts[worst.name][1], *_evidence(worst)]
+    beyond, crossed = intersections.intersection_notes(worst)
+    notes += [*beyond, *sample_size.sample_notes(worst, sample, people)]
     return Finding(
         asked.metric.name,
         asked.metric.title,
@@ -146,7 +147,7 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         overall([part.verdict for part in parts]),
         sentence,
         summary,
-        tuple(row for part in parts for row in rows[part.stratum]),
+        tuple(row for part in parts for row in rows[part.name]),
         tuple(notes),
         p_value=None if test is None or math.isnan(test.p_value) else test.p_value,
         unit=worst.unit,
@@ -162,12 +163,12 @@ def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:
     return (scored.curve(cube),) if metric.binned and cube.meaning.task == "binary" else ()
 
 
-def _of_scores(metric: Metric, cube: Cube, worst: Part, parts: Sequence[Part]) -> list[str]:
+def _of_scores(metric: Metric, cube: Cube, worst: Stratum, parts: Sequence[Stratum]) -> list[str]:
     calibration = metric.binned and cube.meaning.task == "binary"
     return scored.calibration_notes(worst) if calibration else scored.precision(parts)
 
 
-def _evidence(part: Part) -> list[str]:
+def _evidence(part: Stratum) -> list[str]:
     """On whom a fail rests, where it is not the pair that lies farthest apart."""
     place = part.bounds.near_pair
     if part.verdict != "fail" or place is None:
@@ -180,7 +181,7 @@ def _evidence(part: Part) -> list[str]:
     return [f"The evidence is strongest between {spell(groups[first])} and {other} in the {row.title}."]
 
 
-def _notes(asked: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
+def _notes(asked: Request, cube: Cube, parts: Sequence[Stratum]) -> list[str]:
     notes = []
     small = dict.fromkeys(spell(group) for part in parts for group in part.small)
     if small and asked.threshold is not None:
@@ -189,17 +190,17 @@ def _notes(asked: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
     if isinstance(asked.reference, Mapping) and parts[0].plan.against == "extremes":
         lacking = [name for name in cube.meaning.sensitive if name not in asked.reference]
         notes.append(f"No reference was given for {_names(lacking)}, so the extremes are compared.")
-    reasons = dict.fromkeys(reason for part in parts for reason in part.reasons())
+    reasons = dict.fromkeys(reason for part in parts for reason in undefined_reasons(part))
     if reasons:
         notes.append(f"Undefined, so not compared: {_names(reasons, '; ')}.")
     several = [part for part in parts if len(part.table.measures) > 1 and not math.isnan(part.value)]
-    lost = dict.fromkeys(title for part in several for title in part.left_out())
+    lost = dict.fromkeys(title for part in several for title in measures_left_out(part))
     if lost:
         notes.append(f"Nothing could be compared in the {_names(lost)}.")
-    alone = [spell(part.stratum) for part in parts if len(parts) > 1 and math.isnan(part.gap.difference)]
+    alone = [spell(part.name) for part in parts if len(parts) > 1 and math.isnan(part.gap.difference)]
     if alone:
         notes.append(f"In {_names(alone)} nothing could be compared. A pass says nothing of it.")
-    rare = dict.fromkeys(told for part in parts for told in part.rare_groups())
+    rare = dict.fromkeys(told for part in parts for told in rare_groups(part))
     if rare:
         share = 100 * asked.policy.min_group_share
         notes.append(f"Under {share:g} % of the people each, so shown and not compared: {_names(rare, '; ', 20)}.")

@@ -17,7 +17,8 @@ from evenhand.measures.entropy import INDICES, Index
 from evenhand.verdicts import sentences, valued
 from evenhand.verdicts.bounds import draws
 from evenhand.verdicts.distance_finding import FINDERS
-from evenhand.verdicts.policy import Policy, Request
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request
 
 _LABELLED, _DECIDED = slice(0, 4), slice(0, 6)  # of the cells: those with a label and a decision; those decided
 
@@ -42,7 +43,7 @@ def finding(asked: Request, cube: Cube) -> Finding:
     if metric.index == "differential_fairness":
         low, high = _largest_log_ratio(whole, asked.policy, index)
     else:
-        low, high, _ = draws.interval(statistic, whole, asked.policy)
+        low, high = draws.interval(statistic, whole, asked.policy)
     rows = [
         Row(
             metric.name,

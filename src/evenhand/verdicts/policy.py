@@ -1,4 +1,4 @@
-"""What is asked: the Policy an audit is judged by, and one metric with everything a caller may set."""
+"""Policy: which metrics decide an audit, by which thresholds, with what confidence; and the policies that ship."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
-from evenhand.core.results import JudgedOn, Verdict
+from evenhand.core.results import Verdict
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, nearest, shorten
-from evenhand.inference.intervals import METHODS
-from evenhand.measures.entropy import OPTIONS
-from evenhand.measures.scores import MIN_BIN
+from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.roles import spelling
 
 MIN_GROUP_SIZE = 30
 MOST_DRAWS = 1_000_000
-INTERVALS = ("simultaneous", *METHODS)
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
@@ -83,7 +80,7 @@ class Policy:
             _whole(name, getattr(self, name), least, most, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
         _share("min_group_share", self.min_group_share, 0.0, "a share from 0 to below 1, such as 0.02", problems)
-        _one_of("interval", self.interval, INTERVALS, problems)
+        _one_of("interval", self.interval, interval_names(), problems)
         if self.correction is not None:
             _one_of("correction", self.correction, CORRECTIONS, problems)
         _one_of("familywise", self.familywise, ("finding", "audit"), problems)
@@ -103,7 +100,7 @@ class Policy:
         for metric, _, kind in _by_metric("judged_on", self.judged_on, problems):
             judged_on[metric.name] = kind
             if kind not in ("difference", "ratio") or metric.judged_on == "value":
-                problems.add(_misjudged(metric, kind))
+                problems.add(misjudged(metric, kind))
         thresholds: dict[str, Any] = {}
         for metric, presets, limit in _by_metric("thresholds", self.thresholds, problems):
             kind = presets.get("judged_on", judged_on.get(metric.name, metric.judged_on))
@@ -113,7 +110,7 @@ class Policy:
                 judged_on[metric.name] = kind
             thresholds[metric.name] = limit
             try:
-                _check_threshold(limit, str(kind), f"the threshold of {metric.name}")
+                check_threshold(limit, str(kind), f"the threshold of {metric.name}")
             except CallError as error:
                 problems.add(str(error))
         object.__setattr__(self, "thresholds", thresholds)
@@ -135,10 +132,17 @@ class Policy:
 
     @classmethod
     def named(cls, name: str) -> Policy:
-        """A policy that ships with the package: "four-fifths" or "nyc-ll144"."""
-        from evenhand.verdicts import standards
+        """A policy that ships with the package: "four-fifths" or "nyc-ll144".
 
-        return standards.find(name)
+        >>> Policy.named("four-fifths").required
+        ('disparate_impact',)
+        >>> Policy.named("fourfifths")
+        Traceback (most recent call last):
+        evenhand.errors.CallError: there is no policy called 'fourfifths'; did you mean 'four-fifths'?
+        """
+        if not isinstance(name, str) or name not in SHIPPED:
+            raise CallError(f"there is no policy called {name!r}; {nearest(str(name), SHIPPED)}")
+        return SHIPPED[name]
 
     def text(self) -> str:
         """The policy as commented TOML, which `load` reads back to the same policy."""
@@ -155,7 +159,7 @@ class Policy:
     @property
     def uses_draws(self) -> bool:
         """Are the intervals made of draws?"""
-        return self.interval in METHODS and METHODS[self.interval].of == "draws"
+        return isinstance(METHODS.get(self.interval), Resampled)
 
     def required_for(self, cube: Cube) -> tuple[str, ...]:
         """The metrics that decide for this data."""
@@ -262,94 +266,52 @@ def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> 
         problems.add(f"{name}={shorten(repr(value))} is not known; {nearest(str(value), known)}")
 
 
-@dataclass(frozen=True)
-class Request:
-    """One metric as it is asked for: the entry with everything a caller may set."""
-
-    metric: Metric
-    judged_on: JudgedOn
-    threshold: float | None
-    aggregate: str
-    policy: Policy
-    reference: Any = None
-    convention: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    by_range: bool = False
-    """Is the threshold a share of the score's range, because nobody gave one in its own units?"""
-
-    strata: int = 1
-    """How many strata are judged side by side, any of which may fail."""
-
-    @property
-    def confidence(self) -> float:
-        """Of the interval in one stratum, so that those of all strata hold together."""
-        return float(self.policy.confidence ** (1 / self.strata))
-
-    @property
-    def one_sided(self) -> bool:
-        """Against a reference, does only the low side of a ratio count?"""
-        return self.metric.one_sided and self.judged_on == "ratio"
-
-
-def request(
-    name: str | Metric,
-    *,
-    policy: Policy | None = None,
-    threshold: float | None = None,
-    reference: Any = None,
-    convention: str | None = None,
-    judged_on: JudgedOn | None = None,
-    aggregate: str | None = None,
-    min_group_size: int | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    draws: int | None = None,
-    random_state: int | None = None,
-    **options: Any,
-) -> Request:
-    """Settle what is asked: the argument beats the policy, the policy beats the alias, the alias the catalogue."""
-    metric, presets = find(name)
-    policy = (policy or Policy()).updated(
-        min_group_size=min_group_size, confidence=confidence, interval=interval, draws=draws, random_state=random_state
-    )
-    usual = presets.get("judged_on") or metric.judged_on
-    chosen: Any = judged_on or policy.judged_on.get(metric.name) or usual
-    if chosen not in ("difference", "ratio", "value") or (chosen == "value") != (metric.judged_on == "value"):
-        raise CallError(_misjudged(metric, chosen))
-    if metric.name == "treatment_equality" and chosen == "difference":
-        raise CallError("treatment_equality is judged on its ratio only: the difference of two ratios has no scale.")
-    default = metric.threshold if chosen == metric.judged_on else {"difference": 0.1, "ratio": 0.8}[chosen]
-    limit: Any = presets.get("threshold", default) if chosen == usual else default
-    limit = policy.thresholds.get(metric.name, limit)
-    limit = limit if threshold is None else threshold
-    _check_threshold(limit, chosen)
-    combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
-    if combined not in ("worst", "mean", "mean_abs"):
-        raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
-    allowed = options_of(metric)
-    for option in options:
-        if option not in allowed:
-            raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
-    given = threshold is not None or metric.name in policy.thresholds
-    by_range = metric.in_score_units and chosen == "difference" and not given
-    return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)
-
-
-def _misjudged(metric: Metric, kind: object) -> str:
+def misjudged(metric: Metric, kind: object) -> str:
+    """Why a metric cannot be judged on this kind of comparison."""
     if metric.judged_on == "value":
         return f"{metric.name} is judged on its value only."
     return f"judged_on={kind!r} does not fit {metric.name}; it takes 'difference' or 'ratio'."
 
 
-def options_of(metric: Metric) -> dict[str, Any]:
-    """What a metric takes beside the usual arguments, with defaults."""
-    return {"min_bin": MIN_BIN} if metric.binned else OPTIONS.get(metric.index or "", {})
-
-
-def _check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:
+def check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:
+    """Raise unless the threshold is None or a number that fits what is judged: a difference, a ratio or a value."""
     if threshold is None:
         return
     if not 0 <= _number(threshold) < math.inf:
         raise CallError(f"{what}={shorten(repr(threshold))} must be a number of at least 0.")
     if judged_on == "ratio" and _number(threshold) > 1:
         raise CallError(f"{what}={threshold!r} on a ratio is at most 1, such as 0.8 for four fifths.")
+
+
+# US practice: 29 CFR 1607.4(D) (1978) compares each group with the one of the highest rate at four fifths; Hazelwood
+# School District v. United States, 433 U.S. 299 (1977), note 14, reads more than two or three standard deviations as
+# more than chance, and Fisher's exact test stands in where numbers are small.
+_FOUR_FIFTHS = Policy(
+    metrics=("disparate_impact",),
+    required=("disparate_impact",),
+    thresholds={"disparate_impact": 0.8},
+    reference="highest",
+    notes=(
+        "Four fifths is a rule of thumb of US enforcement agencies (29 CFR 1607.4(D)), read beside tests of "
+        "significance and the facts of the case; it is no definition of discrimination.",
+        "The tests take the most selected group as if it had been chosen beforehand. The intervals do not.",
+    ),
+)
+
+# New York City Local Law 144 of 2021 and its rules, 6 RCNY 5-300 and 5-301 (2023).
+_NYC_LL144 = Policy(
+    metrics=("disparate_impact", "scoring_rate_parity"),
+    thresholds={"disparate_impact": None, "scoring_rate_parity": None},
+    on="all",
+    reference="highest",
+    min_group_share=0.02,
+    notes=(
+        "Local Law 144 asks for rates and impact ratios by sex, by race or ethnicity and by both together, and sets "
+        "no threshold: nothing is judged here.",
+        "The rule lets an auditor leave out categories under 2 % of the data, with a justification, their numbers and "
+        "their rates; min_group_share = 0 keeps them in.",
+    ),
+)
+
+SHIPPED: dict[str, Policy] = {"four-fifths": _FOUR_FIFTHS, "nyc-ll144": _NYC_LL144}
+"""The policies that ship with the package, as rules and practice read them. A screen, not legal advice."""

@@ -14,8 +14,7 @@ from typing import Any
 from evenhand.core.files import write_text
 from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
 from evenhand.sources.roles import spelling
-from evenhand.verdicts.policy import Policy
-from evenhand.verdicts.standards import STANDARDS
+from evenhand.verdicts.policy import SHIPPED, Policy
 
 MOST_BYTES = 1_000_000
 _WIDTH = 100
@@ -69,15 +68,15 @@ def resolve(policy: Any) -> Policy:
         return policy
     if not isinstance(policy, (str, Path)):
         raise CallError(
-            f"policy={shorten(repr(policy))} must be a Policy, the name of one ({' or '.join(STANDARDS)}), or the "
+            f"policy={shorten(repr(policy))} must be a Policy, the name of one ({' or '.join(SHIPPED)}), or the "
             "path of a TOML file."
         )
-    if policy in STANDARDS:
-        return STANDARDS[str(policy)]
+    if policy in SHIPPED:
+        return SHIPPED[str(policy)]
     path = Path(policy)
     if isinstance(policy, str) and path.suffix.lower() != ".toml" and not _exists(path):
         raise CallError(
-            f"policy={shorten(policy)!r} is neither a policy of the package nor a file; {nearest(policy, STANDARDS)} "
+            f"policy={shorten(policy)!r} is neither a policy of the package nor a file; {nearest(policy, SHIPPED)} "
             "evenhand policy init writes a file to start from."
         )
     return load(path)

@@ -22,7 +22,7 @@ from evenhand.measures.cells import RowMeasure
 from evenhand.sources import roles as reading
 from evenhand.sources.rows import by_group
 from evenhand.verdicts import finding as judge
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.request import Request
 
 Columns = dict[str, npt.NDArray[Any]]
 

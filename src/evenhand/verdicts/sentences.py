@@ -1,14 +1,80 @@
-"""Sentences of a verdict: what was measured, on whom, within what. Never the word "fair"."""
+"""The sentences of a finding: what was measured, on whom, and on which side of the threshold. Never the word "fair"."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from evenhand.catalogue.metric import AnyMeasure
+import numpy as np
+
 from evenhand.core.results import Group, JudgedOn, spell
-from evenhand.core.wording import amount, distance, limit_figure, quotient
+from evenhand.core.wording import amount, distance, limit_figure, quotient, reach
+from evenhand.measures.base import Measure
 from evenhand.sources.bins import Bins
+from evenhand.verdicts import comparison
+from evenhand.verdicts.stratum import Stratum
+
+
+def stratum_sentence(stratum: Stratum) -> str:
+    """What was found, with the real names and numbers."""
+    gap, request, table = stratum.gap, stratum.request, stratum.table
+    if math.isnan(stratum.value):
+        zero = [row.title for i, row in enumerate(table.measures) if not np.nan_to_num(table.values[i]).any()]
+        return undefined(table.measures, undefined_reasons(stratum), zero if request.judged_on == "ratio" else ())
+    row, high = table.measures[gap.measure or 0], gap.high or 0
+    ends = stratum.bounds.ratio if request.judged_on == "ratio" else stratum.bounds.difference
+    ending = reach(ends, request.policy.confidence, request.judged_on, row.unit)
+    ending += bound(request.threshold, stratum.passes, request.judged_on, row.unit)
+    if gap.measure is None:
+        other = spell(table.groups[gap.low]) if gap.low is not None else stratum.plan.name
+        pair = f"{spell(table.groups[high])} and {other}"
+        return average(table.measures, abs(stratum.value), pair, request.judged_on, ending)
+    several = len(table.measures) > 1
+    top = table.groups[high], float(table.values[gap.measure, high])
+    if gap.low is not None:
+        low = table.groups[gap.low], float(table.values[gap.measure, gap.low])
+        return between(row, several, top, low, request.judged_on, ending)
+    base = float(table.base[gap.measure, high]) if table.base is not None else math.nan
+    return against(row, several, top, (stratum.plan.name or "", base), request.judged_on, ending)
+
+
+def undefined_reasons(stratum: Stratum) -> list[str]:
+    """Why values are undefined, for each that is."""
+    table = stratum.table
+    return [
+        row.reason(spell(group))
+        for i, row in enumerate(table.measures)
+        for j, group in enumerate(table.groups)
+        if math.isnan(table.values[i, j])
+    ]
+
+
+def measures_left_out(stratum: Stratum) -> list[str]:
+    """Measures in which nothing could be compared, although others could."""
+    if math.isnan(stratum.value) and stratum.table.base is None and len(stratum.table.measures) == 1:
+        return []
+    lost = []
+    for i, row in enumerate(stratum.table.measures):
+        if not row.judged:
+            continue
+        base = None if stratum.table.base is None else stratum.table.base[i : i + 1]
+        one = comparison.gap(stratum.table.values[i : i + 1], base, stratum.judged.everyone[i : i + 1])
+        if math.isnan(one.ratio if stratum.request.judged_on == "ratio" else one.difference):
+            lost.append(row.title)
+    return lost
+
+
+def rare_groups(stratum: Stratum) -> list[str]:
+    """The groups that are too rare to be compared, each with its people and its rates."""
+    table = stratum.table
+    people = dict(zip(table.groups, table.cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+    told = []
+    for group in stratum.rare:
+        rates = table.values[:, table.groups.index(group)]
+        named = zip(table.measures[:2], rates, strict=False)
+        shown = ", ".join(f"{row.title} {amount(float(rate), row.unit)}" for row, rate in named)
+        told.append(f"{spell(group)} ({people[group]:,} people, {shown})")
+    return told
 
 
 def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
@@ -21,7 +87,7 @@ def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, uni
 
 
 def between(
-    row: AnyMeasure,
+    row: Measure,
     several: bool,
     high: tuple[Group, float],
     low: tuple[Group, float],
@@ -40,7 +106,7 @@ def between(
 
 
 def against(
-    row: AnyMeasure,
+    row: Measure,
     several: bool,
     group: tuple[Group, float],
     base: tuple[str, float],
@@ -59,7 +125,7 @@ def against(
     return f"{opening}: {distance(group[1] - base[1], row.unit, signed=True)}{ending}."
 
 
-def average(rows: Sequence[AnyMeasure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
+def average(rows: Sequence[Measure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
     """Several measures averaged."""
     names = " and ".join(row.title for row in rows)
     size = f"a ratio of {quotient(value)}" if judged_on == "ratio" else f"a gap of {distance(value, rows[0].unit)}"
@@ -75,7 +141,7 @@ def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
     return f"From {bins.count:,} bins of the score; within {error:.2g} of the exact value."
 
 
-def undefined(rows: Sequence[AnyMeasure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
+def undefined(rows: Sequence[Measure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
     """Why there is no number; `zero` are the measures that are 0 for every group, and so have no ratio."""
     names = " and ".join(row.title for row in rows)
     if zero and not reasons:

@@ -8,8 +8,8 @@ from typing import Any
 
 from evenhand.core.results import Estimate, Finding, Row, Verdict
 from evenhand.cube.cube import Cube
-from evenhand.verdicts.bounds.simultaneous import TOLERANCE
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.bounds.threshold import TOLERANCE
+from evenhand.verdicts.request import Request
 
 
 def conclude(

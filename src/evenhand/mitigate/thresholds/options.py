@@ -14,8 +14,8 @@ from evenhand.core.arrays import Floats, Indices
 from evenhand.core.results import Group, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
-from evenhand.measures.cells import CELLS, MEASURES, Measure
-from evenhand.measures.scores import NEGATIVE, POSITIVE
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure
+from evenhand.measures.group_data import NEGATIVE, POSITIVE
 
 _TN, _FP, _FN, _TP = (CELLS.index(name) for name in ("TN", "FP", "FN", "TP"))
 
@@ -43,7 +43,7 @@ class Options:
         fixed = row[_TN] * self.negatives + row[_FN] * self.positives
         return np.asarray(fixed + (row[_FP] - row[_TN]) * self.fp + (row[_TP] - row[_FN]) * self.tp)
 
-    def values(self, measure: Measure) -> Floats:
+    def values(self, measure: CellMeasure) -> Floats:
         """The measure for each option; NaN where it is undefined."""
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = [self.count(top) / self.count(bottom) for top, bottom in rows_of(measure)]
@@ -71,7 +71,7 @@ class Options:
         return replace(self, cutoffs=self.cutoffs[places], tp=self.tp[places], fp=self.fp[places])
 
 
-def rows_of(measure: Measure) -> list[tuple[Floats, Floats]]:
+def rows_of(measure: CellMeasure) -> list[tuple[Floats, Floats]]:
     """Numerators and denominators; a mean of measures has several."""
     parts = [MEASURES[name] for name in measure.of] if measure.of else [measure]
     if measure.share or not all(part.denominator for part in parts):
@@ -79,7 +79,7 @@ def rows_of(measure: Measure) -> list[tuple[Floats, Floats]]:
     return [part.coefficients for part in parts]
 
 
-def is_linear(measure: Measure) -> bool:
+def is_linear(measure: CellMeasure) -> bool:
     """Does its denominator stay what it is, whoever is selected?"""
     return all(bottom[_TN] == bottom[_FP] and bottom[_FN] == bottom[_TP] for _, bottom in rows_of(measure))
 

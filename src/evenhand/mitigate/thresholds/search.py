@@ -14,13 +14,13 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing, nearest
-from evenhand.measures.cells import CELLS, MEASURES, Measure, evaluate, find
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures, evaluate, find_cell_measure
 from evenhand.mitigate.thresholds import options as choosing
 from evenhand.mitigate.thresholds import solver
 from evenhand.mitigate.thresholds.options import Options
 from evenhand.mitigate.thresholds.rules import SHOWN, Rule, Thresholds
-from evenhand.verdicts import finding, policy
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts import finding
+from evenhand.verdicts.request import Request, make_request
 
 OBJECTIVES = ("accuracy", "balanced_accuracy")
 _CELLS = ("TN", "FP", "FN", "TP")
@@ -59,7 +59,7 @@ def find_thresholds(
     >>> {spell(rule.group): rule.cutoffs[0] for rule in found.rules}
     {'Female': 5.0, 'Male': 5.0}
     """
-    asked = None if constraint is None else policy.request(constraint, threshold=within)
+    asked = None if constraint is None else make_request(constraint, threshold=within)
     options = choosing.of_cube(cube)
     gain = _gain(objective, options)
     goal = _goal(asked, _floors(floors), gain, options, confidence)
@@ -154,10 +154,10 @@ def _gain(objective: str | Mapping[str, float], options: Sequence[Options]) -> F
     return row
 
 
-def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[Measure, float], ...]:
-    found: list[tuple[Measure, float]] = []
+def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[CellMeasure, float], ...]:
+    found: list[tuple[CellMeasure, float]] = []
     for name, floor in (floors or {}).items():
-        measure = find(name)
+        measure = find_cell_measure(name)
         choosing.rows_of(measure)
         if measure.of and not choosing.is_linear(measure):
             raise CallError(f"floors: {measure.title} is a mean of others: set a floor under each of them.")
@@ -169,7 +169,7 @@ def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[Measure, float], 
 
 def _goal(
     asked: Request | None,
-    floors: tuple[tuple[Measure, float], ...],
+    floors: tuple[tuple[CellMeasure, float], ...],
     gain: Floats,
     options: Sequence[Options],
     confidence: float | None,
@@ -179,7 +179,7 @@ def _goal(
             raise CallError("confidence= leaves room for a constraint, and there is none.")
         return solver.Goal((), False, 0.0, gain, floors)
     metric = asked.metric
-    rows = [row for row in metric.rows if isinstance(row, Measure)]
+    rows = cell_measures(metric.rows)
     if metric.index is not None or metric.binned or not rows or len(rows) < len(metric.rows):
         raise CallError(
             f"{metric.name} is not made of the cells of a decision, so that no cutoff keeps it: take one that is, such "
@@ -195,7 +195,7 @@ def _goal(
     return solver.Goal(tuple(rows), asked.judged_on == "ratio", float(asked.threshold), gain, floors, margins)
 
 
-def _margins(rows: Sequence[Measure], options: Sequence[Options], confidence: float) -> tuple[Floats, ...]:
+def _margins(rows: Sequence[CellMeasure], options: Sequence[Options], confidence: float) -> tuple[Floats, ...]:
     """How far a measure in the sample may lie from the truth at any cutoff, in any group: a band around distributions.
 
     A rate among people of one label is a distribution function, and √(ln(2m/α) / 2n) holds for m of them at once. The

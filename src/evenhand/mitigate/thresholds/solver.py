@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError
-from evenhand.measures.cells import Measure
+from evenhand.measures.cells import CellMeasure
 from evenhand.mitigate.thresholds.options import Options, is_linear, rows_of
 
 _CLOSE = 1e-9
@@ -35,11 +35,11 @@ class Goal:
     one in the sample; the gap is kept with all of them to spare.
     """
 
-    measures: tuple[Measure, ...]
+    measures: tuple[CellMeasure, ...]
     as_ratio: bool
     within: float
     gain: Floats
-    floors: tuple[tuple[Measure, float], ...] = ()
+    floors: tuple[tuple[CellMeasure, float], ...] = ()
     margins: tuple[Floats, ...] = ()
 
     def margin(self, measure: int, group: int) -> float:
@@ -152,7 +152,9 @@ def _program(options: Sequence[Options], goal: Goal, levels: dict[int, float]) -
     return program
 
 
-def _bounded(program: _Program, group: int, each: Options, measure: Measure, low: float, high: float | None) -> None:
+def _bounded(
+    program: _Program, group: int, each: Options, measure: CellMeasure, low: float, high: float | None
+) -> None:
     """low ≤ measure ≤ high, as counts: top − low · bottom ≥ 0, whatever the bottom is."""
     if is_linear(measure):
         values = each.values(measure)
@@ -229,7 +231,7 @@ def without_lots(options: Sequence[Options], goal: Goal) -> Choice | None:
     return Choice(tuple(np.array([place], dtype=np.intp) for place in places), (np.ones(1),) * len(options))
 
 
-def _above_floors(each: Options, floors: Iterable[tuple[Measure, float]]) -> npt.NDArray[np.bool_]:
+def _above_floors(each: Options, floors: Iterable[tuple[CellMeasure, float]]) -> npt.NDArray[np.bool_]:
     kept = np.ones(len(each), dtype=bool)
     for measure, floor in floors:
         values = each.values(measure)

@@ -24,11 +24,12 @@ from evenhand.core.results import Finding
 from evenhand.cube import privacy
 from evenhand.cube.cube import Cube
 from evenhand.inference import critical
-from evenhand.measures.cells import CELLS, MEASURES, Measure
-from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
 from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Convention, Plan
-from evenhand.verdicts.policy import Policy, Request, request
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.table import Table, tabulate
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def measures() -> list[dict[str, Any]]:
     return [_measure(row) for row in MEASURES.values()]
 
 
-def _measure(row: Measure) -> dict[str, Any]:
+def _measure(row: CellMeasure) -> dict[str, Any]:
     form, (top, bottom) = row.form, row.coefficients
     told = {name: getattr(row, name) for name in ("name", "title", "unit", "empty", "formula", "share")}
     return {
@@ -172,7 +173,7 @@ def _interpolated(x: Floats, y: Floats, at: Floats) -> Floats:
 
 def recomputable(metric: Metric) -> bool:
     """Is it made of measures that the page knows with their intervals?"""
-    plain = [row for row in metric.rows if isinstance(row, Measure) and not row.share and (row.of or row.form)]
+    plain = [row for row in cell_measures(metric.rows) if not row.share and (row.of or row.form)]
     return bool(plain) and len(plain) == len(metric.rows) and not metric.binned
 
 
@@ -250,7 +251,7 @@ def _asked(audit: Audit, metric: Metric, found: Finding) -> Request:
         confidence=told.get("confidence", audit.policy.confidence),
         min_group_share=audit.policy.min_group_share,
     )
-    asked = request(metric, policy=judged_by, judged_on=found.judged_on, aggregate=told.get("aggregate"))
+    asked = make_request(metric, policy=judged_by, judged_on=found.judged_on, aggregate=told.get("aggregate"))
     return replace(asked, threshold=found.threshold)
 
 
@@ -315,7 +316,7 @@ def _scores(inside: Cube) -> dict[str, Any] | None:
     table = inside.scores
     if table is None:
         return None
-    reading, binned = table.reading, Binned.of(table, len(inside.pairs))
+    reading, binned = table.reading, BinnedScores.from_table(table, len(inside.pairs))
     row = table.pair * reading.labels + table.label
     before = np.where(np.diff(row, prepend=-1) != 0, -1, np.roll(table.bin, 1))
     by_edge = np.eye(len(reading.edges) - 1)[binned.by_edge]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.audits.audit import attribute_sets
 from evenhand.core.results import Finding, Group, Panel, Row, spell
-from evenhand.verdicts.table import Told, every_measure
+from evenhand.measures.evaluate import MeasureValues, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -139,7 +139,7 @@ def _group_rows(finding: Finding) -> list[Row]:
     return [row for row in finding.groups if row.bin is None and not row.stratum and row.group]
 
 
-def _column(told: Told, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
+def _column(told: MeasureValues, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
     """A measure with the numbers of the findings in place of those computed from the cube, where they have one."""
     lines = [
         _line(own.get((*_key(told), group)))
@@ -187,8 +187,8 @@ def _asked(audit: Audit) -> set[str]:
     return {row.measure for finding in audit.findings if audit.decides(finding) for row in finding.groups}
 
 
-def _key(told: Told) -> tuple[str, str | None]:
-    return told.measure.name, getattr(told.measure, "of_class", None)
+def _key(told: MeasureValues) -> tuple[str, str | None]:
+    return told.measure.name, told.measure.of_class
 
 
 def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Bounds from draws of the cells: percentile, basic, BCa and Bayesian intervals.
 
 They do not cover the gap between extremes where there is none (see benchmarks/coverage.py): the default does. They are
-here because others use them, and for what is no proportion.
+here because others use them, and for values that are not proportions.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
 from evenhand.cube.cube import Cube
-from evenhand.inference import draws, intervals
-from evenhand.measures.cells import CELLS, Measure, evaluate
+from evenhand.inference import draws
+from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
+from evenhand.measures.cells import CELLS, cell_measures, evaluate
 from evenhand.verdicts import comparison
-from evenhand.verdicts.bounds import simultaneous
-from evenhand.verdicts.bounds.simultaneous import Bounds, Judged
+from evenhand.verdicts.bounds.bounds import Bounds, JudgedGroups, bounds_against_baseline
+from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
 from evenhand.verdicts.comparison import Gap, Plan
-from evenhand.verdicts.policy import Policy, Request
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
 
 Statistic = Callable[[Floats], Floats]
@@ -28,16 +30,21 @@ Statistic = Callable[[Floats], Floats]
 _MOST_KEPT = 2_000_000  # numbers of one set of draws
 
 
-def find(asked: Request, plan: Plan, table: Table, gap: Gap, judged: Judged) -> Bounds:
-    """All intervals of a table by one set of draws, with one statistic that returns everything as a row."""
-    layout = _Layout(asked, plan, table, gap, judged)
-    low, high, undefined = interval(layout.statistic, table.cube, asked.policy)
-    return layout.bounds(low, high, float(undefined[: layout.gaps].max(initial=0.0)))
+def bounds_from_draws(request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> Bounds | None:
+    """All intervals of a table by one set of draws, with one statistic that returns everything as a row.
+
+    None where the policy names another method, or a measure is not made of cells.
+    """
+    if not request.policy.uses_draws or len(cell_measures(table.measures)) < len(table.measures):
+        return None
+    layout = _Layout(request, plan, table, gap, judged)
+    return layout.bounds(*interval(layout.statistic, table.cube, request.policy))
 
 
-def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, Floats, Floats]:
-    """Ends of a statistic of the cells ([..., groups, 8] to [..., values]), and the share of undefined draws."""
-    method = intervals.by_name(policy.interval if policy.uses_draws else "percentile")
+def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, Floats]:
+    """Both ends of a statistic of the cells ([..., groups, 8] to [..., values]); undefined draws are left out."""
+    named = METHODS.get(policy.interval)
+    method = named if isinstance(named, Resampled) else PERCENTILE
     sample = np.concatenate([statistic(block) for block in _draw(cube, policy, method.drawn == "dirichlet")])
     arguments: dict[str, Floats] = {}
     if "estimate" in method.needs:
@@ -45,9 +52,9 @@ def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, 
     if "acceleration" in method.needs:
         mass = None if cube.w is None else cube.cells
         lessened = np.concatenate([statistic(block) for block in draws.one_less(cube.counts, mass)])
-        arguments["acceleration"] = intervals.acceleration(cube.counts, lessened)
-    low, high, undefined = method.function(sample, confidence=policy.confidence, **arguments)
-    return low, high, undefined
+        arguments["acceleration"] = acceleration(cube.counts, lessened)
+    low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
+    return low, high
 
 
 def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
@@ -94,11 +101,10 @@ def _can_occur(cell: str, cube: Cube) -> bool:
 class _Layout:
     """Where everything stands in the row that the statistic returns."""
 
-    def __init__(self, asked: Request, plan: Plan, table: Table, gap: Gap, judged: Judged) -> None:
-        self.asked, self.plan, self.table, self.gap, self.judged = asked, plan, table, gap, judged
-        self.rows = [row for row in table.measures if isinstance(row, Measure)]
+    def __init__(self, request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> None:
+        self.request, self.plan, self.table, self.gap, self.judged = request, plan, table, gap, judged
+        self.rows = cell_measures(table.measures)
         self.shape = table.values.shape
-        self.gaps = 4 if table.base is None else 0
 
     def statistic(self, cells: Floats) -> Floats:
         """[..., groups, 8] to [..., everything]."""
@@ -116,31 +122,31 @@ class _Layout:
 
     def _extremes(self, values: Floats, usable: npt.NDArray[np.bool_]) -> Floats:
         differences, ratios = comparison.apart(np.where(usable, values, np.nan))
-        if self.asked.aggregate == "worst":
+        if self.request.aggregate == "worst":
             both = np.fmax.reduce(differences, axis=-1), np.fmin.reduce(ratios, axis=-1)
         else:
             both = differences.mean(axis=-1), ratios.mean(axis=-1)
         return np.stack(both, axis=-1)
 
-    def bounds(self, low: Floats, high: Floats, undefined: float) -> Bounds:
+    def bounds(self, low: Floats, high: Floats) -> Bounds:
         many, count = self.shape[0], self.shape[0] * self.shape[1]
         own = [(low[-count:].reshape(self.shape)[i], high[-count:].reshape(self.shape)[i]) for i in range(many)]
         if self.table.base is None:
-            return self._between(low, high, own, undefined)
+            return self._between(low, high, own)
         ends = [end[k * count : (k + 1) * count].reshape(self.shape) for k in (0, 1) for end in (low, high)]
         near = (ends[0], ends[1], ends[2], ends[3])
         compared = self.judged.everyone & ~np.isnan(self.table.base)
         large = self.judged.large & compared
-        return simultaneous.settle(self.asked, self.plan, self.gap, own, near, near, compared, large)
+        return bounds_against_baseline(self.request, self.plan, self.gap, own, near, near, compared, large)
 
-    def _between(self, low: Floats, high: Floats, own: list[tuple[Floats, Floats]], undefined: float) -> Bounds:
-        asked, many = self.asked, self.shape[0]
+    def _between(self, low: Floats, high: Floats, own: list[tuple[Floats, Floats]]) -> Bounds:
+        request, many = self.request, self.shape[0]
         ends = [(float(low[i]), float(high[i])) for i in range(4 + 2 * many)]
-        enough = self.judged.enough(asked.metric.binned)
-        if asked.judged_on == "ratio":
-            outside = simultaneous.ratio_beyond(*ends[1], asked, False)
-            inside = simultaneous.ratio_within(*ends[3], asked, False)
+        enough = self.judged.enough(request.metric.binned)
+        if request.judged_on == "ratio":
+            outside = ratio_beyond(*ends[1], request, False)
+            inside = ratio_within(*ends[3], request, False)
         else:
-            outside, inside = simultaneous.beyond(*ends[0], asked), simultaneous.within(*ends[2], asked)
+            outside, inside = beyond(*ends[0], request), within(*ends[2], request)
         parts = tuple((ends[4 + i], ends[4 + many + i]) for i in range(many)) if many > 1 else ()
-        return Bounds(own, ends[0], ends[1], parts, None, bool(outside), bool(inside) and enough, undefined)
+        return Bounds(own, ends[0], ends[1], parts, None, bool(outside), bool(inside) and enough)

@@ -6,67 +6,52 @@ are too narrow there; the finding says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.inference import intervals
+from evenhand.inference.intervals import METHODS, Classical
 from evenhand.inference.spread import Proportions
-from evenhand.verdicts.bounds import simultaneous
-from evenhand.verdicts.bounds.simultaneous import Bounds, Interval, Judged
+from evenhand.verdicts.bounds.bounds import Bounds, Interval, JudgedGroups, bounds_against_baseline
+from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
 from evenhand.verdicts.comparison import Gap, Plan, gap
-from evenhand.verdicts.policy import Request
+from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
 
-Function = Callable[..., tuple[Floats, Floats]]
 
-# For a group's own rate, for a difference, for a ratio.
-_WILSON = (intervals.wilson, intervals.newcombe, intervals.katz)
-_FAMILIES: dict[str, tuple[Function, Function, Function]] = {
-    "wilson": _WILSON,
-    "newcombe": _WILSON,
-    "katz": _WILSON,
-    "clopper-pearson": (intervals.clopper_pearson, intervals.newcombe, intervals.katz),
-    "jeffreys": (intervals.jeffreys, intervals.newcombe, intervals.katz),
-    "agresti-coull": (intervals.agresti_coull, intervals.agresti_caffo, intervals.katz),
-    "agresti-caffo": (intervals.agresti_coull, intervals.agresti_caffo, intervals.katz),
-}
+def pairwise_bounds(request: Request, plan: Plan, table: Table, chosen: Gap, judged: JudgedGroups) -> Bounds | None:
+    """The bounds by the family of classical intervals that the policy names.
 
-
-def applies(table: Table, plan: Plan) -> bool:
-    """Only plain proportions, and not against everyone, who include the group itself."""
+    None where it names no family, where a measure is not a plain proportion, and for groups that are compared with
+    everyone, who include the group itself.
+    """
+    method = METHODS.get(request.policy.interval)
     plain = all(isinstance(part, Proportions) and part.form.plain for part in table.spreads)
-    return plain and plan.against != "overall"
-
-
-def find(asked: Request, plan: Plan, table: Table, chosen: Gap, judged: Judged) -> Bounds:
-    """The bounds by the family that the policy names."""
-    own, difference, ratio = _FAMILIES[asked.policy.interval]
-    confidence = asked.confidence
+    if not isinstance(method, Classical) or not plain or plan.against == "overall":
+        return None
+    confidence = request.confidence
     parts = [part for part in table.spreads if isinstance(part, Proportions)]
-    limits = [own(part.k, part.n, confidence) for part in parts]
+    limits = [method.proportion(part.k, part.n, confidence) for part in parts]
     if table.base is None:
-        return _between(asked, table, chosen, judged, limits, (difference, ratio))
+        return _between(request, table, chosen, judged, limits, method)
     bases = [part for part in table.base_spreads if isinstance(part, Proportions)]
     sides = [
-        (*difference(a.k, a.n, b.k, b.n, confidence), *ratio(a.k, a.n, b.k, b.n, confidence))
+        (*method.difference(a.k, a.n, b.k, b.n, confidence), *method.ratio(a.k, a.n, b.k, b.n, confidence))
         for a, b in zip(parts, bases, strict=True)
     ]
     compared = judged.everyone & ~np.isnan(table.base)
     near = tuple(np.where(compared, np.stack([side[i] for side in sides]), np.nan) for i in range(4))
     large = judged.large & compared
-    return simultaneous.settle(asked, plan, chosen, limits, near, near, compared, large)  # type: ignore[arg-type]
+    return bounds_against_baseline(request, plan, chosen, limits, near, near, compared, large)  # type: ignore[arg-type]
 
 
 def _between(
-    asked: Request,
+    request: Request,
     table: Table,
     chosen: Gap,
-    judged: Judged,
+    judged: JudgedGroups,
     limits: list[tuple[Floats, Floats]],
-    functions: tuple[Function, Function],
+    method: Classical,
 ) -> Bounds:
     def ends(usable: npt.NDArray[np.bool_]) -> list[tuple[Interval, Interval]]:
         found = []
@@ -75,23 +60,23 @@ def _between(
             if one.high is None or one.low is None or not isinstance(part, Proportions):
                 continue
             top, low = (part.k[one.high], part.n[one.high]), (part.k[one.low], part.n[one.low])
-            sides = functions[0](*top, *low, asked.confidence), functions[1](*low, *top, asked.confidence)
+            sides = method.difference(*top, *low, request.confidence), method.ratio(*low, *top, request.confidence)
             found.append(((float(sides[0][0]), float(sides[0][1])), (float(sides[1][0]), float(sides[1][1]))))
         return found
 
     everyone, large = ends(judged.everyone), ends(judged.large)
     if not everyone:
         return Bounds(limits)
-    difference, ratio = _combined(everyone, asked.aggregate)
-    outside = simultaneous.beyond(*difference, asked)
+    difference, ratio = _combined(everyone, request.aggregate)
+    outside = beyond(*difference, request)
     inside: npt.NDArray[np.bool_] | bool = False
     if large and len(large) == len(everyone):
-        for_pass = _combined(large, asked.aggregate)
-        inside = simultaneous.within(*for_pass[0], asked)
-        if asked.judged_on == "ratio":
-            inside = simultaneous.ratio_within(*for_pass[1], asked, False)
-    if asked.judged_on == "ratio":
-        outside = simultaneous.ratio_beyond(*ratio, asked, False)
+        for_pass = _combined(large, request.aggregate)
+        inside = within(*for_pass[0], request)
+        if request.judged_on == "ratio":
+            inside = ratio_within(*for_pass[1], request, False)
+    if request.judged_on == "ratio":
+        outside = ratio_beyond(*ratio, request, False)
     by_measure = tuple(everyone) if len(everyone) > 1 and chosen.measure is not None else ()
     return Bounds(limits, difference, ratio, by_measure, None, bool(outside), bool(inside))
 

@@ -10,9 +10,9 @@ from evenhand.core import wording
 from evenhand.core.results import Panel, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference.intervals import wilson
-from evenhand.measures.scores import Binned, ScoreMeasure
+from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts import sentences
-from evenhand.verdicts.stratum import Part
+from evenhand.verdicts.stratum import Stratum
 
 _COLUMNS = ("group", "from", "to", "n", "observed rate", "low", "high", "mean score", "observed - mean score")
 _MOST_NAMES = 6
@@ -22,7 +22,7 @@ def curve(cube: Cube) -> Panel:
     """Each calibration bin of each group: people, observed rate with Wilson's interval, mean score, and their gap."""
     whole = cube.marginal(control=False)
     assert whole.scores is not None  # noqa: S101 - the roles were checked
-    binned = Binned.of(whole.scores, len(whole.pairs))
+    binned = BinnedScores.from_table(whole.scores, len(whole.pairs))
     k, n, score = binned.calibration()
     low, high = wilson(k, n)
     edges = binned.reading.edges
@@ -37,38 +37,39 @@ def curve(cube: Cube) -> Panel:
     return Panel("curve", "Calibration by group", _COLUMNS, tuple(rows))
 
 
-def calibration_notes(part: Part) -> list[str]:
+def calibration_notes(stratum: Stratum) -> list[str]:
     """The largest gap in observed rate less mean score, and the bins that are shown and not judged."""
-    return [*_less_mean_score(part), *_thin_bins(part)]
+    return [*_less_mean_score(stratum), *_thin_bins(stratum)]
 
 
-def precision(parts: Sequence[Part]) -> list[str]:
+def precision(strata: Sequence[Stratum]) -> list[str]:
     """Whether the gap in a measure that depends on the order of scores is exact; each of two values may be off."""
     errors, bins = [], None
-    for part in parts:
-        scores = part.table.cube.scores
-        for row in part.table.measures:
-            if isinstance(row, ScoreMeasure) and row.error is not None and scores is not None:
+    for stratum in strata:
+        data, scores = GroupData(stratum.table.cube), stratum.table.cube.scores
+        for row in stratum.table.measures:
+            error = row.grid_error(data)
+            if error is not None and scores is not None:
                 bins = scores.bins
-                errors.append(2 * float(np.nan_to_num(row.error(Binned.of(scores, len(part.table.groups)))).max()))
+                errors.append(2 * float(np.nan_to_num(error).max()))
     return [] if bins is None else [sentences.precision(bins, max(errors))]
 
 
-def _less_mean_score(part: Part) -> list[str]:
+def _less_mean_score(stratum: Stratum) -> list[str]:
     """Groups stand at different places within a bin; less the mean score, that is taken out."""
-    scores = part.table.cube.scores
+    scores = stratum.table.cube.scores
     if scores is None or not scores.bins.is_probability:
         return []
-    k, n, mean = Binned.of(scores, len(part.table.groups)).calibration()
+    k, n, mean = BinnedScores.from_table(scores, len(stratum.table.groups)).calibration()
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = np.where(part.judged.everyone, (k / n - mean).T, np.nan)  # [bins, groups]
+        away = np.where(stratum.judged.everyone, (k / n - mean).T, np.nan)  # [bins, groups]
     compared = np.flatnonzero(np.isfinite(away).sum(axis=1) > 1)
     if not len(compared):
         return []
     gaps = np.nanmax(away[compared], axis=1) - np.nanmin(away[compared], axis=1)
     worst = int(compared[np.argmax(gaps)])
     high, low = int(np.nanargmax(away[worst])), int(np.nanargmin(away[worst]))
-    groups, (start, end) = part.table.groups, scores.reading.edges[worst : worst + 2]
+    groups, (start, end) = stratum.table.groups, scores.reading.edges[worst : worst + 2]
     ends = " and ".join(f"{spell(groups[i])} ({wording.distance(away[worst, i], signed=True)})" for i in (high, low))
     return [
         f"In observed rate less mean score the largest gap is {wording.distance(gaps.max())}, at scores from {start:g} "
@@ -76,14 +77,14 @@ def _less_mean_score(part: Part) -> list[str]:
     ]
 
 
-def _thin_bins(part: Part) -> list[str]:
+def _thin_bins(stratum: Stratum) -> list[str]:
     """Bins in which a group has some people, but too few to be judged."""
-    table, least = part.table, part.asked.options["min_bin"]
+    table, least = stratum.table, stratum.request.options["min_bin"]
     thin = [
         f"{spell(group)} at scores from {row.bin[0]:g} to {row.bin[1]:g}"
         for i, row in enumerate(table.measures)
         for j, group in enumerate(table.groups)
-        if isinstance(row, ScoreMeasure) and row.bin is not None and 0 < table.support[i, j] < least
+        if row.bin is not None and 0 < table.support[i, j] < least
     ]
     if not thin:
         return []

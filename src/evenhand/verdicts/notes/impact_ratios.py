@@ -14,8 +14,9 @@ from evenhand.core.results import Panel, Row, spell
 from evenhand.core.wording import amount, quotient
 from evenhand.inference.hypotheses import two_proportion_z
 from evenhand.inference.spread import Proportions
-from evenhand.measures.scores import Binned, above_median
-from evenhand.verdicts.stratum import Part
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import above_median
+from evenhand.verdicts.stratum import Stratum
 
 MARK = 2.0  # standard deviations
 _COLUMNS = (
@@ -59,17 +60,17 @@ class _Line:
         return f"{self.name} ({abs(self.deviations):.1f}{exact})"
 
 
-def describe(part: Part, rows: Sequence[Row]) -> tuple[tuple[Panel, ...], list[str]]:
-    """The table and the sentences of a part whose one rate is set against the highest; else neither."""
-    spread = part.table.spreads[0] if len(part.table.spreads) == 1 else None
-    top = part.highest(0) if part.plan.against == "highest" and part.asked.judged_on == "ratio" else None
-    if top is None or not isinstance(spread, Proportions) or math.isnan(part.gap.ratio):
+def impact_ratios(stratum: Stratum, rows: Sequence[Row]) -> tuple[tuple[Panel, ...], list[str]]:
+    """The table and the sentences of a stratum whose one rate is set against the highest; else neither."""
+    spread = stratum.table.spreads[0] if len(stratum.table.spreads) == 1 else None
+    top = stratum.highest(0) if stratum.plan.against == "highest" and stratum.request.judged_on == "ratio" else None
+    if top is None or not isinstance(spread, Proportions) or math.isnan(stratum.gap.ratio):
         return (), []
-    lines = [_line(spread, j, top, rows[j]) for j in range(len(part.table.groups)) if rows[j].ratio is not None]
+    lines = [_line(spread, j, top, rows[j]) for j in range(len(stratum.table.groups)) if rows[j].ratio is not None]
     lines.sort(key=lambda line: line.ratio)
-    within = f" in {spell(part.stratum)}" if part.stratum else ""
+    within = f" in {spell(stratum.name)}" if stratum.name else ""
     panel = Panel("table", f"Impact ratios{within}", _COLUMNS, tuple(_cells(line) for line in lines))
-    return (panel,), _notes(part, top, [line for line in lines if line.row.group != part.table.groups[top]])
+    return (panel,), _notes(stratum, top, [line for line in lines if line.row.group != stratum.table.groups[top]])
 
 
 def _line(spread: Proportions, j: int, top: int, row: Row) -> _Line:
@@ -87,13 +88,13 @@ def _cells(line: _Line) -> tuple[object, ...]:
     return (line.name, row.n, line.rate, row.against, *ends, line.exact, line.deviations, line.shortfall)
 
 
-def _notes(part: Part, top: int, lines: Sequence[_Line]) -> list[str]:
-    row, value = part.table.measures[0], float(part.table.values[0, top])
+def _notes(stratum: Stratum, top: int, lines: Sequence[_Line]) -> list[str]:
+    row, value = stratum.table.measures[0], float(stratum.table.values[0, top])
     shown = _some([f"{line.name} {quotient(line.ratio)} ({amount(line.rate)})" for line in lines], _MOST_RATIOS)
-    name = spell(part.table.groups[top])
+    name = spell(stratum.table.groups[top])
     notes = [f"Impact ratios against {name} ({amount(value)}), the highest {row.title}: {shown}."]
-    notes += _median(part) if row.name == "scoring_rate" else []
-    limit = part.asked.threshold
+    notes += _median(stratum) if row.name == "scoring_rate" else []
+    limit = stratum.request.threshold
     if limit is None:
         return notes
     kinds: dict[tuple[bool, bool], list[str]] = {}
@@ -108,12 +109,12 @@ def _notes(part: Part, top: int, lines: Sequence[_Line]) -> list[str]:
     return notes + [f"{text}: {_some(groups, _MOST_TESTS)}." for text, groups in found]
 
 
-def _median(part: Part) -> list[str]:
+def _median(stratum: Stratum) -> list[str]:
     """Which scores count as above the median of everyone."""
-    scores = part.table.cube.scores
+    scores = stratum.table.cube.scores
     if scores is None:
         return []
-    binned = Binned.of(scores, len(part.table.groups))
+    binned = BinnedScores.from_table(scores, len(stratum.table.groups))
     reading, bins = binned.reading, binned.reading.bins
     share = above_median(binned.mass.sum(axis=(0, 1)), bins.exact)
     last = int((share < 1).nonzero()[0][-1])

@@ -12,43 +12,42 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Group, Panel, spell
-from evenhand.measures.cells import RowMeasure
-from evenhand.verdicts.stratum import Part
-from evenhand.verdicts.table import values_of
+from evenhand.measures.evaluate import measure_values
+from evenhand.verdicts.stratum import Stratum
 
 _MOST_NAMED = 3
 
 
-def describe(part: Part) -> tuple[list[str], list[Panel]]:
+def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
     """A note on the groups that stand out from their attributes, and a panel of all, led by those with evidence."""
-    cube = part.table.cube
-    if len(cube.meaning.sensitive) < 2 or part.gap.measure is None:
+    cube = stratum.table.cube
+    if len(cube.meaning.sensitive) < 2 or stratum.gap.measure is None:
         return [], []
-    row, values = part.table.measures[part.gap.measure], part.table.values[part.gap.measure]
-    pooled = any(len(group) < len(cube.meaning.sensitive) for group in part.table.groups)
-    if pooled or isinstance(row, RowMeasure):  # no attribute is left by itself, or a cube cannot tell its value
+    row, values = stratum.table.measures[stratum.gap.measure], stratum.table.values[stratum.gap.measure]
+    pooled = any(len(group) < len(cube.meaning.sensitive) for group in stratum.table.groups)
+    if pooled or row.made_of == "rows":  # no attribute is left by itself, or a cube cannot tell its value
         return [], []
-    overall = float(values_of(row, cube.marginal(()))[0])
+    overall = float(measure_values(row, cube.marginal(()))[0])
     alone = []
     for name in cube.meaning.sensitive:
         single = cube.marginal((name,))
-        alone.append(dict(zip((group[0] for _, group in single.pairs), values_of(row, single), strict=True)))
-    expected = [_expected(group, overall, alone) for group in part.table.groups]
-    low, high = part.bounds.own[part.gap.measure]
+        alone.append(dict(zip((group[0] for _, group in single.pairs), measure_values(row, single), strict=True)))
+    expected = [_expected(group, overall, alone) for group in stratum.table.groups]
+    low, high = stratum.bounds.own[stratum.gap.measure]
     evidence = np.fmax(np.fmax(low - overall, overall - high), -np.inf)
     apart = np.abs(values - overall)
     order = sorted(range(len(values)), key=lambda i: (-_known(float(evidence[i])), -_known(float(apart[i]))))
     rows = tuple(
         (
-            spell(part.table.groups[i]),
-            int(part.table.support[part.gap.measure, i]),
+            spell(stratum.table.groups[i]),
+            int(stratum.table.support[stratum.gap.measure, i]),
             *(_plain(number) for number in (values[i], low[i], high[i], *expected[i])),
         )
         for i in order
     )
     columns = ("group", "n", "value", "low", "high", "additive", "multiplicative")
     panel = Panel("table", f"{row.title.capitalize()}: groups beside what their attributes suggest", columns, rows)
-    return _notes(part, row.title, row.unit, overall, expected), [panel]
+    return _notes(stratum, row.title, row.unit, overall, expected), [panel]
 
 
 def _expected(group: Group, overall: float, alone: list[dict[str | None, float]]) -> tuple[float, float]:
@@ -57,26 +56,26 @@ def _expected(group: Group, overall: float, alone: list[dict[str | None, float]]
     return overall + sum(part - overall for part in parts), overall * ratio
 
 
-def _notes(part: Part, title: str, unit: str, overall: float, expected: list[tuple[float, float]]) -> list[str]:
-    measure = part.gap.measure or 0
-    values, judged = part.table.values[measure], part.judged.everyone[measure]
-    low, high = part.bounds.own[measure]
+def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: list[tuple[float, float]]) -> list[str]:
+    measure = stratum.gap.measure or 0
+    values, judged = stratum.table.values[measure], stratum.judged.everyone[measure]
+    low, high = stratum.bounds.own[measure]
     beyond = []
     for i, (additive, multiplicative) in enumerate(expected):
         outside = judged[i] and (min(additive, multiplicative) > high[i] or max(additive, multiplicative) < low[i])
         if outside:
             beyond.append((abs(values[i] - additive), i, additive))
     told = [
-        f"{spell(part.table.groups[i])} ({wording.amount(float(values[i]), unit)}, where "
+        f"{spell(stratum.table.groups[i])} ({wording.amount(float(values[i]), unit)}, where "
         f"{wording.amount(additive, unit)} would be their sum)"
         for _, i, additive in sorted(beyond, reverse=True)[:_MOST_NAMED]
     ]
     notes = []
-    farthest = _farthest(part, overall)
+    farthest = _farthest(stratum, overall)
     if farthest is not None:
         notes.append(
             f"Farthest from the overall {title} of {wording.amount(overall, unit)}, beyond doubt: "
-            f"{spell(part.table.groups[farthest])} ({wording.amount(float(values[farthest]), unit)})."
+            f"{spell(stratum.table.groups[farthest])} ({wording.amount(float(values[farthest]), unit)})."
         )
     if told:
         more = f" and {len(beyond) - len(told)} more" if len(beyond) > len(told) else ""
@@ -84,11 +83,11 @@ def _notes(part: Part, title: str, unit: str, overall: float, expected: list[tup
     return notes
 
 
-def _farthest(part: Part, overall: float) -> int | None:
+def _farthest(stratum: Stratum, overall: float) -> int | None:
     """The group whose whole interval lies farthest from everyone's value; None where none is clear of it."""
-    measure = part.gap.measure or 0
-    low, high = part.bounds.own[measure]
-    clear = np.where(part.judged.everyone[measure], np.fmax(low - overall, overall - high), -np.inf)
+    measure = stratum.gap.measure or 0
+    low, high = stratum.bounds.own[measure]
+    clear = np.where(stratum.judged.everyone[measure], np.fmax(low - overall, overall - high), -np.inf)
     best = int(np.nanargmax(np.nan_to_num(clear, nan=-np.inf)))
     return best if clear[best] > 0 else None
 

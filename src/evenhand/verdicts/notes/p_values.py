@@ -17,26 +17,27 @@ from evenhand.core.results import Group
 from evenhand.inference import hypotheses, multiplicity
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.spread import Average, Normal, Proportions, Spread
-from evenhand.verdicts.policy import Policy, Request
-from evenhand.verdicts.stratum import Part
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request
+from evenhand.verdicts.stratum import Stratum
 
 Counts = tuple[Floats, Floats]
 
 
-def no_gap(parts: Sequence[Part]) -> tuple[Test | None, Counts | None]:
+def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
     """The test of equal rates over all strata, and the counts it rests on."""
-    policy = parts[0].asked.policy
+    policy = strata[0].request.policy
     tests: list[Test] = []
     counts: list[Counts] = []
-    for measure in range(len(parts[0].table.measures)):
-        if not any(part.judged.everyone[measure].any() for part in parts):
+    for measure in range(len(strata[0].table.measures)):
+        if not any(stratum.judged.everyone[measure].any() for stratum in strata):
             continue
-        spreads = [part.table.spreads[measure] for part in parts]
-        if len(parts) == 1 and isinstance(spreads[0], Normal):
-            tests.append(_wald(spreads[0], parts[0].judged.everyone[measure]))
+        spreads = [stratum.table.spreads[measure] for stratum in strata]
+        if len(strata) == 1 and isinstance(spreads[0], Normal):
+            tests.append(_wald(spreads[0], strata[0].judged.everyone[measure]))
             continue
         for chosen in zip(*(_proportions(spread) for spread in spreads), strict=True):
-            k, n = _by_stratum(parts, chosen, measure)
+            k, n = _by_stratum(strata, chosen, measure)
             tests.append(_test(k, n, policy))
             counts.append((k.reshape(-1), n.reshape(-1)))
     if not tests:
@@ -45,42 +46,42 @@ def no_gap(parts: Sequence[Part]) -> tuple[Test | None, Counts | None]:
     return hypotheses.combined(tests) if len(tests) > 1 else tests[0], table
 
 
-def by_group(part: Part) -> tuple[Floats, Floats] | None:
+def by_group(stratum: Stratum) -> tuple[Floats, Floats] | None:
     """For each measure and group, p against its baseline, plain and adjusted; None between extremes."""
-    if part.plan.against == "highest":
-        return _below_highest(part)
-    if part.table.base is None:
+    if stratum.plan.against == "highest":
+        return _below_highest(stratum)
+    if stratum.table.base is None:
         return None
-    p = np.full(part.table.values.shape, np.nan)
-    for i, (mine, theirs) in enumerate(zip(part.table.spreads, part.table.base_spreads, strict=False)):
+    p = np.full(stratum.table.values.shape, np.nan)
+    for i, (mine, theirs) in enumerate(zip(stratum.table.spreads, stratum.table.base_spreads, strict=False)):
         if not isinstance(mine, Proportions) or not isinstance(theirs, Proportions):
             continue
-        for j in np.flatnonzero(part.judged.everyone[i]).tolist():
-            if part.table.groups[j] != part.plan.reference and min(mine.n[j], theirs.n[j]) > 0:
+        for j in np.flatnonzero(stratum.judged.everyone[i]).tolist():
+            if stratum.table.groups[j] != stratum.plan.reference and min(mine.n[j], theirs.n[j]) > 0:
                 p[i, j] = _test(np.array([[mine.k[j], theirs.k[j]]]), np.array([[mine.n[j], theirs.n[j]]]),
-                                part.asked.policy).p_value  # fmt: skip
-    return p, multiplicity.adjust(p.reshape(-1), part.asked.policy.correction).reshape(p.shape)
+                                stratum.request.policy).p_value  # fmt: skip
+    return p, multiplicity.adjust(p.reshape(-1), stratum.request.policy.correction).reshape(p.shape)
 
 
-def _below_highest(part: Part) -> tuple[Floats, Floats]:
+def _below_highest(stratum: Stratum) -> tuple[Floats, Floats]:
     """p of each group against the highest; Fisher's exact test for a ratio, as US employment practice has it."""
-    p = np.full(part.table.values.shape, np.nan)
-    for i, spread in enumerate(part.table.spreads):
-        top = part.highest(i)
+    p = np.full(stratum.table.values.shape, np.nan)
+    for i, spread in enumerate(stratum.table.spreads):
+        top = stratum.highest(i)
         if top is None or not isinstance(spread, Proportions) or spread.n[top] <= 0:
             continue
-        for j in np.flatnonzero(part.judged.everyone[i] & (spread.n > 0)).tolist():
+        for j in np.flatnonzero(stratum.judged.everyone[i] & (spread.n > 0)).tolist():
             if j != top:
-                p[i, j] = _pair(spread, j, top, part.asked).p_value
-    return p, multiplicity.adjust(p.reshape(-1), part.asked.policy.correction).reshape(p.shape)
+                p[i, j] = _pair(spread, j, top, stratum.request).p_value
+    return p, multiplicity.adjust(p.reshape(-1), stratum.request.policy.correction).reshape(p.shape)
 
 
-def _pair(spread: Proportions, j: int, top: int, asked: Request) -> Test:
+def _pair(spread: Proportions, j: int, top: int, request: Request) -> Test:
     k, n = spread.k[[j, top]], spread.n[[j, top]]
     whole = bool(np.all(k == np.rint(k)) and np.all(n == np.rint(n)))
-    if asked.judged_on == "ratio" and whole:
+    if request.judged_on == "ratio" and whole:
         return hypotheses.fisher_exact(k[0], n[0], k[1], n[1])
-    return _test(k[None, :], n[None, :], asked.policy)
+    return _test(k[None, :], n[None, :], request.policy)
 
 
 def _proportions(spread: Spread | None) -> list[Proportions]:
@@ -91,16 +92,16 @@ def _proportions(spread: Spread | None) -> list[Proportions]:
     return []
 
 
-def _by_stratum(parts: Sequence[Part], spreads: Sequence[Proportions], measure: int) -> Counts:
+def _by_stratum(strata: Sequence[Stratum], spreads: Sequence[Proportions], measure: int) -> Counts:
     """Counts [strata, groups] of the groups that are judged; a group that is not in a stratum has none there."""
     groups: dict[Group, int] = {}
-    for part in parts:
-        for group, judged in zip(part.table.groups, part.judged.everyone[measure], strict=True):
+    for stratum in strata:
+        for group, judged in zip(stratum.table.groups, stratum.judged.everyone[measure], strict=True):
             if judged:
                 groups.setdefault(group, len(groups))
-    k, n = np.zeros((len(parts), len(groups))), np.zeros((len(parts), len(groups)))
-    for i, (part, spread) in enumerate(zip(parts, spreads, strict=True)):
-        for j, group in enumerate(part.table.groups):
+    k, n = np.zeros((len(strata), len(groups))), np.zeros((len(strata), len(groups)))
+    for i, (stratum, spread) in enumerate(zip(strata, spreads, strict=True)):
+        for j, group in enumerate(stratum.table.groups):
             if group in groups:
                 k[i, groups[group]], n[i, groups[group]] = spread.k[j], spread.n[j]
     return k, n

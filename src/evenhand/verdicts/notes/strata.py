@@ -17,7 +17,8 @@ from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
 from evenhand.inference import critical, hypotheses
 from evenhand.inference.spread import Proportions, Spread
-from evenhand.verdicts.stratum import Part
+from evenhand.verdicts.rows import summary_row
+from evenhand.verdicts.stratum import Stratum
 
 _SURE = 0.05  # a p-value below this is worth a sentence
 
@@ -40,22 +41,22 @@ class _Standardised:
         return self.first - self.second
 
 
-def describe(pooled: Part, parts: Sequence[Part]) -> tuple[list[Row], list[str], list[Panel]]:
+def stratum_notes(pooled: Stratum, strata: Sequence[Stratum]) -> tuple[list[Row], list[str], list[Panel]]:
     """Rows, notes and a panel on the whole beside its strata; nothing where no two groups can be set side by side."""
     pair = _pair(pooled)
     if pair is None:
         return [], [], []
     measure, first, second = pair
     names = pooled.table.groups[first], pooled.table.groups[second]
-    found = _standardise(pooled, parts, measure, names)
-    panel = _panel(pooled, parts, measure)
+    found = _standardise(pooled, strata, measure, names)
+    panel = _panel(pooled, strata, measure)
     if found is None:
         return (
             [],
             ["No stratum holds both groups that lie farthest apart, so the whole cannot be standardised."],
             [panel],
         )
-    whole = pooled.summary()
+    whole = summary_row(pooled)
     rows = [
         Row("pooled_gap", whole.group, against=whole.against, difference=whole.difference, ratio=whole.ratio),
         Row(
@@ -67,10 +68,10 @@ def describe(pooled: Part, parts: Sequence[Part]) -> tuple[list[Row], list[str],
             ratio=Estimate(_quotient(found, pooled)),
         ),
     ]
-    return rows, [_told(pooled, found, measure, names), *_differences(parts, measure, names)], [panel]
+    return rows, [_told(pooled, found, measure, names), *_differences(strata, measure, names)], [panel]
 
 
-def _pair(pooled: Part) -> tuple[int, int, int] | None:
+def _pair(pooled: Stratum) -> tuple[int, int, int] | None:
     """The measure and the two groups that speak for the whole."""
     gap = pooled.gap
     if gap.measure is None or gap.high is None or math.isnan(gap.difference):
@@ -81,18 +82,20 @@ def _pair(pooled: Part) -> tuple[int, int, int] | None:
     return None if low is None else (gap.measure, gap.high, low)
 
 
-def _standardise(pooled: Part, parts: Sequence[Part], measure: int, names: tuple[Group, Group]) -> _Standardised | None:
-    q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.asked.policy.confidence)
+def _standardise(
+    pooled: Stratum, strata: Sequence[Stratum], measure: int, names: tuple[Group, Group]
+) -> _Standardised | None:
+    q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.request.policy.confidence)
     values, down, up, people = [], [], [], []
-    for part in parts:
-        spread, places = part.table.spreads[measure], _places(part, names)
+    for stratum in strata:
+        spread, places = stratum.table.spreads[measure], _places(stratum, names)
         if spread is None or places is None or not np.isfinite(spread.values[places]).all():
             continue
         low, high = (end[places] for end in spread.limits(q, 0.0))
         values.append(spread.values[places])
         down.append(np.hypot(values[-1][0] - low[0], high[1] - values[-1][1]))
         up.append(np.hypot(high[0] - values[-1][0], values[-1][1] - low[1]))
-        people.append(part.table.cube.size)
+        people.append(stratum.table.cube.size)
     if not people:
         return None
     each, sizes = np.array(values), np.array(people, dtype=np.float64)
@@ -113,21 +116,21 @@ def _standardise(pooled: Part, parts: Sequence[Part], measure: int, names: tuple
     )
 
 
-def _places(part: Part, names: tuple[Group, Group]) -> list[int] | None:
-    groups = list(part.table.groups)
+def _places(stratum: Stratum, names: tuple[Group, Group]) -> list[int] | None:
+    groups = list(stratum.table.groups)
     return [groups.index(name) for name in names] if all(name in groups for name in names) else None
 
 
-def _quotient(found: _Standardised, pooled: Part) -> float:
+def _quotient(found: _Standardised, pooled: Stratum) -> float:
     """lowest / highest between extremes, group / reference against one; as everywhere."""
     top, bottom = (found.first, found.second) if pooled.table.base is not None else (found.second, found.first)
     return top / bottom if bottom else math.nan
 
 
-def _told(pooled: Part, found: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
+def _told(pooled: Stratum, found: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
     row, groups = pooled.table.measures[measure], list(pooled.table.groups)
     first, second = (float(pooled.table.values[measure, groups.index(name)]) for name in names)
-    interval = wording.reach((found.low, found.high), pooled.asked.policy.confidence, "difference", row.unit)
+    interval = wording.reach((found.low, found.high), pooled.request.policy.confidence, "difference", row.unit)
     whole = (
         f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {spell(names[0])} and "
         f"{wording.amount(second, row.unit)} for {spell(names[1])}, "
@@ -143,13 +146,13 @@ def _told(pooled: Part, found: _Standardised, measure: int, names: tuple[Group, 
     return f"{whole[0].upper()}{whole[1:]}."
 
 
-def _paradox(pooled: Part, found: _Standardised, gap: float) -> bool:
+def _paradox(pooled: Stratum, found: _Standardised, gap: float) -> bool:
     """Do the whole and its strata disagree in sign, where the whole leaves no doubt of its own, or in verdict?"""
     near = pooled.bounds.difference[0] if pooled.table.base is None else _nearest_end(*pooled.bounds.difference)
     if near > 0 and found.gap * gap < 0:
         return True
-    limit = pooled.asked.threshold
-    if limit is None or pooled.asked.judged_on != "difference":
+    limit = pooled.request.threshold
+    if limit is None or pooled.request.judged_on != "difference":
         return False
     largest, least = max(abs(found.low), abs(found.high)), _nearest_end(found.low, found.high)
     return (pooled.verdict == "fail" and largest <= limit) or (pooled.verdict == "pass" and least > limit)
@@ -160,11 +163,11 @@ def _nearest_end(low: float, high: float) -> float:
     return max(low, -high, 0.0)
 
 
-def _differences(parts: Sequence[Part], measure: int, names: tuple[Group, Group]) -> list[str]:
+def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Group]) -> list[str]:
     """The Mantel-Haenszel test of the two groups, and whether the strata differ among themselves."""
     k, n = [], []
-    for part in parts:
-        spread, places = part.table.spreads[measure], _places(part, names)
+    for stratum in strata:
+        spread, places = stratum.table.spreads[measure], _places(stratum, names)
         if isinstance(spread, Proportions) and places is not None:
             k.append(spread.k[places])
             n.append(spread.n[places])
@@ -185,17 +188,17 @@ def _differences(parts: Sequence[Part], measure: int, names: tuple[Group, Group]
     return notes
 
 
-def _panel(pooled: Part, parts: Sequence[Part], measure: int) -> Panel:
+def _panel(pooled: Stratum, strata: Sequence[Stratum], measure: int) -> Panel:
     """Every group in every stratum and in the whole, in the measure that speaks."""
     rows: list[tuple[object, ...]] = []
-    for part in [*parts, pooled]:
-        spread: Spread | None = part.table.spreads[measure]
-        low, high = part.bounds.own[measure] if spread is not None else (part.table.values[measure],) * 2
-        for i, group in enumerate(part.table.groups):
-            value = float(part.table.values[measure, i])
+    for stratum in [*strata, pooled]:
+        spread: Spread | None = stratum.table.spreads[measure]
+        low, high = stratum.bounds.own[measure] if spread is not None else (stratum.table.values[measure],) * 2
+        for i, group in enumerate(stratum.table.groups):
+            value = float(stratum.table.values[measure, i])
             if not math.isnan(value):
-                where = spell(part.stratum) if part is not pooled else "all together"
-                size = int(part.table.support[measure, i])
+                where = spell(stratum.name) if stratum is not pooled else "all together"
+                size = int(stratum.table.support[measure, i])
                 rows.append((where, spell(group), size, value, float(low[i]), float(high[i])))
     title = f"{pooled.table.measures[measure].title.capitalize()} within strata and over all of them"
     return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows))

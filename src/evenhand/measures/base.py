@@ -1,0 +1,125 @@
+"""Measure: what every kind of measure can be asked, whether it is made of cells, scores, classes or rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.inference.spread import Spread
+from evenhand.measures.group_data import GroupData
+
+MadeOf = Literal["cells", "scores", "classes", "rows"]
+
+
+class Measure(Protocol):
+    """A number for one group, which is computed for all groups at once."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def unit(self) -> str:
+        """ "rate" is shown in percent, "score" on the scale of the score, "ratio" and "number" as they are."""
+        ...
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The roles without which the measure has no value."""
+        ...
+
+    @property
+    def made_of(self) -> MadeOf:
+        """What the measure is computed from. Only "rows" cannot be computed from a cube."""
+        ...
+
+    @property
+    def bin(self) -> tuple[float, float] | None:
+        """The range of scores or outcomes that the measure is restricted to."""
+        ...
+
+    @property
+    def of_class(self) -> str | None:
+        """The class that is set against all others."""
+        ...
+
+    @property
+    def judged(self) -> bool:
+        """Does the measure take part in a verdict, or is it only shown?"""
+        ...
+
+    @property
+    def linear(self) -> bool:
+        """Is everyone's value the mean of the groups' values, weighted by their sizes?"""
+        ...
+
+    @property
+    def probability(self) -> bool:
+        """Does it compare the score with what happened, and so need a score between 0 and 1?"""
+        ...
+
+    @property
+    def in_score_units(self) -> bool:
+        """Is the value on the scale of the score?"""
+        ...
+
+    def spread(self, data: GroupData) -> Spread | None:
+        """The values of all groups with how far each may be from the truth; None where that is not known."""
+        ...
+
+    def values(self, data: GroupData, spread: Spread | None) -> Floats:
+        """The value of each group; NaN where it is undefined. `spread` is what `spread(data)` returned."""
+        ...
+
+    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:
+        """How many people the value of each group rests on."""
+        ...
+
+    def mass(self, data: GroupData, spread: Spread | None) -> Floats:
+        """How much each group weighs in the mean over everyone."""
+        ...
+
+    def overall(self, data: GroupData) -> Floats | None:
+        """The value over everyone as an array of one; None where it is the mean of the groups weighted by `mass`."""
+        ...
+
+    def grid_error(self, data: GroupData) -> Floats | None:
+        """How far the value of each group may be off because scores share bins; None where they make no difference."""
+        ...
+
+    def reason(self, group: str) -> str:
+        """Why the measure is undefined for a group."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureDefaults:
+    """What holds for a measure unless its kind says otherwise: all numbers come from its spread."""
+
+    bin: tuple[float, float] | None = field(default=None, repr=False)
+    of_class: str | None = field(default=None, repr=False)
+    judged: bool = field(default=True, repr=False)
+    linear: bool = field(default=True, repr=False)
+    probability: bool = field(default=False, repr=False)
+    in_score_units: bool = field(default=False, repr=False)
+
+    def values(self, data: GroupData, spread: Spread | None) -> Floats:
+        return np.full(data.groups, np.nan) if spread is None else spread.values
+
+    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:
+        return np.zeros(data.groups) if spread is None else np.floor(spread.sizes + 1e-9)
+
+    def mass(self, data: GroupData, spread: Spread | None) -> Floats:
+        return np.zeros(data.groups) if spread is None else spread.sizes
+
+    def overall(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - the mean needs no data
+        return None
+
+    def grid_error(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - only scores have bins
+        return None

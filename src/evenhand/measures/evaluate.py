@@ -1,0 +1,64 @@
+"""Every measure of every group of a cube, with intervals that hold for all groups together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.core.arrays import Floats
+from evenhand.cube.cube import Cube
+from evenhand.inference import simultaneous
+from evenhand.measures.base import Measure
+from evenhand.measures.cells import MEASURES
+from evenhand.measures.classes import class_measures
+from evenhand.measures.group_data import GroupData
+from evenhand.measures.regression import REGRESSION_MEASURES
+from evenhand.measures.scores import SCORE_MEASURES
+
+
+@dataclass(frozen=True)
+class MeasureValues:
+    """One measure of all pairs of a cube, with limits that hold for all of them together; NaN is undefined."""
+
+    measure: Measure
+    values: Floats
+    low: Floats
+    high: Floats
+    support: npt.NDArray[Any]
+
+
+def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[MeasureValues]:
+    """Each measure that can be computed for the pairs of a cube; with `names`, only those named."""
+    data, found = GroupData(cube), []
+    for measure in _measurable(cube):
+        if names is not None and measure.name not in names:
+            continue
+        spread = measure.spread(data)
+        none = np.full(data.groups, np.nan)
+        low, high = (none, none) if spread is None else simultaneous.own(spread, confidence)
+        values, support = measure.values(data, spread), measure.support(data, spread)
+        found.append(MeasureValues(measure, values, low, high, support))
+    return found
+
+
+def measure_values(measure: Measure, cube: Cube) -> Floats:
+    """One measure for each of the pairs of a cube; NaN is undefined."""
+    data = GroupData(cube)
+    return measure.values(data, measure.spread(data))
+
+
+def _measurable(cube: Cube) -> list[Measure]:
+    """The measures of the cube's task whose roles it has; those of a probability only if the score is one."""
+    measures: dict[str, Sequence[Measure]] = {
+        "binary": [*MEASURES.values(), *SCORE_MEASURES.values()],
+        "multiclass": class_measures(list(MEASURES.values()), cube.classes),
+        "regression": list(REGRESSION_MEASURES.values()),
+    }
+    present = {role for role, has in cube.has.items() if has}
+    is_probability = cube.scores is not None and cube.scores.bins.is_probability
+    fitting = [measure for measure in measures[cube.meaning.task] if measure.needs <= present]
+    return [measure for measure in fitting if is_probability or not measure.probability]

@@ -1,0 +1,92 @@
+"""Request: one metric with everything that a caller may set, settled from arguments, policy, alias and catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenhand.catalogue import Metric, find
+from evenhand.core.results import JudgedOn
+from evenhand.errors import CallError, nearest
+from evenhand.measures.entropy import OPTIONS
+from evenhand.measures.scores import MIN_BIN
+from evenhand.verdicts.policy import Policy, check_threshold, misjudged
+
+
+@dataclass(frozen=True)
+class Request:
+    """One metric to judge: its catalogue entry with everything that a caller may set."""
+
+    metric: Metric
+    judged_on: JudgedOn
+    threshold: float | None
+    aggregate: str
+    policy: Policy
+    reference: Any = None
+    convention: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    by_range: bool = False
+    """Is the threshold a share of the score's range, because nobody gave one in its own units?"""
+
+    strata: int = 1
+    """How many strata are judged side by side, any of which may fail."""
+
+    @property
+    def confidence(self) -> float:
+        """Of the interval in one stratum, so that those of all strata hold together."""
+        return float(self.policy.confidence ** (1 / self.strata))
+
+    @property
+    def one_sided(self) -> bool:
+        """Against a reference, does only the low side of a ratio count?"""
+        return self.metric.one_sided and self.judged_on == "ratio"
+
+
+def make_request(
+    name: str | Metric,
+    *,
+    policy: Policy | None = None,
+    threshold: float | None = None,
+    reference: Any = None,
+    convention: str | None = None,
+    judged_on: JudgedOn | None = None,
+    aggregate: str | None = None,
+    min_group_size: int | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    draws: int | None = None,
+    random_state: int | None = None,
+    **options: Any,
+) -> Request:
+    """The request for a metric: an argument beats the policy, the policy an alias, and an alias the catalogue."""
+    metric, presets = find(name)
+    policy = (policy or Policy()).updated(
+        min_group_size=min_group_size, confidence=confidence, interval=interval, draws=draws, random_state=random_state
+    )
+    usual = presets.get("judged_on") or metric.judged_on
+    chosen: Any = judged_on or policy.judged_on.get(metric.name) or usual
+    if chosen not in ("difference", "ratio", "value") or (chosen == "value") != (metric.judged_on == "value"):
+        raise CallError(misjudged(metric, chosen))
+    if metric.name == "treatment_equality" and chosen == "difference":
+        raise CallError("treatment_equality is judged on its ratio only: the difference of two ratios has no scale.")
+    default = metric.threshold if chosen == metric.judged_on else {"difference": 0.1, "ratio": 0.8}[chosen]
+    limit: Any = presets.get("threshold", default) if chosen == usual else default
+    limit = policy.thresholds.get(metric.name, limit)
+    limit = limit if threshold is None else threshold
+    check_threshold(limit, chosen)
+    combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
+    if combined not in ("worst", "mean", "mean_abs"):
+        raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
+    allowed = options_of(metric)
+    for option in options:
+        if option not in allowed:
+            raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
+    given = threshold is not None or metric.name in policy.thresholds
+    by_range = metric.in_score_units and chosen == "difference" and not given
+    return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)
+
+
+def options_of(metric: Metric) -> dict[str, Any]:
+    """What a metric takes beside the usual arguments, with defaults."""
+    return {"min_bin": MIN_BIN} if metric.binned else OPTIONS.get(metric.index or "", {})

@@ -1,0 +1,111 @@
+"""The rows of a stratum: each measure of each group, against what it is compared with, and the gap in each measure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Estimate, Row, spell
+from evenhand.verdicts import comparison
+from evenhand.verdicts.bounds.bounds import Interval
+from evenhand.verdicts.comparison import Gap
+from evenhand.verdicts.stratum import Stratum
+
+
+def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> list[Row]:
+    """A row for each measure of each group, then how far apart the groups are in each.
+
+    `p` are p-values of each group against its baseline, plain and adjusted, [measures, groups].
+    """
+    table, rows = stratum.table, []
+    for i, row in enumerate(table.measures):
+        low, high = stratum.bounds.own[i]
+        for j, group in enumerate(table.groups):
+            value = float(table.values[i, j])
+            against, difference, ratio = _compared(stratum, i, j)
+            rows.append(
+                Row(
+                    row.name,
+                    group,
+                    stratum.name,
+                    bin=row.bin,
+                    against=against,
+                    n=int(table.support[i, j]),
+                    estimate=estimate(value, (low[j], high[j])),
+                    difference=difference,
+                    ratio=ratio,
+                    p_value=_defined(p[0][i, j]) if p is not None else None,
+                    p_adjusted=_defined(p[1][i, j]) if p is not None else None,
+                    reason=row.reason(spell(group)) if math.isnan(value) else None,
+                    of_class=row.of_class,
+                )
+            )
+    return rows + _gap_rows(stratum)
+
+
+def _baseline(stratum: Stratum, i: int, j: int) -> tuple[str | None, float] | None:
+    """What a group is set against in one measure; None for the reference itself and between extremes."""
+    table = stratum.table
+    if stratum.plan.against == "highest":
+        top = stratum.highest(i) if stratum.judged.everyone[i, j] else None
+        return None if top is None else (spell(table.groups[top]), float(table.values[i, top]))
+    if table.base is None or table.groups[j] == stratum.plan.reference:
+        return None
+    return stratum.plan.name, float(table.base[i, j])
+
+
+def _compared(stratum: Stratum, i: int, j: int) -> tuple[str | None, Estimate | None, Estimate | None]:
+    """A group against its baseline, in one measure: the name of that, the difference, the ratio."""
+    base = _baseline(stratum, i, j)
+    if base is None:
+        return None, None, None
+    name, other = base
+    value, ends = stratum.table.values[i, j], stratum.bounds.by_group
+    difference, ratio = float(value - other), float(comparison.ratio(value, other))
+    if ends is None:
+        return name, Estimate(difference), Estimate(ratio)
+    low, high, least, most = (end[i, j] for end in ends)
+    return name, estimate(difference, (low, high)), estimate(ratio, (least, most))
+
+
+def _gap_rows(stratum: Stratum) -> list[Row]:
+    """The gap in each measure and in each stratum, where that is not what the finding itself says."""
+    rows = []
+    for i, (difference, ratio) in enumerate(stratum.bounds.by_measure):
+        row = stratum.table.measures[i]
+        one = comparison.gap(stratum.table.values[i : i + 1], None, stratum.judged.in_measure(i))
+        found = _gap_row(stratum, row.name, one, difference, ratio)
+        rows.append(replace(found, of_class=row.of_class))
+    if stratum.name:
+        rows.append(summary_row(stratum))
+    return rows
+
+
+def summary_row(stratum: Stratum) -> Row:
+    """The gap itself as a row: who is highest, who is lowest, how far apart."""
+    return _gap_row(stratum, stratum.request.metric.name, stratum.gap, stratum.bounds.difference, stratum.bounds.ratio)
+
+
+def _gap_row(stratum: Stratum, name: str, gap: Gap, difference: Interval, ratio: Interval) -> Row:
+    groups = stratum.table.groups
+    return Row(
+        name,
+        groups[gap.high] if gap.high is not None else (),
+        stratum.name,
+        against=spell(groups[gap.low]) if gap.low is not None else stratum.plan.name,
+        difference=estimate(gap.difference, difference),
+        ratio=estimate(gap.ratio, ratio),
+    )
+
+
+def _defined(p: float) -> float | None:
+    return None if math.isnan(p) else float(p)
+
+
+def estimate(value: float, ends: Interval) -> Estimate:
+    """A value with its interval; none where either is undefined."""
+    low, high = float(ends[0]), float(ends[1])
+    if math.isnan(value) or math.isnan(low) or math.isnan(high):
+        return Estimate(value)
+    return Estimate(value, low, high)

@@ -1,0 +1,55 @@
+"""Bounds by the method that a policy names: one row in the table of intervals makes a method usable everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.errors import CallError
+from evenhand.inference.intervals import METHODS, Classical, Resampled, katz, newcombe, percentile, wilson
+
+COLUMNS = {
+    "label": [0, 1] * 200,
+    "prediction": [1] * 120 + [0] * 80 + [1] * 70 + [0] * 130,
+    "sensitive": ["a"] * 200 + ["b"] * 200,
+}
+
+
+def test_a_new_row_for_a_classical_interval_is_all_that_a_policy_needs(monkeypatch):
+    def shifted(*arguments):
+        low, high = newcombe(*arguments)
+        return low - 0.01, high + 0.01
+
+    monkeypatch.setitem(METHODS, "shifted", Classical("shifted", wilson, shifted, katz))
+    known = eh.demographic_parity(**COLUMNS, interval="newcombe")
+    new = eh.demographic_parity(**COLUMNS, interval="shifted")
+    assert new.value.value == known.value.value
+    assert new.value.low == pytest.approx(known.value.low - 0.01)
+    assert new.value.high == pytest.approx(known.value.high + 0.01)
+    assert new.settings["interval"] == "shifted"
+    with pytest.raises(CallError, match="did you mean 'shifted'"):
+        eh.Policy(interval="shiftd")
+
+
+def test_a_new_row_for_an_interval_from_draws_is_all_that_a_policy_needs(monkeypatch):
+    monkeypatch.setitem(METHODS, "again", Resampled("again", percentile, "multinomial"))
+    known = eh.audit(**COLUMNS, interval="percentile", draws=200)
+    new = eh.audit(**COLUMNS, interval="again", draws=200)
+    assert new.policy.uses_draws
+    assert [f.value for f in new.findings] == [f.value for f in known.findings]
+    assert all(f.settings["interval"] in ("again", "simultaneous") for f in new.findings if "interval" in f.settings)
+
+
+def test_a_row_that_lacks_a_function_is_refused_at_once():
+    with pytest.raises(TypeError, match="ratio"):
+        Classical("half", wilson, newcombe)
+    with pytest.raises(TypeError, match="drawn"):
+        Resampled("half", percentile)
+
+
+@pytest.mark.parametrize("interval", METHODS)
+def test_every_row_of_the_table_gives_an_interval(interval):
+    found = eh.demographic_parity(**COLUMNS, interval=interval, draws=100)
+    assert found.value.low <= found.value.value <= found.value.high
+    assert np.isfinite([found.value.low, found.value.high]).all()
