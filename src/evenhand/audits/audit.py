@@ -20,9 +20,10 @@ from evenhand.measures import cells
 from evenhand.measures.cells import RowMeasure
 from evenhand.sources import roles as reading
 from evenhand.verdicts import comparison, policy_file, row_measures
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.finding import check_roles, judge
 from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
 from evenhand.verdicts.table import every_measure
+from evenhand.verdicts.verdict import overall
 
 MOST_GROUPS = 1000
 
@@ -48,7 +49,7 @@ class Audit:
     def verdict(self) -> Verdict:
         """Judged by the required metrics, on the attributes that the policy names, and by no others."""
         deciding = [finding.verdict for finding in self.findings if self.decides(finding)]
-        return judge.overall([self.policy.counted(verdict) for verdict in deciding])
+        return overall([self.policy.counted(verdict) for verdict in deciding])
 
     def decides(self, finding: Finding) -> bool:
         """Does this finding count in the verdict?"""
@@ -272,7 +273,7 @@ def audit_cube(
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
                 findings.append(row_evaluator(wanted, part))
             else:
-                findings.append(judge.finding(wanted, part))
+                findings.append(judge(wanted, part))
     found = Audit(cube, policy, _adjusted(findings, policy), (), required, frame_kind)
     ordered = sorted(found.findings, key=lambda finding: not found.decides(finding))
     return replace(found, findings=tuple(ordered), notes=(*notes, *_judging_notes(found, chosen)))
@@ -364,7 +365,7 @@ def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
     for name in policy.metrics or ():
         metric = find(name)[0]
         try:
-            judge.check_roles(metric, cube)
+            check_roles(metric, cube)
         except CallError as error:
             if metric.name not in required:
                 lacking.append(str(error))

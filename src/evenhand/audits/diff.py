@@ -24,7 +24,7 @@ from evenhand.core import frames, records, wording
 from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
 from evenhand.errors import CallError
 from evenhand.verdicts import comparison
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.verdict import overall
 
 Tendency = Literal["worse", "better", "unclear"]
 Member = tuple[tuple[str, ...], Group]
@@ -173,7 +173,7 @@ def diff(before: Audit | str | Path, after: Audit | str | Path) -> Changes:
         _without(groups[0], groups[1]),
         tuple(only_before),
         tuple(only_after),
-        judge.overall([*(change.outcome for change in changes if change.required), *lost, *new]),
+        overall([*(change.outcome for change in changes if change.required), *lost, *new]),
         tuple(dict.fromkeys([*first.required, *second.required])),
         (first.cube.size, second.cube.size),
         min(first.policy.confidence, second.policy.confidence),

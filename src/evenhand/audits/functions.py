@@ -13,8 +13,9 @@ from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import RowMeasure
-from evenhand.verdicts import comparison, finding, row_measures
-from evenhand.verdicts.policy import options_of, request
+from evenhand.verdicts import comparison, row_measures
+from evenhand.verdicts.finding import judge
+from evenhand.verdicts.policy import request
 
 MetricFunction = Callable[..., Finding]
 
@@ -71,7 +72,7 @@ def parameters(entry: Metric) -> dict[str, Any]:
     return {
         **names,
         **{name: _DEFAULTS[name] for name in names if name in _DEFAULTS},
-        **options_of(entry),
+        **entry.options,
     }
 
 
@@ -129,7 +130,7 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     asked = replace(asked, reference=reference)
     if any(isinstance(row, RowMeasure) for row in entry.rows):
         return row_measures.finding(asked, cube, data, read)
-    return finding.finding(asked, cube)
+    return judge(asked, cube)
 
 
 def document(entry: Metric, name: str | None = None) -> str:
@@ -155,5 +156,5 @@ Returns a `Finding`. Default threshold: {limit}.
 """
 
 
-FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items() if entry.home is None}
-FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items() if METRICS[name].home is None}
+FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items() if entry.counted}
+FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items() if METRICS[name].counted}

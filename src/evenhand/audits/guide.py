@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.catalogue import METRICS
-from evenhand.catalogue.exclusions import HOLDS, THEOREMS, excluding, held_by
+from evenhand.catalogue.exclusions import THEOREMS, excluding, held_by
 from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.verdicts.policy import Policy
 
@@ -32,7 +32,7 @@ class Advice:
     @property
     def available(self) -> bool:
         """Can an audit compute it?"""
-        return self.metric in METRICS and METRICS[self.metric].home is None
+        return self.metric in METRICS and METRICS[self.metric].counted
 
     @property
     def limits(self) -> str:
@@ -257,7 +257,7 @@ class Recommendation:
         """The criteria that cannot hold beside the deciding ones where base rates differ."""
         if not self.deciding or excluding(self.deciding):
             return ()
-        return tuple(name for name in HOLDS if name not in self.deciding and excluding((*self.deciding, name)))
+        return tuple(name for name in METRICS if name not in self.deciding and excluding((*self.deciding, name)))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -402,7 +402,7 @@ def _sentences(advice: Recommendation) -> Iterator[str]:
         return
     for theorem in THEOREMS:
         held = held_by(deciding) & theorem.equal
-        out = [name for name in advice.excluded if len((held | HOLDS[name]) & theorem.equal) > theorem.at_most]
+        out = [name for name in advice.excluded if len((held | held_by([name])) & theorem.equal) > theorem.at_most]
         told = [f"it excludes {', '.join(out)}"] if out else []
         if held and len(held) < theorem.at_most:
             told.append(f"it leaves room for one more of equal {', '.join(sorted(theorem.equal - held))}, not for two")

@@ -18,7 +18,7 @@ from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.verdicts import comparison, policy_file
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.finding import judge, plan_of
 from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
 
 _MOST_GROUPS = 8  # that are drawn over time, each as a line
@@ -338,9 +338,9 @@ class _Watched:
     def of(cls, asked: Request, attributes: Sequence[str], total: Cube, named: Mapping[str, Cube]) -> _Watched:
         everyone = total.marginal(attributes)
         cubes = tuple(cube.marginal(attributes) for cube in named.values())
-        whole = judge.finding(asked, everyone)
+        whole = judge(asked, everyone)
         judged = replace(asked, threshold=whole.threshold)
-        return cls(asked, cubes, whole, evidence(judged, judge.plan_of(asked, everyone)[0], everyone, cubes))
+        return cls(asked, cubes, whole, evidence(judged, plan_of(asked, everyone)[0], everyone, cubes))
 
     def series(self, names: Iterable[str], needed: float) -> Series:
         e_values = self.told.e_values or (math.nan,) * len(self.cubes)
@@ -349,7 +349,7 @@ class _Watched:
 
     def _point(self, name: str, cube: Cube, e_value: float) -> Point:
         try:
-            return Point(name, cube.size, e_value, judge.finding(self.asked, cube))
+            return Point(name, cube.size, e_value, judge(self.asked, cube))
         except DataError as error:
             return Point(name, cube.size, e_value, reason=str(error))
 

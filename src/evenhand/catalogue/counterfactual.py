@@ -45,7 +45,7 @@ ENTRIES: tuple[Metric, ...] = (
         family="counterfactual",
         judged_on="value",
         threshold=0.1,
-        home="counterfactual",
+        counted=False,
         question="Would the same person have been predicted otherwise, had they been of another group all along?",
         formula="f(X under A←b) = f(X) for every person of every group a and every other group b",
         compares=(
@@ -90,7 +90,7 @@ finding""",
         family="counterfactual",
         judged_on="value",
         threshold=0.1,
-        home="counterfactual",
+        counted=False,
         question="Does the prediction change when only the column of the attribute is changed?",
         formula="f(b, X) = f(a, X) for every person of every group a and every other group b",
         compares=(

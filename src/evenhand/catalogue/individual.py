@@ -46,7 +46,7 @@ ENTRIES: tuple[Metric, ...] = (
         title="consistency",
         family="individual",
         measures=(RowMeasure("consistency", "consistency", _of_neighbours, "rate", frozenset({"prediction"})),),
-        home="individual",
+        counted=False,
         question="Are people decided like those who are most like them?",
         formula="1 − (1/n) Σᵢ |ŷᵢ − (1/k) Σ_{j ∈ k nearest of i} ŷⱼ|, equal for all groups",
         compares=(
@@ -100,7 +100,7 @@ finding""",
                 frozenset({"score"}),
             ),
         ),
-        home="individual",
+        counted=False,
         question="Do similar people get similar scores?",
         formula="|f(x) − f(y)| ≤ ε for similar x and y; |f(x) − f(y)| ≤ L · d(x, y)",
         compares=(

@@ -9,6 +9,8 @@ given the mean benefit of their group.
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures import entropy
+from evenhand.measures.indices import CellIndex
 
 _SPEICHER = (
     "Speicher, T., Heidari, H., Grgic-Hlaca, N., Gummadi, K. P., Singla, A., Weller, A., & Zafar, M. B. "
@@ -22,7 +24,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="generalized_entropy",
         title="generalized entropy index",
         family="inequality",
-        index="generalized_entropy",
+        index=CellIndex(entropy.generalized_entropy, needs=("label", "prediction"), options={"alpha": 2.0}),
         judged_on="value",
         threshold=None,
         aliases={"generalized_entropy_index": {}},
@@ -63,7 +65,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="theil_index",
         title="Theil index",
         family="inequality",
-        index="theil",
+        index=CellIndex(entropy.theil, needs=("label", "prediction")),
         judged_on="value",
         threshold=None,
         question="How far is the spread of benefit over people from an even one?",
@@ -101,7 +103,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="coefficient_of_variation",
         title="coefficient of variation",
         family="inequality",
-        index="coefficient_of_variation",
+        index=CellIndex(entropy.coefficient_of_variation, needs=("label", "prediction")),
         judged_on="value",
         threshold=None,
         question="How large is the spread of benefit over people, set against its mean?",

@@ -19,7 +19,8 @@ from evenhand.replicas import sums as replicasums
 from evenhand.replicas.dimensions import OF_LABELS
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.sums import Sums
-from evenhand.verdicts import comparison, finding
+from evenhand.verdicts import comparison
+from evenhand.verdicts.finding import row_finding
 from evenhand.verdicts.policy import Policy, Request, request
 
 Split = tuple[Floats, dict[str, Floats]]
@@ -147,7 +148,7 @@ def _finding(measured: Measured, part: Part, split: Split | None, wanted: Reques
     judged = _as_compared(wanted, part)
     sums = judged.sums[row.name]
     own, rest = {row.name: sums.spread()}, {row.name: sums.rest().spread(like=sums)}
-    found = finding.row_finding(wanted, judged.cube, own, rest)
+    found = row_finding(wanted, judged.cube, own, rest)
     note = f"From {measured.replicas} replicas: what other numbers of replicas give is not comparable."
     return replace(
         found,

@@ -14,8 +14,6 @@ from evenhand.core.results import JudgedOn, Verdict
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, nearest, shorten
 from evenhand.inference.intervals import METHODS
-from evenhand.measures.entropy import OPTIONS
-from evenhand.measures.scores import MIN_BIN
 from evenhand.sources.roles import spelling
 
 MIN_GROUP_SIZE = 30
@@ -326,7 +324,7 @@ def request(
     combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
     if combined not in ("worst", "mean", "mean_abs"):
         raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
-    allowed = options_of(metric)
+    allowed = metric.options
     for option in options:
         if option not in allowed:
             raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
@@ -339,11 +337,6 @@ def _misjudged(metric: Metric, kind: object) -> str:
     if metric.judged_on == "value":
         return f"{metric.name} is judged on its value only."
     return f"judged_on={kind!r} does not fit {metric.name}; it takes 'difference' or 'ratio'."
-
-
-def options_of(metric: Metric) -> dict[str, Any]:
-    """What a metric takes beside the usual arguments, with defaults."""
-    return {"min_bin": MIN_BIN} if metric.binned else OPTIONS.get(metric.index or "", {})
 
 
 def _check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:

@@ -11,14 +11,15 @@ import numpy as np
 from evenhand.catalogue.metric import AnyMeasure
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Group, Row, Verdict, spell
+from evenhand.core.results import Estimate, Group, Row, Verdict, number_or_none, spell
 from evenhand.measures.cells import Measure, RowMeasure, reason
 from evenhand.verdicts import comparison, sentences
 from evenhand.verdicts.bounds import draws, pairwise, simultaneous
-from evenhand.verdicts.bounds.simultaneous import TOLERANCE, Bounds, Interval, Judged
+from evenhand.verdicts.bounds.simultaneous import Bounds, Interval, Judged
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.policy import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import passes, verdict
 
 
 class Part:
@@ -80,22 +81,15 @@ class Part:
     @property
     def passes(self) -> bool | None:
         """Is the estimate within the threshold? None where either is missing."""
-        limit, value = self.asked.threshold, self.value
-        if limit is None or math.isnan(value):
-            return None
-        if self.asked.judged_on == "difference":
-            return abs(value) <= limit + TOLERANCE
         two_sided = self.table.base is not None and not self.one_sided
-        return (float(comparison.folded(value)) if two_sided else value) >= limit - TOLERANCE
+        return passes(self.value, self.asked.threshold, self.asked.judged_on, two_sided=two_sided)
 
     @property
     def verdict(self) -> Verdict:
         """Fail when the whole interval is outside, pass when all of it is inside, else inconclusive."""
-        if self.passes is None:
-            return "not judged"
-        if self.bounds.outside:
-            return "fail"
-        return "pass" if self.bounds.inside and self.passes else "inconclusive"
+        within = self.passes
+        inside = self.bounds.inside and within is True
+        return verdict(judged=within is not None, outside=self.bounds.outside, inside=inside)
 
     def rare_groups(self) -> list[str]:
         """The groups that are too rare to be compared, each with its people and its rates."""
@@ -152,11 +146,11 @@ class Part:
                         bin=getattr(row, "bin", None),
                         against=against,
                         n=int(table.support[i, j]),
-                        estimate=estimate(value, (low[j], high[j])),
+                        estimate=Estimate.of(value, low[j], high[j]),
                         difference=difference,
                         ratio=ratio,
-                        p_value=_defined(p[0][i, j]) if p is not None else None,
-                        p_adjusted=_defined(p[1][i, j]) if p is not None else None,
+                        p_value=number_or_none(p[0][i, j]) if p is not None else None,
+                        p_adjusted=number_or_none(p[1][i, j]) if p is not None else None,
                         reason=why(row, group) if math.isnan(value) else None,
                         of_class=getattr(row, "of_class", None),
                     )
@@ -189,7 +183,7 @@ class Part:
         if ends is None:
             return name, Estimate(difference), Estimate(ratio)
         low, high, least, most = (end[i, j] for end in ends)
-        return name, estimate(difference, (low, high)), estimate(ratio, (least, most))
+        return name, Estimate.of(difference, low, high), Estimate.of(ratio, least, most)
 
     def _gap_rows(self) -> list[Row]:
         """The gap in each measure and in each stratum, where that is not what the finding itself says."""
@@ -214,8 +208,8 @@ class Part:
             groups[gap.high] if gap.high is not None else (),
             self.stratum,
             against=spell(groups[gap.low]) if gap.low is not None else self.plan.name,
-            difference=estimate(gap.difference, difference),
-            ratio=estimate(gap.ratio, ratio),
+            difference=Estimate.of(gap.difference, *difference),
+            ratio=Estimate.of(gap.ratio, *ratio),
         )
 
     def sentence(self) -> str:
@@ -241,20 +235,8 @@ class Part:
         return sentences.against(row, several, top, (self.plan.name or "", base), asked.judged_on, ending)
 
 
-def _defined(p: float) -> float | None:
-    return None if math.isnan(p) else float(p)
-
-
 def why(row: AnyMeasure, group: Group) -> str:
     """Why a value is undefined."""
     if isinstance(row, RowMeasure):
         return f"{row.title} gave no number for {spell(group)}"
     return reason(row, spell(group))
-
-
-def estimate(value: float, ends: Interval) -> Estimate:
-    """A value with its interval; none where either is undefined."""
-    low, high = float(ends[0]), float(ends[1])
-    if math.isnan(value) or math.isnan(low) or math.isnan(high):
-        return Estimate(value)
-    return Estimate(value, low, high)

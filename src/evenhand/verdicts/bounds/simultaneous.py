@@ -17,10 +17,10 @@ from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.policy import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import TOLERANCE
 
 Interval = tuple[float, float]
 
-TOLERANCE = 1e-9
 _NONE: Interval = (float("nan"), float("nan"))
 
 
