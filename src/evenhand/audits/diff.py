@@ -22,7 +22,7 @@ from evenhand.audits.audit import Audit, attribute_sets
 from evenhand.catalogue import METRICS
 from evenhand.core import frames, records, wording
 from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
-from evenhand.errors import CallError
+from evenhand.errors import CallError, join_names
 from evenhand.verdicts import comparison
 from evenhand.verdicts.verdict import overall
 
@@ -384,7 +384,7 @@ def _without(members: list[Member], others: list[Member]) -> tuple[Member, ...]:
 
 def _listed(one: Audit) -> str:
     names = list(dict.fromkeys(f"{f.metric} on {' × '.join(f.attributes)}" for f in one.findings))
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") if names else "none"
+    return join_names(names, 3) if names else "none"
 
 
 def _notes(first: Audit, second: Audit) -> Iterable[str]:

@@ -21,7 +21,7 @@ from evenhand.core import records
 from evenhand.core.arrays import Floats
 from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, spell
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, join_names, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
 from evenhand.measures.scores import POSITIVE, Binned
@@ -29,7 +29,8 @@ from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
 _ODDS = measures.measure("base_rate_odds", numerator="FN TP", denominator="TN FP", unit="ratio")
-_MOST_LINES = 20
+_MOST_LINES = 20  # of the table of groups
+_MOST_NAMES = 5  # of groups in one note
 _NAME_WIDTH = 32
 
 
@@ -272,7 +273,7 @@ class _Reading:
         told = []
         for why in dict.fromkeys(why for why in self.left_out if why is not None):
             who = [spell(name) for name, other in zip(self.names, self.left_out, strict=True) if other == why]
-            told.append(f"Not compared ({why}): {impossibility_text.listed(who)}.")
+            told.append(f"Not compared ({why}): {join_names(who, _MOST_NAMES)}.")
         if self.lost:
             told.append(f"{self.lost:,} people without a label or a decision count in nothing here.")
         if self.strata:

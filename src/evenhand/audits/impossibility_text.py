@@ -13,8 +13,6 @@ from evenhand.audits.least_gaps import Held
 from evenhand.core.results import Estimate, Group, spell
 from evenhand.core.wording import amount, distance, reach
 
-_MOST_NAMES = 5
-
 PPV, FPR, FNR = "predictive_parity", "predictive_equality", "false_negative_rate_parity"
 CALIBRATION, POSITIVES, NEGATIVES = "calibration", "balance_for_positive_class", "balance_for_negative_class"
 
@@ -158,12 +156,6 @@ def together(facts: Facts) -> tuple[Together, ...]:
 def percent(value: float) -> str:
     """A rate in a table."""
     return "-" if math.isnan(value) else f"{100 * value:.1f} %"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Some names in a sentence, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _implied(facts: Facts) -> str:

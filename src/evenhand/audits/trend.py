@@ -10,9 +10,8 @@ from typing import Any
 
 from evenhand.audits.audit import Audit, attribute_sets
 from evenhand.audits.evidence import Evidence, Suspect, evidence
-from evenhand.catalogue import find
 from evenhand.core import frames
-from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, spell
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
 from evenhand.core.wording import distance, limit_figure
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
@@ -139,7 +138,7 @@ class Series:
         money: list[tuple[object, ...]] = []
         for i, point in enumerate(self.points, 1):
             got = point.value
-            gaps.append((value, i, _plain(got.value), got.low, got.high, point.people, point.period))
+            gaps.append((value, i, number_or_none(got.value), got.low, got.high, point.people, point.period))
             money.append(("evidence", i, _log10(point.e_value), point.period))
         if self.whole.threshold is not None:
             ends = [(i, point) for i, point in enumerate(self.points, 1) if i in (1, len(self.points))]
@@ -299,15 +298,11 @@ def _with_thresholds(policy: Policy, threshold: Mapping[str, float] | float | No
     if threshold is None:
         return policy
     if isinstance(threshold, Mapping):
-        new = dict(threshold)
-    else:
-        chosen = [metrics] if isinstance(metrics, str) else list(metrics or policy.required or ())
-        if not chosen or not all(isinstance(name, str) for name in chosen):
-            raise CallError("a threshold alone needs metrics= by name: or give threshold={'equalized_odds': 0.05}.")
-        new = dict.fromkeys(chosen, threshold)
-    renewed = {find(name)[0].name for name in new}
-    kept = {name: limit for name, limit in policy.thresholds.items() if name not in renewed}
-    return replace(policy, thresholds={**kept, **new})
+        return policy.with_thresholds(threshold)
+    chosen = [metrics] if isinstance(metrics, str) else list(metrics or policy.required or ())
+    if not chosen or not all(isinstance(name, str) for name in chosen):
+        raise CallError("a threshold alone needs metrics= by name: or give threshold={'equalized_odds': 0.05}.")
+    return policy.with_thresholds(dict.fromkeys(chosen, threshold))
 
 
 def _periods(cubes: Any) -> dict[str, Cube]:
@@ -381,11 +376,7 @@ def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]
 def _line(i: int, period: str, row: Row) -> tuple[object, ...]:
     got = row.estimate or UNDEFINED
     name = spell(row.group) if not row.stratum else f"{spell(row.group)} in {spell(row.stratum)}"
-    return name, i, _plain(got.value), got.low, got.high, row.n, period
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return name, i, number_or_none(got.value), got.low, got.high, row.n, period
 
 
 def _log10(value: float) -> float | None:
