@@ -254,14 +254,14 @@ def test_advice_that_excludes_itself_says_so():
     [
         ({}, r"ground_truth= is missing.*True, False"),
         ({"ground_truth": True}, r"priority= is missing. What matters most\?.*'both_errors'"),
-        ({"ground_truth": "perhaps", "priority": "selection"}, r"ground_truth='perhaps' is no answer; it is True"),
-        ({"ground_truth": 1, "priority": "selection"}, r"ground_truth=1 is no answer"),
+        ({"ground_truth": "perhaps", "priority": "selection"}, r"ground_truth='perhaps' is not an answer; it is True"),
+        ({"ground_truth": 1, "priority": "selection"}, r"ground_truth=1 is not an answer"),
         ({"ground_truth": True, "priority": "both_erors"}, r"did you mean 'both_errors'\?"),
-        ({"ground_truth": True, "priority": 5}, r"priority=5 is no answer"),
-        ({"ground_truth": True, "priority": "selection", "legal": "us"}, r"legal='us' is no answer"),
+        ({"ground_truth": True, "priority": 5}, r"priority=5 is not an answer"),
+        ({"ground_truth": True, "priority": "selection", "legal": "us"}, r"legal='us' is not an answer"),
         ({"ground_truth": True, "priority": "selection", "legal": None}, r"legal= is missing"),
         ({"ground_truth": False, "priority": "both_errors"}, r"without ground truth nobody knows: give the label"),
-        ({"ground_truth": False, "priority": "probabilty"}, r"priority='probabilty' is no answer; there are: 'sel"),
+        ({"ground_truth": False, "priority": "probabilty"}, r"priority='probabilty' is not an answer; there are: 'sel"),
     ],
 )
 def test_unknown_answers(answers, message):

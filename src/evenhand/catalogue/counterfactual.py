@@ -63,9 +63,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the graph is right: above all that every cause of two of its nodes is in it. That the mechanisms "
-            "fit, so that the noise of a person can be told from their row; the residual checks in the notes say where "
-            "they do not. That it makes sense to ask what a person would have been like with another race or sex, "
-            "which is disputed."
+            "fit, so that the noise of a person can be computed from their row; the residual checks in the notes say "
+            "where they do not. That it makes sense to ask what a person would have been like with another race or "
+            "sex, which is disputed."
         ),
         harm=("allocation",),
         limits=(

@@ -62,7 +62,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the features and their distance say who is alike in what matters, which somebody has to decide: it "
-            "differs from domain to domain. That a feature which is no reason to decide differently was left out. "
+            "differs from domain to domain. That features which do not justify different decisions were left out. "
             "That the neighbours found are near enough to be compared at all."
         ),
         harm=("allocation",),

@@ -30,8 +30,7 @@ ENTRIES: tuple[Metric, ...] = (
         aliases={"generalized_entropy_index": {}},
         question="How unevenly do right and wrong decisions spread benefit over people?",
         formula=(
-            "GE(α) = 1 / (n α (α − 1)) · Σ [(b_i / μ)^α − 1], b_i = 1 + Ŷ_i − Y_i, μ the mean of b; "
-            "α = 2 unless told otherwise"
+            "GE(α) = 1 / (n α (α − 1)) · Σ [(b_i / μ)^α − 1], b_i = 1 + Ŷ_i − Y_i, μ the mean of b; α = 2 by default"
         ),
         compares=(
             "The benefit of every person with the mean benefit. The index is the sum of a part between the "

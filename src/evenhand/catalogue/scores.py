@@ -52,7 +52,7 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The mean score of each group. The label plays no part, and people without one count too. The gap is "
             "in the units of the score: the default tolerance of 0.1 is meant for a score from 0 to 1, and has to "
-            "be chosen anew for any other."
+            "be chosen again for any other."
         ),
         when=(
             "Use it when the score itself is what people get: a price, a mark, a place in a queue, a number shown "

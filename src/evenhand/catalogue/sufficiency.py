@@ -1,7 +1,7 @@
 """Sufficiency: does a decision mean the same, whatever the group?
 
-These metrics fix the decision and compare what happened next: of those told yes, how many turned out
-positive; of those told no, how many turned out negative. They look at the decision from the side of whoever
+These metrics fix the decision and compare what happened next: of those who got a yes, how many turned out
+positive; of those who got a no, how many turned out negative. They look at the decision from the side of whoever
 has to act on it.
 """
 

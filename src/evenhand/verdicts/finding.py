@@ -80,7 +80,7 @@ def judge(request: Request, cube: Cube) -> Finding:
 
 
 def _measures(request: Request, cube: Cube) -> Sequence[AnyMeasure]:
-    """The measures that a metric compares in this cube: for each calibration bin, outcome band or class one."""
+    """The measures that are compared in this cube: the metric's own, or one for each bin, outcome band or class."""
     metric = request.metric
     if metric.binned and cube.scores is not None:
         reading = cube.scores.reading
@@ -92,7 +92,7 @@ def _measures(request: Request, cube: Cube) -> Sequence[AnyMeasure]:
 
 
 def _to_scale(request: Request, cube: Cube) -> Request:
-    """A default threshold on mean scores is a share of the score's range: 0.1 of 0 to 1, 0.9 of 1 to 10."""
+    """The request with a default threshold on mean scores as a share of their range: 0.1 of 0 to 1, 0.9 of 1 to 10."""
     if not request.by_range or cube.scores is None or request.threshold is None:
         return request
     bins = cube.scores.bins
@@ -161,7 +161,7 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
 
 
 def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
-    """What the groups of a cube are compared with, and by whose convention."""
+    """What the groups of a cube are compared with, and the convention that was requested."""
     convention = comparison.find_convention(request.convention)
     sizes = dict.fromkeys(cube.groups, 0)
     for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
@@ -253,7 +253,7 @@ def _notes(request: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
         notes.append(f"Nothing could be compared in the {join_names(lost, 6)}.")
     alone = [spell(part.stratum) for part in parts if len(parts) > 1 and math.isnan(part.gap.difference)]
     if alone:
-        notes.append(f"In {join_names(alone, 6)} nothing could be compared. A pass says nothing of it.")
+        notes.append(f"In {join_names(alone, 6)} nothing could be compared. A pass says nothing about it.")
     rare = dict.fromkeys(group for part in parts for group in part.rare_groups())
     if rare:
         share = 100 * request.policy.min_group_share
@@ -263,7 +263,7 @@ def _notes(request: Request, cube: Cube, parts: Sequence[Part]) -> list[str]:
     missing = int(sum(n for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True) if None in group))
     if missing:
         share = missing / cube.size
-        qualified = " A pass says nothing of them." if share > MISSING_SHARE_NOTED else ""
+        qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
     return notes
 
