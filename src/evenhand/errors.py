@@ -58,10 +58,18 @@ class Problems:
 
 def listing(values: Iterable[object], most: int = 8) -> str:
     """Some values, quoted, in a sentence: 'a', 'b' and 3 more."""
-    shown = [shorten(repr(value)) for value in values]
-    if len(shown) <= most:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
+    return join_names((shorten(repr(value)) for value in values), most)
+
+
+def join_names(names: Iterable[str], most: int, *, mark: str = ", ", noun: str = "") -> str:
+    """The first names, as they are, and how many more there are; `noun` says of what.
+
+    >>> join_names(["a", "b", "c", "d"], 2), join_names(["a", "b", "c"], 2, mark="; ", noun="files")
+    ('a, b and 2 more', 'a; b and 1 more files')
+    """
+    every = list(names)
+    more = len(every) - most
+    return mark.join(every[:most]) + (f" and {more} more{noun and ' ' + noun}" if more > 0 else "")
 
 
 def shorten(text: str, most: int = 80) -> str:

@@ -325,6 +325,17 @@ def test_nothing_is_printed_outside_the_command_line(module):
     assert "print" not in calls
 
 
+def test_findings_are_made_in_one_module():
+    """Elsewhere a finding is only changed (`replace`) or read from a saved audit, by `core.records`."""
+    makers = {
+        module
+        for module in MODULES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Finding"
+    }
+    assert makers == {"verdicts.finding"}
+
+
 # The one place that loads a pickle: a model named on the command line, and only with --trust.
 TRUSTED = {("cli.counterfactual", "joblib.load")}
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.audits.least_gaps import Held, smallest_gap
+from evenhand.audits.least_gaps import BaseRates, smallest_gap
 from evenhand.core.results import spell
 from evenhand.errors import CallError
 from support.hostile import NAMES
@@ -197,7 +197,7 @@ def test_the_intervals_cover(rates):
     rng = np.random.default_rng(1)
     n, p, t, f = np.array([800, 500]), np.array(rates), np.array([0.7, 0.6]), np.array([0.4, 0.3])
     expected = np.stack([n * (1 - p) * (1 - f), n * (1 - p) * f, n * p * (1 - t), n * p * t], axis=1)
-    truth = smallest_gap(Held.of(expected))
+    truth = smallest_gap(BaseRates.of(expected))
     covered = 0
     for _ in range(60):
         positives = rng.binomial(n, p)

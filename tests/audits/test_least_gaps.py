@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evenhand.audits import least_gaps
-from evenhand.audits.least_gaps import Held, frontier, implied_rates, smallest_gap
+from evenhand.audits.least_gaps import BaseRates, frontier, implied_rates, smallest_gap
 
 TIGHT = ((70, 30, 55, 45), (220, 55, 45, 55))  # all gaps are .1, and cannot be less: see test_theorems
 
 
-def held(*groups: tuple[float, float, float, float]) -> Held:
-    return Held.of(np.array(groups, dtype=float))
+def held(*groups: tuple[float, float, float, float]) -> BaseRates:
+    return BaseRates.of(np.array(groups, dtype=float))
 
 
 # --- brute force
@@ -32,11 +32,11 @@ def test_every_small_table_with_equal_ppv_and_fnr_has_the_implied_gap():
     pairs = np.argwhere(np.triu(same))
     assert len(pairs) > 300
     for i, j in pairs:
-        both = Held.of(cells[[i, j]])
+        both = BaseRates.of(cells[[i, j]])
         assert np.ptp(implied_rates(both)) == pytest.approx(abs(fpr[i] - fpr[j]), abs=1e-12)
 
 
-def attained(both: Held, tpr: np.ndarray, fpr: np.ndarray) -> np.ndarray:
+def attained(both: BaseRates, tpr: np.ndarray, fpr: np.ndarray) -> np.ndarray:
     """The largest gap of rates [groups, ...]; infinite where rates are none."""
     right = both.positives.reshape(-1, *[1] * (tpr.ndim - 1)) * tpr
     wrong = both.negatives.reshape(-1, *[1] * (fpr.ndim - 1)) * fpr
@@ -52,7 +52,7 @@ def attained(both: Held, tpr: np.ndarray, fpr: np.ndarray) -> np.ndarray:
 def test_no_small_table_beats_the_smallest_gap():
     for p1, n1, p2, n2 in itertools.product((1, 4), (1, 3), (1, 3), (2, 5)):
         for tp, fp in itertools.product(range(1, p1 + p2 + 1), range(1, n1 + n2 + 1)):
-            both = Held(np.array([p1, p2], float), np.array([n1, n2], float), tp / (p1 + p2), fp / (n1 + n2))
+            both = BaseRates(np.array([p1, p2], float), np.array([n1, n2], float), tp / (p1 + p2), fp / (n1 + n2))
             tp1, fp1 = np.meshgrid(np.arange(p1 + 1), np.arange(n1 + 1))
             tpr, fpr = np.array([tp1 / p1, (tp - tp1) / p2]), np.array([fp1 / n1, (fp - fp1) / n2])
             assert attained(both, tpr, fpr).min() >= smallest_gap(both) - 1e-12
@@ -61,7 +61,7 @@ def test_no_small_table_beats_the_smallest_gap():
 @pytest.mark.parametrize("seed", range(30))
 def test_the_smallest_gap_of_two_groups_is_that_of_a_fine_grid(seed):
     rng = np.random.default_rng(seed)
-    both = Held(*rng.integers(1, 50, (2, 2)).astype(float), *rng.choice([0.05, 0.3, 0.5, 0.8, 0.97, 1.0], 2))
+    both = BaseRates(*rng.integers(1, 50, (2, 2)).astype(float), *rng.choice([0.05, 0.3, 0.5, 0.8, 0.97, 1.0], 2))
     less, more = np.meshgrid(np.linspace(-1, 1, 801), np.linspace(-1, 1, 801))
     of_positives, of_negatives = both.positives / both.positives.sum(), both.negatives / both.negatives.sum()
     tpr = both.tpr + np.array([of_positives[1] * less, -of_positives[0] * less])
@@ -75,7 +75,7 @@ def test_the_smallest_gap_of_two_groups_is_that_of_a_fine_grid(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_smallest_gap_of_three_groups_is_that_of_a_grid(seed):
     rng = np.random.default_rng(seed)
-    all_three = Held(rng.integers(20, 60, 3).astype(float), rng.integers(20, 60, 3).astype(float), 0.6, 0.4)
+    all_three = BaseRates(rng.integers(20, 60, 3).astype(float), rng.integers(20, 60, 3).astype(float), 0.6, 0.4)
     epsilon = smallest_gap(all_three)
     # Nothing farther than this from the pooled rates can be better.
     away = np.linspace(-1.2 * epsilon, 1.2 * epsilon, 21)
@@ -87,7 +87,7 @@ def test_the_smallest_gap_of_three_groups_is_that_of_a_grid(seed):
     assert epsilon * (1 - least_gaps.PROOF) <= least <= epsilon + 0.3 * epsilon
 
 
-def can_be(problem: Held, low: float, high: float, gap: float) -> bool:
+def can_be(problem: BaseRates, low: float, high: float, gap: float) -> bool:
     """Are there rates with all PPVs in [low, high] and error rates at most `gap` apart? As plainly as it can be put."""
     many = len(problem.odds)
     eye, none = np.eye(many), np.zeros((many, many))
@@ -108,7 +108,7 @@ def can_be(problem: Held, low: float, high: float, gap: float) -> bool:
     return linprog(np.zeros(2 * many), rows, limits, pooled, totals, bounds=(0, 1)).status == 0
 
 
-def beaten(problem: Held, epsilon: float) -> bool:
+def beaten(problem: BaseRates, epsilon: float) -> bool:
     """Can all gaps be held within less than ε? Scans where the lowest PPV may lie, range by range."""
     ranges = [(max(problem.ppv - epsilon, 0.0), problem.ppv)]
     while ranges:
@@ -124,13 +124,13 @@ def beaten(problem: Held, epsilon: float) -> bool:
 def test_no_rates_of_many_groups_beat_the_smallest_gap(seed):
     rng = np.random.default_rng(seed)
     cells = np.round(np.exp(rng.uniform(0, 6, (rng.integers(3, 6), 4))))
-    problem = Held.of(cells)
+    problem = BaseRates.of(cells)
     epsilon = smallest_gap(problem)
     assert not beaten(problem, epsilon * (1 - 1.5 * least_gaps.PROOF))
     assert can_be_held(problem, epsilon * (1 + 1e-6))
 
 
-def can_be_held(problem: Held, epsilon: float) -> bool:
+def can_be_held(problem: BaseRates, epsilon: float) -> bool:
     """Is there a window for which the plain program finds rates? On a fine scan."""
     windows = np.linspace(problem.ppv - epsilon, problem.ppv, 400)
     return any(can_be(problem, max(low, 0.0), min(low + epsilon * 1.01, 1.0), epsilon * 1.01) for low in windows)
@@ -138,7 +138,7 @@ def can_be_held(problem: Held, epsilon: float) -> bool:
 
 def test_two_groups_by_search_and_in_closed_form():
     for seed in range(8):
-        both = Held.of(np.random.default_rng(seed).integers(1, 40, (2, 4)).astype(float))
+        both = BaseRates.of(np.random.default_rng(seed).integers(1, 40, (2, 4)).astype(float))
         searched = least_gaps._Search(both, 1.0, 1.0).least([both.everywhere], least_gaps.PROOF)[0]
         assert searched == pytest.approx(smallest_gap(both), rel=1e-6)
 
@@ -152,7 +152,7 @@ def test_groups_with_one_base_rate_count_as_one():
 def test_rare_outcomes_lose_no_precision():
     """A thousand times as rare in labels and decisions: the programs are relative."""
     three = np.array([[9e6, 2e3, 3e2, 7e2], [8e6, 9e2, 1e3, 8e2], [5e6, 3e3, 6e2, 2e2]])
-    problem = Held.of(three)
+    problem = BaseRates.of(three)
     epsilon = smallest_gap(problem)
     assert 0 < epsilon < 0.2
     assert not beaten(problem, epsilon * 0.985)
@@ -162,7 +162,7 @@ def test_rare_outcomes_lose_no_precision():
 
 
 def test_the_curve_of_two_groups():
-    both = Held.of(np.array(TIGHT, dtype=float))
+    both = BaseRates.of(np.array(TIGHT, dtype=float))
     curve = np.array(frontier(both))
     assert curve[0] == pytest.approx([np.ptp(both.ppvs(both.everywhere)), 0])
     assert curve[-1][0] == 0
@@ -194,16 +194,16 @@ def test_the_smallest_gap_of_many_is_never_more_than_what_was_observed(groups):
     tn, fp, fn, tp = cells.T
     rates = tp / (fn + tp), fp / (tn + fp)
     largest = max(np.ptp(tp / (tp + fp)), *(np.ptp(part) for part in rates))
-    assert 0 <= smallest_gap(Held.of(cells), rates) <= largest + 1e-9
+    assert 0 <= smallest_gap(BaseRates.of(cells), rates) <= largest + 1e-9
 
 
 @settings(max_examples=6)
 @given(st.lists(cells, min_size=3, max_size=4), st.integers(2, 50))
 def test_neither_order_nor_scale_matters_for_many(groups, factor):
-    problem = Held.of(np.array(groups, dtype=float))
+    problem = BaseRates.of(np.array(groups, dtype=float))
     epsilon = smallest_gap(problem)
     for other in (groups[::-1], [[factor * n for n in part] for part in groups]):
-        assert smallest_gap(Held.of(np.array(other, dtype=float))) == pytest.approx(
+        assert smallest_gap(BaseRates.of(np.array(other, dtype=float))) == pytest.approx(
             epsilon, rel=2 * least_gaps.PROOF, abs=1e-9
         )
 
@@ -211,7 +211,7 @@ def test_neither_order_nor_scale_matters_for_many(groups, factor):
 @settings(max_examples=40)
 @given(cells, cells)
 def test_more_unequal_base_rates_force_more(first, second):
-    problem = Held.of(np.array([first, second], dtype=float))
+    problem = BaseRates.of(np.array([first, second], dtype=float))
     gap = float(np.ptp(problem.odds))
     if problem.free:
         return

@@ -115,7 +115,7 @@ def test_exfairness_too_few_in_a_group():
         prediction=[1] * len(groups), sensitive=groups, min_group_size=case["params"]["min_per_group"]
     )
     assert (found.passes, found.verdict) == (True, "inconclusive")
-    assert found.notes[0] == "Fewer than 10 rows to measure on: 1. No pass rests on them."
+    assert found.notes[0] == "Fewer than 10 rows to measure on: 1. Too few to support a pass."
 
 
 @some("exf-cm-")

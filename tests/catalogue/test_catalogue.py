@@ -31,11 +31,12 @@ from evenhand.catalogue import (
     sufficiency,
     uncertainty,
 )
-from evenhand.catalogue.metric import INDEX_NEEDS
+from evenhand.catalogue.exclusions import THEOREMS
 from evenhand.errors import CallError
 from evenhand.measures import cells
 from evenhand.measures.regression import REGRESSION_MEASURES
 from evenhand.measures.scores import SCORE_MEASURES
+from evenhand.verdicts.finding import FINDERS
 
 FAMILIES = (
     independence,
@@ -170,7 +171,7 @@ def test_a_source_is_cited_in_one_way():
 
 @every_metric
 def test_a_metric_compares_measures_or_is_an_index(entry):
-    if entry.home is not None:  # measured from more than counts, by a function of its own
+    if not entry.counted:  # measured from more than counts, by a function of its own
         assert entry.index is None
         assert not entry.binned
         return
@@ -180,19 +181,23 @@ def test_a_metric_compares_measures_or_is_an_index(entry):
         assert (name in REGRESSION_MEASURES) == (entry.family == "regression")
         assert name in {**cells.MEASURES, **SCORE_MEASURES, **REGRESSION_MEASURES}
     if entry.index is not None:
-        assert entry.index in INDEX_NEEDS
+        assert type(entry.index) in FINDERS
     assert entry.needs or entry.family == "dependence"  # which takes what there is
     assert entry.needs <= {"label", "prediction", "score"}
 
 
-def test_every_index_has_an_entry():
-    assert {entry.index for entry in ENTRIES} - {None} == set(INDEX_NEEDS)
+def test_every_kind_of_index_has_an_entry():
+    assert {type(entry.index) for entry in ENTRIES if entry.index is not None} == set(FINDERS)
+
+
+def test_what_a_criterion_holds_equal_is_named_by_a_theorem():
+    assert {equal for entry in ENTRIES for equal in entry.holds_equal} == {e for each in THEOREMS for e in each.equal}
 
 
 @every_metric
 def test_judged_on_suits_the_threshold(entry):
     expected = {"difference": 0.1, "ratio": 0.8, "value": None}
-    if entry.home is not None:  # on scales of their own, of which some have no limit that suits every model
+    if not entry.counted:  # on scales of their own, of which some have no limit that suits every model
         return
     if entry.name != "regression_demographic_parity":  # a gap in rates at the worst place to draw a line
         assert entry.threshold == expected[entry.judged_on]
@@ -201,7 +206,7 @@ def test_judged_on_suits_the_threshold(entry):
 
 
 def test_needs_follow_the_family():
-    for entry in (each for each in ENTRIES if each.home is None):
+    for entry in (each for each in ENTRIES if each.counted):
         wanted = {"independence": {"prediction"}, "data": {"label"}}.get(entry.family, {"label", "prediction"})
         if entry.family in ("scores", "distances"):
             wanted = {"score"} | (entry.needs & {"label"})

@@ -54,7 +54,7 @@ def test_chance_alone_is_told():
     """Ten bands and ten bins of 1,000 independent people: the mean is about 0.17, as in published simulations."""
     random = np.random.default_rng(0)
     table = np.histogram2d(random.random(1000), random.random(1000), bins=10)[0]
-    found = dependence.against_chance(table, "maximal_correlation", 500, 0)
+    found = dependence.against_chance(table, dependence.maximal_correlation, 500, 0, power=0.5)
     assert found.null_mean == pytest.approx(0.167, abs=0.02)
     assert found.p_value > 0.01
 
@@ -62,7 +62,9 @@ def test_chance_alone_is_told():
 def test_the_null_of_many_people_shrinks_as_it_should():
     """Drawn with fewer people than there are, and scaled: the mean of mutual information is (I−1)(J−1)/2n."""
     table = np.full((5, 10), 2e7)
-    found = dependence.against_chance(table, "mutual_information", 400, 0)
+    found = dependence.against_chance(
+        table, dependence.mutual_information, 400, 0, power=1.0, chance=dependence.chance_information
+    )
     assert found.null_mean == pytest.approx(dependence.chance_information(table), rel=0.1)
 
 
@@ -70,7 +72,7 @@ def test_p_values_keep_their_size():
     random, p = np.random.default_rng(5), []
     for i in range(200):
         table = np.histogram2d(random.random(300), random.random(300), bins=(5, 4))[0]
-        p.append(dependence.against_chance(table, "maximal_correlation", 199, i).p_value)
+        p.append(dependence.against_chance(table, dependence.maximal_correlation, 199, i, power=0.5).p_value)
     assert np.mean(np.array(p) <= 0.05) < 0.10
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,11 +18,10 @@ from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import every_measure
 from evenhand.sources import roles as reading
 from evenhand.verdicts import comparison, policy_file, row_measures
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.finding import check_roles, judge
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
-
-MOST_GROUPS = 1000
+from evenhand.verdicts.verdict import overall
 
 # Computes a metric made of functions of the rows, on some of the attributes.
 RowEvaluator = Callable[[Request, Cube], Finding]
@@ -31,7 +29,7 @@ RowEvaluator = Callable[[Request, Cube], Finding]
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found: findings, notes, the cube they rest on, and the verdict of the policy."""
+    """The result of audit(): findings, notes, the cube they were computed from, and the verdict of the policy."""
 
     cube: Cube
     policy: Policy
@@ -45,12 +43,12 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """Judged by the required metrics, on the attributes that the policy names, and by no others."""
+        """The verdict of the required metrics, on the sets of attributes that the policy names; others do not count."""
         deciding = [finding.verdict for finding in self.findings if self.decides(finding)]
-        return judge.overall([self.policy.counted(verdict) for verdict in deciding])
+        return overall([self.policy.counted(verdict) for verdict in deciding])
 
     def decides(self, finding: Finding) -> bool:
-        """Does this finding count in the verdict?"""
+        """Whether this finding counts in the verdict."""
         return finding.metric in self.required and self.policy.decides_on(finding.attributes)
 
     def add(self, *findings: Finding) -> Audit:
@@ -84,15 +82,15 @@ class Audit:
         """Every measure of every group, with its interval, counts and the reason where one is undefined."""
         names = ("attributes", "stratum", "group", "measure", "class", "value", "low", "high", "n", "reason")
         columns: dict[str, list[Any]] = {name: [] for name in names}
-        for attributes in attribute_sets(self.cube, True)[0]:
+        for attributes in self.cube.attribute_sets()[0]:
             part = self.cube.marginal(attributes)
-            for told in every_measure(part, self.policy.confidence):
-                row = told.measure
+            for measured in every_measure(part, self.policy.confidence):
+                row = measured.measure
                 for i, (stratum, group) in enumerate(part.pairs):
-                    why = row.reason(spell(group)) if np.isnan(told.values[i]) else None
-                    numbers = [float(part[i]) for part in (told.values, told.low, told.high)]
-                    place = (" × ".join(attributes), spell(stratum), spell(group), row.name)
-                    line = (*place, row.of_class, *numbers, int(told.support[i]), why)
+                    why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
+                    numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
+                    names_of_line = (" × ".join(attributes), spell(stratum), spell(group), row.name)
+                    line = (*names_of_line, row.of_class, *numbers, int(measured.support[i]), why)
                     for key, item in zip(names, line, strict=True):
                         columns[key].append(item)
         if not self.cube.meaning.control:
@@ -212,8 +210,8 @@ def audit(
     arguments = row_measures.reusable(arguments)
     cube = Cube.count(data, **arguments)
 
-    def from_rows(asked: Request, part: Cube) -> Finding:
-        return row_measures.finding(asked, part, data, arguments)
+    def from_rows(wanted: Request, part: Cube) -> Finding:
+        return row_measures.finding(wanted, part, data, arguments)
 
     return audit_cube(
         cube,
@@ -245,14 +243,14 @@ def audit_cube(
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
     policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
     notes = _data_notes(cube)
-    asked = _choose(cube, chosen_metrics(metrics), policy, notes)
+    chosen_names = _choose(cube, chosen_metrics(metrics), policy, notes)
     reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
-    sets, left_out = attribute_sets(cube, policy.intersections)
+    sets, left_out = cube.attribute_sets(policy.intersections)
     notes += left_out
     required = policy.required_for(cube)
     chosen = policy.required is not None or policy.metrics is not None or metrics is not None
     if chosen and policy.required is None:
-        required = tuple(dict.fromkeys(find(name)[0].name for name in asked))
+        required = tuple(dict.fromkeys(find(name)[0].name for name in chosen_names))
     deciding = sum(policy.decides_on(attributes) for attributes in sets)
     if required and not deciding:
         raise CallError(
@@ -263,7 +261,7 @@ def audit_cube(
     strict = _strict(policy, len(required) * deciding)
     for attributes in sets:
         part = cube.marginal(attributes)
-        for name in asked:
+        for name in chosen_names:
             decides = policy.decides_on(attributes) and find(name)[0].name in required
             wanted = make_request(name, policy=strict if decides else policy, reference=reference)
             if any(row.made_of == "rows" for row in wanted.metric.rows):
@@ -271,10 +269,10 @@ def audit_cube(
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
                 findings.append(row_evaluator(wanted, part))
             else:
-                findings.append(judge.finding(wanted, part))
-    found = Audit(cube, policy, _adjusted(findings, policy), (), required, frame_kind)
-    ordered = sorted(found.findings, key=lambda finding: not found.decides(finding))
-    return replace(found, findings=tuple(ordered), notes=(*notes, *_judging_notes(found, chosen)))
+                findings.append(judge(wanted, part))
+    audited = Audit(cube, policy, _adjusted(findings, policy), (), required, frame_kind)
+    ordered = sorted(audited.findings, key=lambda finding: not audited.decides(finding))
+    return replace(audited, findings=tuple(ordered), notes=(*notes, *_judging_notes(audited, chosen)))
 
 
 _ON = {
@@ -284,12 +282,12 @@ _ON = {
 }
 
 
-def _judging_notes(found: Audit, chosen: bool) -> list[str]:
-    """What decides, and how the policy wants it read; `chosen` says whether somebody chose what decides."""
-    policy, judged = found.policy, ", ".join(found.required)
+def _judging_notes(audited: Audit, chosen: bool) -> list[str]:
+    """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
+    policy, judged = audited.policy, ", ".join(audited.required)
     on = _ON[policy.on]
-    limits = [finding.threshold for finding in found.findings if found.decides(finding)]
-    if not found.required:
+    limits = [finding.threshold for finding in audited.findings if audited.decides(finding)]
+    if not audited.required:
         notes = ["No metric is required, so nothing is judged."]
     elif all(limit is None for limit in limits):
         notes = [f"Shown and not judged {on}: {judged}."]
@@ -308,14 +306,14 @@ def _judging_notes(found: Audit, chosen: bool) -> list[str]:
 
 
 def _strict(policy: Policy, deciding: int) -> Policy:
-    """With familywise="audit", the findings that decide share one error probability."""
+    """The policy for findings that decide: with familywise="audit" they share one error probability."""
     if policy.familywise == "finding" or deciding < 2:
         return policy
     return replace(policy, confidence=1 - (1 - policy.confidence) / deciding)
 
 
 def _adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
-    """Every p-value of the audit corrected for how many different questions were asked."""
+    """The findings with p-values corrected for the number of different tests in the audit."""
     p = [np.nan if finding.p_value is None else finding.p_value for finding in findings]
     first = multiplicity.distinct([finding.counts for finding in findings])
     corrected = multiplicity.adjust(p, policy.correction, first)
@@ -325,25 +323,11 @@ def _adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...
     )
 
 
-def attribute_sets(cube: Cube, intersections: bool | int) -> tuple[list[tuple[str, ...]], list[str]]:
-    """The attributes one by one, then their intersections; those with too many groups are named in a note."""
-    names = cube.meaning.sensitive
-    deepest = len(names) if intersections is True else max(int(intersections), 1)
-    sets, notes = [], []
-    for size in range(1, min(deepest, len(names)) + 1):
-        for attributes in itertools.combinations(names, size):
-            groups = len({tuple(group[names.index(name)] for name in attributes) for group in cube.groups})
-            if size > 1 and groups > MOST_GROUPS:
-                notes.append(f"{' × '.join(attributes)} has {groups:,} groups, more than {MOST_GROUPS:,}: left out.")
-            else:
-                sets.append(attributes)
-    return sets, notes
-
-
 def _choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: list[str]) -> list[Any]:
-    """What to compute: what was asked for by name, else what the policy names and the data allows, else all of that.
+    """The metrics to compute: those that the caller names, else those of the policy that the data allows, else all.
 
-    What is required is always among it, under the name that the policy gives it: an alias may preset how it is judged.
+    Required metrics are always included, under the name that the policy gives them: an alias may preset how a metric is
+    judged.
     """
     if metrics is None and policy.metrics is None:
         metrics = _usable(cube, notes)
@@ -357,13 +341,13 @@ def _choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: li
 
 
 def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
-    """The metrics of the policy that this data allows: one policy serves many tables. What is required stays."""
+    """The metrics of the policy that this data allows, as one policy serves many tables; required ones always stay."""
     possible, lacking = [], []
     required = {find(name)[0].name for name in policy.required or ()}
     for name in policy.metrics or ():
         metric = find(name)[0]
         try:
-            judge.check_roles(metric, cube)
+            check_roles(metric, cube)
         except CallError as error:
             if metric.name not in required:
                 lacking.append(str(error))
@@ -378,18 +362,18 @@ def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
 
 def _usable(cube: Cube, notes: list[str]) -> list[str]:
     """Every metric of the catalogue that the data allows."""
-    there = {role for role, present in cube.has.items() if present}
+    available = {role for role, present in cube.has.items() if present}
     fitting = [entry for entry in METRICS.values() if cube.meaning.task in entry.tasks]
-    usable = [entry for entry in fitting if entry.needs <= there]
+    usable = [entry for entry in fitting if entry.needs <= available]
     if cube.scores is not None and not cube.scores.bins.is_probability:
-        strange = [entry.name for entry in usable if entry.probability]
+        other_scale = [entry.name for entry in usable if entry.probability]
         usable = [entry for entry in usable if not entry.probability]
-        if strange:
-            notes.append(f"The score is no probability, so these are left out: {', '.join(strange)}.")
-    left_out = [entry.name for entry in fitting if not entry.needs <= there]
-    left_out = [name for name in left_out if METRICS[name].needs - there != {"score"} and name != "base_rate_parity"]
+        if other_scale:
+            notes.append(f"The score is not a probability, so these are left out: {', '.join(other_scale)}.")
+    unfit = [entry for entry in fitting if not entry.needs <= available and entry.name != "base_rate_parity"]
+    left_out = [entry.name for entry in unfit if entry.needs - available != {"score"}]
     if left_out:
-        lacking = "a label" if "label" not in there else "a prediction"
+        lacking = "a label" if "label" not in available else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
     return [entry.name for entry in usable]
 

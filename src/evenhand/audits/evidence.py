@@ -1,4 +1,4 @@
-"""How evidence of a gap beyond a metric's threshold grows over periods: on which pairs of groups bets are placed."""
+"""Evidence of a gap beyond a metric's threshold, period by period, from bets on pairs of groups."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
 
 MOST_PAIRS = 1_000_000
-_LARGEST = math.log(1e300)  # beyond it an e-value is not told apart: it is written as a number
+_LARGEST_LOG = math.log(1e300)  # larger e-values are cut, so that they can be written as numbers
 
 
 @dataclass(frozen=True)
-class Suspect:
+class GroupPair:
     """The two groups between which the evidence is strongest: the first has the higher rate; None is everyone else."""
 
     measure: CellMeasure
@@ -34,32 +34,32 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Evidence:
-    """An e-value after each period: how many times the money has grown; or why there is none."""
+    """The e-value after each period (how many times the money of the bets has grown), or why there is none."""
 
     e_values: tuple[float, ...] = ()
-    suspects: tuple[Suspect | None, ...] = ()
+    suspects: tuple[GroupPair | None, ...] = ()
     reason: str | None = None
 
 
 @dataclass(frozen=True)
 class _Side:
-    """What is counted on one side of a bet: one group of a stratum, or everyone but that group."""
+    """One side of a bet: a group of a stratum, or everyone in the stratum but that group."""
 
     measure: int
     pair: int
     rest: bool = False
 
 
-def evidence(asked: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -> Evidence:
+def evidence(request: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -> Evidence:
     """The evidence against "no gap is beyond the threshold" after each period; `total` is their sum.
 
-    Every ordered pair that the plan compares is bet on, in each stratum and each measure. The e-value is the mean over
-    all of them, which is one too: with many groups it takes more to raise an alarm, and false ones stay as rare.
+    Every ordered pair that the plan compares is bet on, in each stratum and each measure. The mean over all bets is
+    itself an e-value: with many groups an alarm needs more evidence, and false alarms stay as rare.
     """
-    if (reason := _unsuited(asked, plan, total)) is not None:
+    if (reason := _unsuited(request, plan, total)) is not None:
         return Evidence(reason=reason)
-    measures = cell_measures(asked.metric.rows)
-    bets = list(_bets(asked, plan, total, len(measures)))
+    measures = cell_measures(request.metric.rows)
+    bets = list(_bets(request, plan, total, len(measures)))
     if not bets:
         return Evidence(reason="there are no two groups to compare")
     if len(bets) > MOST_PAIRS:
@@ -68,39 +68,39 @@ def evidence(asked: Request, plan: Plan, total: Cube, periods: Sequence[Cube]) -
     place = {side: i for i, side in enumerate(sides)}
     first, second = (np.array([place[bet[i]] for bet in bets], dtype=np.intp) for i in (0, 1))
     k, n = _counts(measures, sides, total, periods)
-    limit = float(asked.threshold or 0.0)
-    share, shift = (limit, 0.0) if asked.judged_on == "ratio" else (1.0, limit)
+    limit = float(request.threshold or 0.0)
+    share, shift = (limit, 0.0) if request.judged_on == "ratio" else (1.0, limit)
     pool = Pool(len(bets))
     seen = np.zeros(len(sides), dtype=bool)
     e_values, suspects = [], []
     for money, now in zip(wagers(k, n, first, second, share, shift), n, strict=True):
         seen |= now > 0
-        e_values.append(math.exp(min(pool.after(money, seen[first] & seen[second]), _LARGEST)))
+        e_values.append(math.exp(min(pool.after(money, seen[first] & seen[second]), _LARGEST_LOG)))
         held = pool.held(money)
-        suspects.append(_suspect(bets[int(np.argmax(held))], measures, total) if held.max() > -math.inf else None)
+        suspects.append(_group_pair(bets[int(np.argmax(held))], measures, total) if held.max() > -math.inf else None)
     return Evidence(tuple(e_values), tuple(suspects))
 
 
-def _unsuited(asked: Request, plan: Plan, total: Cube) -> str | None:
-    """Why no bet can be placed on this metric, if so: a bet needs people who count as 0 or 1."""
-    metric = asked.metric
+def _unsuited(request: Request, plan: Plan, total: Cube) -> str | None:
+    """Why no bet can be placed on this metric; None where one can. A bet needs people who count as 0 or 1."""
+    metric = request.metric
     forms = [row.form for row in cell_measures(metric.rows) if not row.share]
     plain = len(forms) == len(metric.rows) and all(form is not None and form.plain for form in forms)
     shares = metric.index is None and not metric.binned and plain
     reasons = {
-        "it has no threshold": asked.threshold is None,
+        "it has no threshold": request.threshold is None,
         "of several classes none is the favourable one: count with positive= what is": bool(total.classes),
         f"{metric.title} is not a comparison of shares of people": not shares,
-        "a mean of several gaps is not bet on": asked.aggregate != "worst",
+        "a mean of several gaps is not bet on": request.aggregate != "worst",
         "weighted rates are not counts of people": total.w is not None,
         'a group is part of everyone: compare with reference="rest"': plan.against == "overall",
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _bets(asked: Request, plan: Plan, total: Cube, measures: int) -> Iterator[tuple[_Side, _Side]]:
-    """Ordered pairs of which the first is suspected to have the higher rate."""
-    one_sided = asked.one_sided and not plan.fold
+def _bets(request: Request, plan: Plan, total: Cube, measures: int) -> Iterator[tuple[_Side, _Side]]:
+    """Ordered pairs; a bet is that the first side has the higher rate."""
+    one_sided = request.one_sided and not plan.fold
     for measure in range(measures):
         for stratum in total.strata:
             named = [i for i, pair in enumerate(total.pairs) if pair[0] == stratum and None not in pair[1]]
@@ -124,13 +124,13 @@ def _bets(asked: Request, plan: Plan, total: Cube, measures: int) -> Iterator[tu
 def _counts(
     measures: Sequence[CellMeasure], sides: Sequence[_Side], total: Cube, periods: Sequence[Cube]
 ) -> tuple[Ints, Ints]:
-    """k of n for each period and side."""
+    """k and n of each period and side, [periods, sides]."""
     place: dict[Pair, int] = {pair: i for i, pair in enumerate(total.pairs)}
     strata = {stratum: i for i, stratum in enumerate(total.strata)}
     within = np.array([strata[pair[0]] for pair in total.pairs], dtype=np.intp)
     of, where, rest = (np.array(part) for part in zip(*((s.measure, s.pair, s.rest) for s in sides), strict=True))
     forms: list[Form] = [row.form for row in measures if row.form is not None]
-    found = np.zeros((2, len(periods), len(sides)), dtype=np.int64)
+    counts = np.zeros((2, len(periods), len(sides)), dtype=np.int64)
     for t, cube in enumerate(periods):
         cells = np.zeros((len(total.pairs), cube.counts.shape[1]), dtype=np.int64)
         cells[[place[pair] for pair in cube.pairs]] = cube.counts
@@ -138,10 +138,10 @@ def _counts(
         np.add.at(sums, within, cells)
         for i, chosen in enumerate(zip(*((form.top, form.top + form.rest) for form in forms), strict=True)):
             own, all_in = (np.stack([part @ row.astype(np.int64) for row in chosen]) for part in (cells, sums))
-            found[i, t] = np.where(rest, all_in[of, within[where]] - own[of, where], own[of, where])
-    return found[0], found[1]
+            counts[i, t] = np.where(rest, all_in[of, within[where]] - own[of, where], own[of, where])
+    return counts[0], counts[1]
 
 
-def _suspect(bet: tuple[_Side, _Side], measures: Sequence[CellMeasure], total: Cube) -> Suspect:
+def _group_pair(bet: tuple[_Side, _Side], measures: Sequence[CellMeasure], total: Cube) -> GroupPair:
     higher, lower = (None if side.rest else total.pairs[side.pair][1] for side in bet)
-    return Suspect(measures[bet[0].measure], total.pairs[bet[0].pair][0], higher, lower)
+    return GroupPair(measures[bet[0].measure], total.pairs[bet[0].pair][0], higher, lower)

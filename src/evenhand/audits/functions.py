@@ -12,8 +12,9 @@ from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
-from evenhand.verdicts import comparison, finding, row_measures
-from evenhand.verdicts.request import make_request, options_of
+from evenhand.verdicts import comparison, row_measures
+from evenhand.verdicts.finding import judge
+from evenhand.verdicts.request import make_request
 
 MetricFunction = Callable[..., Finding]
 
@@ -70,7 +71,7 @@ def parameters(entry: Metric) -> dict[str, Any]:
     return {
         **names,
         **{name: _DEFAULTS[name] for name in names if name in _DEFAULTS},
-        **options_of(entry),
+        **entry.options,
     }
 
 
@@ -128,7 +129,7 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     asked = replace(asked, reference=reference)
     if any(row.made_of == "rows" for row in entry.rows):
         return row_measures.finding(asked, cube, data, read)
-    return finding.finding(asked, cube)
+    return judge(asked, cube)
 
 
 _TAKES = "Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays."
@@ -157,5 +158,5 @@ Returns a `Finding`. Default threshold: {limit}.
 """
 
 
-FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items() if entry.home is None}
-FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items() if METRICS[name].home is None}
+FUNCTIONS: dict[str, MetricFunction] = {name: make(entry) for name, entry in METRICS.items() if entry.counted}
+FUNCTIONS |= {alias: make(METRICS[name], alias) for alias, name in ALIASES.items() if METRICS[name].counted}

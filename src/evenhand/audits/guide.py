@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.catalogue import METRICS
-from evenhand.catalogue.exclusions import HOLDS, THEOREMS, excluding, held_by
+from evenhand.catalogue.exclusions import THEOREMS, excluding, held_by
 from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.verdicts.policy import Policy
 
@@ -20,8 +20,8 @@ from evenhand.verdicts.policy import Policy
 class Advice:
     """A metric that fits, and why. `decides` says whether an audit should be judged by it.
 
-    `available` is False for what is measured from more than counts: it has a function of its own and no place in the
-    catalogue, so an audit is not given its name.
+    `available` is False for what is measured from more than counts: it has a function of its own, and an audit cannot
+    compute it.
     """
 
     metric: str
@@ -31,8 +31,8 @@ class Advice:
 
     @property
     def available(self) -> bool:
-        """Can an audit compute it?"""
-        return self.metric in METRICS and METRICS[self.metric].home is None
+        """Whether an audit can compute it."""
+        return self.metric in METRICS and METRICS[self.metric].counted
 
     @property
     def limits(self) -> str:
@@ -257,7 +257,7 @@ class Recommendation:
         """The criteria that cannot hold beside the deciding ones where base rates differ."""
         if not self.deciding or excluding(self.deciding):
             return ()
-        return tuple(name for name in HOLDS if name not in self.deciding and excluding((*self.deciding, name)))
+        return tuple(name for name in METRICS if name not in self.deciding and excluding((*self.deciding, name)))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -300,11 +300,11 @@ def recommend(
     >>> advice.sentences[1].partition(":")[0]
     'equalized_odds and disparate_impact cannot all hold where base rates differ'
     """
-    given = {"ground_truth": _yes_or_no(ground_truth), "priority": priority, "legal": legal}
+    answered = {"ground_truth": _yes_or_no(ground_truth), "priority": priority, "legal": legal}
     answers: list[tuple[str, str]] = []
     advice: dict[str, Advice] = {}
     settings: dict[str, Any] = {}
-    for question, answer in walk(given):
+    for question, answer in walk(answered):
         answers.append((question.argument, answer.value))
         settings |= answer.settings
         for new in answer.advice:
@@ -312,23 +312,28 @@ def recommend(
             advice[new.metric] = new if known is None else _both(known, new)
     metrics = tuple(advice.values())
     available = [each for each in metrics if each.available]
-    told = ", ".join(f"{argument} {value}" for argument, value in answers)
+    chosen_by = ", ".join(f"{argument} {value}" for argument, value in answers)
     policy = Policy(
         metrics=tuple(each.metric for each in available),
         required=tuple(each.metric for each in available if each.decides),
-        notes=(f"The metrics were chosen by the guide ({told}).",),
+        notes=(f"The metrics were chosen by the guide ({chosen_by}).",),
         **settings,
     )
     return Recommendation(tuple(answers), metrics, policy)
 
 
-def walk(given: Mapping[str, Any], ask: Callable[[Question], str] | None = None) -> Iterator[tuple[Question, Answer]]:
-    """The questions that are asked, each with its answer: given by the name of its argument, or asked for."""
+def walk(
+    answered: Mapping[str, Any], ask: Callable[[Question], str] | None = None
+) -> Iterator[tuple[Question, Answer]]:
+    """The questions on the way through the tree, each with its answer.
+
+    `answered` holds answers by the argument of their question; `ask` is called for those that it lacks.
+    """
     questions = {question.name: question for question in TREE}
     name: str | None = TREE[0].name
     while name is not None:
         question = questions[name]
-        value = given.get(question.argument)
+        value = answered.get(question.argument)
         value = ask(question) if value is None and ask is not None else value
         answer = question.answer(value) if isinstance(value, str) else None
         if answer is None:
@@ -377,21 +382,21 @@ def _unanswered(question: Question, value: Any) -> str:
             f"of what happened (ground_truth=True), or one of {listing(known)}."
         )
     hint = "it is True or False." if argument == "ground_truth" else nearest(str(value), map(str, known))
-    return f"{argument}={shorten(repr(value))} is no answer; {hint}"
+    return f"{argument}={shorten(repr(value))} is not an answer; {hint}"
 
 
-_FORCED = "What the base rates of your data force is found by evenhand.impossibility(audit)."
+_FORCED = "evenhand.impossibility(audit) computes what the base rates of your data force."
 
 
 def _sentences(advice: Recommendation) -> Iterator[str]:
     deciding = advice.deciding
-    others = [each.metric for each in advice.metrics if not each.available]
+    beyond_counts = [each.metric for each in advice.metrics if not each.available]
     if deciding:
         yield f"Judge by {' and '.join(deciding)}."
     else:
         yield "No metric of an audit answers this, so none decides: what it shows is not judged."
-    if others:
-        yield f"Beyond counts, and so not part of an audit: {', '.join(others)}."
+    if beyond_counts:
+        yield f"Beyond counts, and so not part of an audit: {', '.join(beyond_counts)}."
     within = excluding(deciding)
     if within:
         yield (
@@ -402,11 +407,12 @@ def _sentences(advice: Recommendation) -> Iterator[str]:
         return
     for theorem in THEOREMS:
         held = held_by(deciding) & theorem.equal
-        out = [name for name in advice.excluded if len((held | HOLDS[name]) & theorem.equal) > theorem.at_most]
-        told = [f"it excludes {', '.join(out)}"] if out else []
+        out = [name for name in advice.excluded if len((held | held_by([name])) & theorem.equal) > theorem.at_most]
+        effects = [f"it excludes {', '.join(out)}"] if out else []
         if held and len(held) < theorem.at_most:
-            told.append(f"it leaves room for one more of equal {', '.join(sorted(theorem.equal - held))}, not for two")
-        if held and told:
-            yield f"Where base rates differ, {' and '.join(told)}: {theorem.because} ({theorem.source})."
+            others = ", ".join(sorted(theorem.equal - held))
+            effects.append(f"it leaves room for one more of equal {others}, not for two")
+        if held and effects:
+            yield f"Where base rates differ, {' and '.join(effects)}: {theorem.because} ({theorem.source})."
     if advice.excluded:
         yield _FORCED

@@ -1,4 +1,4 @@
-"""impossibility(): which criteria can hold together at the base rates that were found, and what is forced if not.
+"""impossibility(): which criteria can hold together at the observed base rates, and which gaps are forced if not.
 
 Two theorems. Chouldechova (2017): in every group FPR = p/(1−p) · (1−PPV)/PPV · (1−FNR), so with different base rates
 p not all of PPV, FPR and FNR can be equal. Kleinberg, Mullainathan and Raghavan (2016): a score that is calibrated
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from evenhand.audits import impossibility_text, least_gaps
-from evenhand.audits.impossibility_text import Rates, Together
-from evenhand.audits.least_gaps import Held
+from evenhand.audits.impossibility_text import RateTriple, Together
+from evenhand.audits.least_gaps import BaseRates
 from evenhand.core import records
 from evenhand.core.arrays import Floats
 from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, spell
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, join_names, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
 from evenhand.measures.group_data import POSITIVE, BinnedScores
@@ -29,7 +29,8 @@ from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
 _ODDS = measures.measure("base_rate_odds", numerator="FN TP", denominator="TN FP", unit="ratio")
-_MOST_LINES = 20
+_MOST_LINES = 20  # of the table of groups
+_MOST_NAMES = 5  # of groups in one note
 _NAME_WIDTH = 32
 
 
@@ -68,8 +69,8 @@ class Impossibility:
 
     attributes: tuple[str, ...]
     groups: tuple[GroupRates, ...]
-    pooled: Rates
-    gaps: Rates
+    pooled: RateTriple
+    gaps: RateTriple
     implied_gap: Estimate
     smallest_epsilon: Estimate
     negative_class_gap: Estimate | None
@@ -124,11 +125,11 @@ def impossibility(
     policy = getattr(audit_or_cube, "policy", None) or Policy()
     policy = policy.updated(min_group_size=min_group_size, confidence=confidence)
     part = cube.marginal(_attributes(cube, attribute), control=False)
-    return _Reading(part, _places(part, groups), policy, strata=bool(cube.meaning.control)).result()
+    return _Computation(part, _places(part, groups), policy, strata=bool(cube.meaning.control)).result()
 
 
-class _Reading:
-    """The cells of the groups asked for, and everything that is computed from them."""
+class _Computation:
+    """The cells of the chosen groups, and everything that is computed from them."""
 
     def __init__(self, part: Cube, places: Sequence[int], policy: Policy, strata: bool) -> None:
         self.part, self.places, self.confidence, self.strata = part, list(places), policy.confidence, strata
@@ -142,25 +143,25 @@ class _Reading:
         self.values = measures.evaluate(self.cells, [measures.find_cell_measure(name) for name in _RATES])
         self.left_out = [self._why_not(i, policy.min_group_size) for i in range(len(self.names))]
         self.used = np.array([why is None for why in self.left_out], dtype=np.bool_)
-        self.held = Held.of(self.cells[self.used, :4]) if self.used.any() else None
+        self.base = BaseRates.of(self.cells[self.used, :4]) if self.used.any() else None
 
     def result(self) -> Impossibility:
-        held, rates = self.held, [self.values[name][self.used] for name in _RATES]
-        if held is None or len(held.odds) < 2:
+        base, rates = self.base, [self.values[name][self.used] for name in _RATES]
+        if base is None or len(base.odds) < 2:
             return self._alone()
-        degenerate = impossibility_text.degenerate(held)
+        degenerate = impossibility_text.degenerate(base)
         odds = self._odds_gap()
-        implied, epsilon = self._implied(held, odds), self._epsilon(held, odds)
-        balance, negative = self._negative_class(held, odds)
-        gaps = Rates(*(_gap(values) for values in rates[1:]))
-        pooled = Rates(held.ppv, held.fpr, 1 - held.tpr)
+        implied, epsilon = self._implied(base, odds), self._epsilon(base, odds)
+        balance, negative = self._negative_class(base, odds)
+        gaps = RateTriple(*(_gap(values) for values in rates[1:]))
+        pooled = RateTriple(base.ppv, base.fpr, 1 - base.tpr)
         names = [name for name, used in zip(self.names, self.used, strict=True) if used]
         facts = impossibility_text.Facts(
-            held, names, pooled, gaps, implied, epsilon, balance, negative, odds, self.confidence, degenerate
+            base, names, pooled, gaps, implied, epsilon, balance, negative, odds, self.confidence, degenerate
         )
         return Impossibility(
             attributes=self.part.meaning.sensitive,
-            groups=self._lines(least_gaps.implied_rates(held)),
+            groups=self._lines(least_gaps.implied_rates(base)),
             pooled=pooled,
             gaps=gaps,
             implied_gap=implied,
@@ -168,7 +169,7 @@ class _Reading:
             negative_class_gap=negative,
             together=impossibility_text.together(facts),
             sentences=impossibility_text.sentences(facts),
-            panel=_panel(held, gaps, epsilon),
+            panel=_panel(base, gaps, epsilon),
             notes=(*self._notes(), *impossibility_text.notes(facts)),
             confidence=self.confidence,
             degenerate=degenerate,
@@ -179,8 +180,8 @@ class _Reading:
         named = [spell(name) for name, used in zip(self.names, self.used, strict=True) if used]
         why = f"Only {named[0]} can be compared" if named else "No group can be compared"
         why += ": it takes two groups that are named, large enough and have people of both labels."
-        held, nothing = self.held, Rates(math.nan, math.nan, math.nan)
-        pooled = nothing if held is None else Rates(held.ppv, held.fpr, 1 - held.tpr)
+        base, nothing = self.base, RateTriple(math.nan, math.nan, math.nan)
+        pooled = nothing if base is None else RateTriple(base.ppv, base.fpr, 1 - base.tpr)
         return Impossibility(
             attributes=self.part.meaning.sensitive,
             groups=self._lines(np.full(int(self.used.sum()), np.nan)),
@@ -236,26 +237,26 @@ class _Reading:
         assert odds is not None  # noqa: S101 - it is a function of a proportion
         return simultaneous.between_extremes([odds], self.used[None, :], self.confidence).difference
 
-    def _implied(self, held: Held, odds: tuple[float, float]) -> Estimate:
-        rates = least_gaps.implied_rates(held)
+    def _implied(self, base: BaseRates, odds: tuple[float, float]) -> Estimate:
+        rates = least_gaps.implied_rates(base)
         if not rates.max() <= 1:  # or NaN
             return UNDEFINED
-        factor = (1 - held.ppv) / held.ppv * held.tpr
+        factor = (1 - base.ppv) / base.ppv * base.tpr
         return Estimate(float(np.ptp(rates)), min(factor * odds[0], 1.0), min(factor * odds[1], 1.0))
 
-    def _epsilon(self, held: Held, odds: tuple[float, float]) -> Estimate:
-        if math.isnan(held.ppv):
+    def _epsilon(self, base: BaseRates, odds: tuple[float, float]) -> Estimate:
+        if math.isnan(base.ppv):
             return UNDEFINED
         cells = self.cells[self.used]
-        value = least_gaps.smallest_gap(held, (cells[:, 3] / held.positives, cells[:, 1] / held.negatives))
-        if held.free:
+        value = least_gaps.smallest_gap(base, (cells[:, 3] / base.positives, cells[:, 1] / base.negatives))
+        if base.free:
             return Estimate(value)
         low, high = (
-            least_gaps.smallest_gap(held.stretched(end), proof=least_gaps.ROUGH) if end > 0 else 0.0 for end in odds
+            least_gaps.smallest_gap(base.stretched(end), proof=least_gaps.ROUGH) if end > 0 else 0.0 for end in odds
         )
         return Estimate(value, min(low, value), max(high, value))
 
-    def _negative_class(self, held: Held, odds: tuple[float, float]) -> tuple[float, Estimate | None]:
+    def _negative_class(self, base: BaseRates, odds: tuple[float, float]) -> tuple[float, Estimate | None]:
         """The mean score of the positives, and the gap it forces among the negatives of a calibrated score."""
         scores = self.part.scores
         if scores is None or not scores.bins.is_probability:
@@ -263,23 +264,23 @@ class _Reading:
         binned, chosen = BinnedScores.from_table(scores, len(self.part.pairs)), np.array(self.places)[self.used]
         mass, total = (part[chosen, POSITIVE].sum() for part in (binned.mass, binned.first))
         balance = float(total / mass) if mass > 0 else math.nan
-        if not balance >= float((held.odds / (1 + held.odds)).max()):
+        if not balance >= float((base.odds / (1 + base.odds)).max()):
             return balance, UNDEFINED
         ends = ((1 - balance) * end for end in odds)
-        return balance, Estimate((1 - balance) * float(np.ptp(held.odds)), *ends)
+        return balance, Estimate((1 - balance) * float(np.ptp(base.odds)), *ends)
 
     def _notes(self) -> list[str]:
-        told = []
+        notes = []
         for why in dict.fromkeys(why for why in self.left_out if why is not None):
             who = [spell(name) for name, other in zip(self.names, self.left_out, strict=True) if other == why]
-            told.append(f"Not compared ({why}): {impossibility_text.listed(who)}.")
+            notes.append(f"Not compared ({why}): {join_names(who, _MOST_NAMES)}.")
         if self.lost:
-            told.append(f"{self.lost:,} people without a label or a decision count in nothing here.")
+            notes.append(f"{self.lost:,} people without a label or a decision are not counted here.")
         if self.strata:
-            told.append("Over all strata together.")
+            notes.append("Over all strata together.")
         if self.part.scores is not None and not self.part.scores.bins.is_probability:
-            told.append("The score is no probability, so nothing is said of a calibrated one.")
-        return told
+            notes.append("The score is not a probability, so nothing is said about calibrated scores.")
+        return notes
 
 
 def _identity(p: float, ppv: float, fpr: float, fnr: float, *, who: str) -> tuple[float, str | None]:
@@ -312,7 +313,7 @@ def _attributes(cube: Cube, attribute: str | Sequence[str] | None) -> tuple[str,
 
 
 def _places(part: Cube, groups: Iterable[Any] | None) -> list[int]:
-    """Where the groups asked for stand, in the order of the cube."""
+    """The positions of these groups among the pairs of the cube; of all where `groups` is None."""
     known = [group for _, group in part.pairs]
     if groups is None:
         return list(range(len(known)))
@@ -332,11 +333,11 @@ def _gap(values: Floats) -> float:
     return float(np.ptp(defined)) if len(defined) > 1 else math.nan
 
 
-def _panel(held: Held, gaps: Rates, epsilon: Estimate) -> Panel | None:
-    """The border of what can be, with the point of equal gaps and what was observed."""
+def _panel(base: BaseRates, gaps: RateTriple, epsilon: Estimate) -> Panel | None:
+    """The curve of the least possible gaps, with the point of equal gaps and the observed gaps."""
     if not epsilon.defined:
         return None
-    rows: list[tuple[object, ...]] = [("least possible", *point) for point in least_gaps.frontier(held)]
+    rows: list[tuple[object, ...]] = [("least possible", *point) for point in least_gaps.frontier(base)]
     rows.append(("smallest ε", epsilon.value, epsilon.value))
     rows.append(("observed", gaps.ppv, max(gaps.fpr, gaps.fnr)))
     columns = ("series", "gap in PPV", "larger gap of FPR and FNR")

@@ -1,4 +1,4 @@
-"""What the impossibility theorems say about some base rates, in sentences and as a table of criteria."""
+"""The results of impossibility() in sentences, in notes and as a table of criteria."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.audits import least_gaps
-from evenhand.audits.least_gaps import Held
+from evenhand.audits.least_gaps import BaseRates
 from evenhand.core.results import Estimate, Group, spell
 from evenhand.core.wording import amount, distance, reach
-
-_MOST_NAMES = 5
 
 PPV, FPR, FNR = "predictive_parity", "predictive_equality", "false_negative_rate_parity"
 CALIBRATION, POSITIVES, NEGATIVES = "calibration", "balance_for_positive_class", "balance_for_negative_class"
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class RateTriple:
     """PPV, FPR and FNR: rates, or gaps in them."""
 
     ppv: float
@@ -44,12 +42,12 @@ class Together:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the sentences speak about; `balance` is the mean score of the positives, `odds` an interval."""
+    """What the sentences are made from; `balance` is the mean score of the positives, `odds` an interval."""
 
-    held: Held
+    base: BaseRates
     names: Sequence[Group]
-    pooled: Rates
-    gaps: Rates
+    pooled: RateTriple
+    gaps: RateTriple
     implied: Estimate
     epsilon: Estimate
     balance: float
@@ -65,63 +63,63 @@ class Facts:
 
     def extremes(self) -> tuple[tuple[str, float], tuple[str, float]]:
         """The group with the highest base rate, and the one with the lowest."""
-        rates = self.held.odds / (1 + self.held.odds)
+        rates = self.base.odds / (1 + self.base.odds)
         places = int(np.argmax(rates)), int(np.argmin(rates))
         high, low = ((spell(self.names[place]), float(rates[place])) for place in places)
         return high, low
 
 
-def degenerate(held: Held) -> str | None:
-    """Why nothing is forced, where that is so."""
-    if held.tpr == 0 and held.fpr == 0:
+def degenerate(base: BaseRates) -> str | None:
+    """Why these base rates force nothing, or why nothing can be said; None where they force gaps."""
+    if base.tpr == 0 and base.fpr == 0:
         return "Nobody is selected, so there is no PPV to compare."
-    if held.tpr == 1 and held.fpr == 0:
+    if base.tpr == 1 and base.fpr == 0:
         return "Every decision agrees with its label: with perfect prediction all criteria hold together."
-    if held.fpr == 0:
+    if base.fpr == 0:
         return "There are no false positives: every PPV is 1 and every FPR is 0, whatever the base rates."
-    if held.tpr == 0:
+    if base.tpr == 0:
         return "There are no true positives: every PPV is 0 and every FNR is 1, whatever the base rates."
-    if held.free:
+    if base.free:
         return "Base rates are equal, so that all criteria can hold together."
     return None
 
 
 def sentences(facts: Facts) -> tuple[str, ...]:
-    """What is said first: how base rates differ, and what that forces."""
+    """The main sentences: how base rates differ, and which gaps that forces."""
     high, low = facts.extremes()
-    told = [facts.degenerate] if facts.degenerate else []
-    if not _equal(facts.held):
-        told.append(
+    lines = [facts.degenerate] if facts.degenerate else []
+    if not _equal(facts.base):
+        lines.append(
             f"The base rate is {amount(high[1])} for {high[0]} and {amount(low[1])} for {low[0]}: "
             f"{distance(high[1] - low[1])} apart."
         )
     if facts.degenerate is None:
-        told += ["So PPV, FPR and FNR cannot all be equal (Chouldechova 2017).", _implied(facts), _epsilon(facts)]
-    if facts.negative is not None and not _equal(facts.held):
-        told.append(_negative(facts))
-    return tuple(told)
+        lines += ["So PPV, FPR and FNR cannot all be equal (Chouldechova 2017).", _implied(facts), _epsilon(facts)]
+    if facts.negative is not None and not _equal(facts.base):
+        lines.append(_negative(facts))
+    return tuple(lines)
 
 
 def notes(facts: Facts) -> list[str]:
-    """How far the numbers can be trusted."""
-    if facts.degenerate is not None and not _equal(facts.held):
+    """Notes on the uncertainty and precision of the numbers."""
+    if facts.degenerate is not None and not _equal(facts.base):
         return []
-    told = [
+    lines = [
         "Base rates are estimates. The intervals carry the uncertainty of their differences over to what is forced, "
         "and take the pooled rates as they are."
     ]
     if facts.odds[0] <= 0:
-        told.append("This sample cannot tell the base rates apart: if they are equal, nothing is forced.")
+        lines.append("This sample cannot tell the base rates apart: if they are equal, nothing is forced.")
     if len(facts.names) > 2 and facts.degenerate is None:
-        told.append(f"For more than two groups, the smallest gap is proved to {100 * least_gaps.PROOF:g} % of itself.")
-    return told
+        lines.append(f"For more than two groups, the smallest gap is proved to {100 * least_gaps.PROOF:g} % of itself.")
+    return lines
 
 
 def together(facts: Facts) -> tuple[Together, ...]:
     """Which criteria can hold together, of decisions and of scores."""
-    held = facts.held
+    base = facts.base
     decisions = facts.degenerate is not None
-    scores = _equal(held) or (held.tpr == 1 and held.fpr == 0)
+    scores = _equal(base) or (base.tpr == 1 and base.fpr == 0)
     unequal = "cannot hold together, because base rates differ"
     easy = "can hold together"
     return (
@@ -143,13 +141,13 @@ def together(facts: Facts) -> tuple[Together, ...]:
             (CALIBRATION, POSITIVES),
             True,
             f"Calibration and balance for the positive class {easy}: with a mean score x of the positives in every "
-            f"group, the negatives lie {_number(np.ptp(held.odds))} · (1 − x) apart.",
+            f"group, the negatives lie {_number(np.ptp(base.odds))} · (1 − x) apart.",
         ),
         Together(
             (CALIBRATION, NEGATIVES),
             True,
             f"Calibration and balance for the negative class {easy}: with a mean score y of the negatives in every "
-            f"group, the positives lie {_number(np.ptp(1 / held.odds))} · y apart.",
+            f"group, the positives lie {_number(np.ptp(1 / base.odds))} · y apart.",
         ),
         Together((POSITIVES, NEGATIVES), True, f"Balance in both classes {easy}, without calibration."),
     )
@@ -160,36 +158,31 @@ def percent(value: float) -> str:
     return "-" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Some names in a sentence, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
 def _implied(facts: Facts) -> str:
     pooled = facts.pooled
     opening = f"With the pooled PPV ({amount(pooled.ppv)}) and FNR ({amount(pooled.fnr)}) in every group,"
     if facts.implied.defined:
         apart = distance(facts.implied.value)
         return f"{opening} false positive rates would lie {apart} apart{facts.interval(facts.implied)}."
-    rates = least_gaps.implied_rates(facts.held)
+    rates = least_gaps.implied_rates(facts.base)
     worst = int(np.argmax(rates))
-    return f"{opening} the FPR of {spell(facts.names[worst])} would have to be {amount(rates[worst])}: it cannot be."
+    impossible = f"would have to be {amount(rates[worst])}, which is impossible"
+    return f"{opening} the FPR of {spell(facts.names[worst])} {impossible}."
 
 
 def _epsilon(facts: Facts) -> str:
     return (
-        f"With the pooled TPR ({amount(facts.held.tpr)}) and FPR ({amount(facts.held.fpr)}), no decisions bring the "
+        f"With the pooled TPR ({amount(facts.base.tpr)}) and FPR ({amount(facts.base.fpr)}), no decisions bring the "
         f"gaps in PPV, FPR and FNR all below {distance(facts.epsilon.value)}{facts.interval(facts.epsilon)}; "
         f"the largest of them now is {distance(facts.gaps.largest)}."
     )
 
 
 def _negative(facts: Facts) -> str:
-    assert facts.negative is not None  # noqa: S101 - asked before
+    assert facts.negative is not None  # noqa: S101 - checked by the caller
     opening = f"The mean score of the positives is {amount(facts.balance)}."
     if math.isnan(facts.balance):
-        return "No positive has a score, so nothing is said of a calibrated one."
+        return "No positive has a score, so nothing is said about calibrated scores."
     if not facts.negative.defined:
         high = facts.extremes()[0]
         return (
@@ -203,19 +196,19 @@ def _negative(facts: Facts) -> str:
 
 
 def _forced_ppv(facts: Facts) -> str:
-    """What equal error rates force."""
+    """The gap in PPV that equal error rates force, as the end of a sentence."""
     if facts.degenerate is not None:
         return ""
-    apart = np.ptp(facts.held.ppvs(facts.held.everywhere))
+    apart = np.ptp(facts.base.ppvs(facts.base.everywhere))
     return f"; with the pooled ones in every group, PPVs lie {distance(float(apart))} apart"
 
 
 def _forced_rates(facts: Facts, criterion: str) -> str:
-    """What equal PPVs and one equal error rate force in the other."""
-    held = facts.held
+    """The gap that equal PPVs and one equal error rate force in the other, as the end of a sentence."""
+    base = facts.base
     if facts.degenerate is not None:
         return ""
-    rates = least_gaps.implied_rates(held) if criterion == FPR else held.tpr / held.relative
+    rates = least_gaps.implied_rates(base) if criterion == FPR else base.tpr / base.relative
     name, worst = ("FPR", "FPR") if criterion == FPR else ("FNR", "TPR")
     if rates.max() > 1:
         who = spell(facts.names[int(np.argmax(rates))])
@@ -223,8 +216,8 @@ def _forced_rates(facts: Facts, criterion: str) -> str:
     return f"; with the pooled ones in every group, {name}s lie {distance(float(np.ptp(rates)))} apart"
 
 
-def _equal(held: Held) -> bool:
-    return bool(np.ptp(held.relative) < 1e-12)
+def _equal(base: BaseRates) -> bool:
+    return bool(np.ptp(base.relative) < 1e-12)
 
 
 def _number(value: float) -> str:

@@ -1,6 +1,6 @@
-"""What unequal base rates force: the least gaps in PPV, FPR and FNR that any decisions could have. Arrays only.
+"""The least gaps in PPV, FPR and FNR that any decisions could have at unequal base rates. Arrays only.
 
-Base rates, the pooled true positive rate T and the pooled false positive rate F are held; the rates (t, f) of each
+Base rates, the pooled true positive rate T and the pooled false positive rate F are fixed; the rates (t, f) of each
 group are free, as long as they pool to T and F. With two groups the least gap is the root of one falling function.
 With more it is a linear program once the window of PPVs is known, and windows are searched until none is left. A
 group of whom nobody is selected has no PPV, and so no gap in it.
@@ -19,16 +19,16 @@ from evenhand.core.arrays import Floats
 Rates = tuple[Floats, Floats]
 """TPR and FPR of each group."""
 
-PROOF, ROUGH = 0.01, 0.05
-_MANY = 50  # groups past which the frontier has few points
+PROOF, ROUGH = 0.01, 0.05  # how close to the least gap a search must come, as a share of it
+_MANY_GROUPS = 50  # from here on the frontier has few points
 _HALVINGS = 60  # of an interval of length 1: beyond the precision of a float
-_STEPS = 60
-_PRECISION = 1e-9
+_POLISHING_STEPS = 60
+_PRECISION = 1e-9  # of rates and of improvements
 
 
 @dataclass(frozen=True)
-class Held:
-    """What no choice of decisions changes: positives and negatives of each group, and the pooled rates."""
+class BaseRates:
+    """What is fixed for any decisions: positives and negatives of each group, and the pooled rates."""
 
     positives: Floats
     negatives: Floats
@@ -36,7 +36,7 @@ class Held:
     fpr: float
 
     @classmethod
-    def of(cls, cells: Floats) -> Held:
+    def of(cls, cells: Floats) -> BaseRates:
         """From TN, FP, FN and TP of each group, [groups, 4]; every group has positives and negatives."""
         tn, fp, fn, tp = cells.T
         positives, negatives = fn + tp, tn + fp
@@ -60,7 +60,7 @@ class Held:
 
     @property
     def free(self) -> bool:
-        """Can all three rates agree: are base rates equal, or PPVs all 1, all 0 or undefined whatever the group?"""
+        """Whether all three rates can agree: base rates are equal, or every PPV is 1, 0 or undefined."""
         return self.tpr == 0 or self.fpr == 0 or bool(np.ptp(self.relative) < 1e-12)
 
     @property
@@ -74,7 +74,7 @@ class Held:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(right + wrong > 0, right / (right + wrong), np.nan)
 
-    def stretched(self, gap: float) -> Held:
+    def stretched(self, gap: float) -> BaseRates:
         """The same people with log odds moved apart, or together, until highest − lowest odds are `gap`."""
         pooled = self.positives.sum() / self.negatives.sum()
 
@@ -89,69 +89,69 @@ class Held:
         return replace(self, positives=people * odds / (1 + odds), negatives=people / (1 + odds))
 
 
-def implied_rates(held: Held) -> Floats:
+def implied_rates(base: BaseRates) -> Floats:
     """The FPR of each group with the pooled PPV and FNR in every group (Chouldechova 2017).
 
-    Above 1 it cannot be; without true positives it is NaN.
+    Above 1 it is impossible; without true positives it is NaN.
 
-    >>> implied_rates(Held(np.array([50.0, 20.0]), np.array([50.0, 80.0]), tpr=0.7, fpr=0.35)).round(4).tolist()
+    >>> implied_rates(BaseRates(np.array([50.0, 20.0]), np.array([50.0, 80.0]), tpr=0.7, fpr=0.35)).round(4).tolist()
     [0.65, 0.1625]
     """
-    if not held.ppv > 0:
-        return np.full(len(held.odds), np.nan)
-    return np.asarray(held.odds * ((1 - held.ppv) / held.ppv * held.tpr))
+    if not base.ppv > 0:
+        return np.full(len(base.odds), np.nan)
+    return np.asarray(base.odds * ((1 - base.ppv) / base.ppv * base.tpr))
 
 
-def smallest_gap(held: Held, observed: Rates | None = None, proof: float = PROOF) -> float:
+def smallest_gap(base: BaseRates, observed: Rates | None = None, proof: float = PROOF) -> float:
     """The least ε within which PPVs, FPRs and FNRs can all be held; `observed` rates are one more start.
 
     It is exact for two groups. For more it is attained, and no rates do better by more than a share `proof` of it.
 
-    >>> round(smallest_gap(Held(np.array([50.0, 20.0]), np.array([50.0, 80.0]), tpr=0.7, fpr=0.35)), 4)
+    >>> round(smallest_gap(BaseRates(np.array([50.0, 20.0]), np.array([50.0, 80.0]), tpr=0.7, fpr=0.35)), 4)
     0.1699
     """
-    if held.free:
+    if base.free:
         return 0.0
-    if len(held.odds) == 2:
-        return _crossing(lambda gap: _ahead(held, gap) - gap)
-    starts = [held.everywhere, *([observed] if observed is not None else [])]
-    return _Search(held, 1.0, 1.0).least(starts, proof)[0]
+    if len(base.odds) == 2:
+        return _crossing(lambda gap: _ahead(base, gap) - gap)
+    starts = [base.everywhere, *([observed] if observed is not None else [])]
+    return _Search(base, 1.0, 1.0).least(starts, proof)[0]
 
 
-def frontier(held: Held, points: int = 9) -> list[tuple[float, float]]:
-    """(PPV gap, error-rate gap) along the border of what can be: less of one takes more of the other.
+def frontier(base: BaseRates, points: int = 9) -> list[tuple[float, float]]:
+    """(PPV gap, error-rate gap) of the least possible gaps: less of one takes more of the other.
 
     The error-rate gap is the larger of the gaps in FPR and FNR. The first point has equal error rates. With two
     groups the last has the least gap in PPV; with more the points lie on rays from the origin, evenly turned.
     """
-    if held.free:
+    if base.free:
         return [(0.0, 0.0)]
-    if len(held.odds) == 2:
-        least = max(_ahead(held, 1.0), 0.0)
-        most = _crossing(lambda gap: max(_ahead(held, gap), 0.0) - least)
-        return [(max(_ahead(held, float(gap)), 0.0), float(gap)) for gap in np.linspace(0, most, points)]
-    rates = held.everywhere
-    found = [(_spread(held.ppvs(rates)), 0.0)]
-    for angle in np.linspace(0, np.pi / 2, min(points, 5) if len(held.odds) > _MANY else points)[1:-1]:
+    if len(base.odds) == 2:
+        least = max(_ahead(base, 1.0), 0.0)
+        most = _crossing(lambda gap: max(_ahead(base, gap), 0.0) - least)
+        return [(max(_ahead(base, float(gap)), 0.0), float(gap)) for gap in np.linspace(0, most, points)]
+    rates = base.everywhere
+    curve = [(_spread(base.ppvs(rates)), 0.0)]
+    for angle in np.linspace(0, np.pi / 2, min(points, 5) if len(base.odds) > _MANY_GROUPS else points)[1:-1]:
         sine, cosine = float(np.sin(angle)), float(np.cos(angle))
-        least, rates = _Search(held, sine, cosine).least([held.everywhere, rates], ROUGH)
-        found.append((cosine * least, sine * least))
-    return found
+        least, rates = _Search(base, sine, cosine).least([base.everywhere, rates], ROUGH)
+        curve.append((cosine * least, sine * least))
+    return curve
 
 
-def _ahead(held: Held, gap: float) -> float:
+def _ahead(base: BaseRates, gap: float) -> float:
     """Of two groups, how far the PPV of the one with higher odds stays ahead with error rates at most `gap` apart.
 
     It falls as the TPR of that group falls below the other's, and as its FPR rises above it; so it is least in the
     corner: both by the whole gap, or by as much as rates between 0 and 1 allow.
     """
-    order = np.argsort(-held.odds)
-    sides = replace(held, positives=held.positives[order], negatives=held.negatives[order])
+    order = np.argsort(-base.odds)
+    sides = replace(base, positives=base.positives[order], negatives=base.negatives[order])
     of_positives, of_negatives = sides.positives / sides.positives.sum(), sides.negatives / sides.negatives.sum()
-    less = min(gap, held.tpr / of_positives[1], (1 - held.tpr) / of_positives[0])
-    more = min(gap, held.fpr / of_negatives[0], (1 - held.fpr) / of_negatives[1])
-    tpr = held.tpr + less * np.array([-of_positives[1], of_positives[0]])
-    fpr = held.fpr + more * np.array([of_negatives[1], -of_negatives[0]])
+    less = min(gap, base.tpr / of_positives[1], (1 - base.tpr) / of_positives[0])
+    more = min(gap, base.fpr / of_negatives[0], (1 - base.fpr) / of_negatives[1])
+    tpr = base.tpr + less * np.array([-of_positives[1], of_positives[0]])
+    fpr = base.fpr + more * np.array([of_negatives[1], -of_negatives[0]])
     ahead, behind = sides.ppvs((np.maximum(tpr, 0.0), np.maximum(fpr, 0.0)))
     return float(ahead - behind)
 
@@ -178,14 +178,14 @@ class _Search:
     each group, the least of each, both y, and z in units of the best so far.
     """
 
-    def __init__(self, held: Held, for_errors: float, for_ppv: float) -> None:
-        self.held, self.for_errors, self.for_ppv = held, for_errors, for_ppv
-        self.scale = held.ppv * (1 - held.ppv)
-        self.many = many = len(held.odds)
+    def __init__(self, base: BaseRates, for_errors: float, for_ppv: float) -> None:
+        self.base, self.for_errors, self.for_ppv = base, for_errors, for_ppv
+        self.scale = base.ppv * (1 - base.ppv)
+        self.many = many = len(base.odds)
         self.pooled = np.zeros((2, 2 * many + 5))
-        self.pooled[0, :many] = held.positives / held.positives.sum()
-        self.pooled[1, many : 2 * many] = held.negatives / held.negatives.sum()
-        self.bounds = [(0, 1 / held.tpr)] * many + [(0, 1 / held.fpr)] * many + [(0, None)] * 2
+        self.pooled[0, :many] = base.positives / base.positives.sum()
+        self.pooled[1, many : 2 * many] = base.negatives / base.negatives.sum()
+        self.bounds = [(0, 1 / base.tpr)] * many + [(0, 1 / base.fpr)] * many + [(0, None)] * 2
 
     def least(self, starts: Sequence[Rates], proof: float) -> tuple[float, Rates]:
         """The least z, up to a share of itself that is not searched, and rates that attain it.
@@ -194,13 +194,13 @@ class _Search:
         when no rates with PPVs from its low end to its high end + goal have error rates that are close enough; else
         it is halved. A range shorter than what is not searched yields better rates, or rounding has let it through.
         """
-        best, rates = min((self.polish(start) for start in starts), key=lambda found: found[0])
-        ranges = [(self.held.ppv - self.for_ppv * best, self.held.ppv)]
+        best, rates = min((self.polish(start) for start in starts), key=lambda polished: polished[0])
+        ranges = [(self.base.ppv - self.for_ppv * best, self.base.ppv)]
         while ranges:
             low, high = ranges.pop()
             goal = best * (1 - proof)
             ends = np.array([max(low, 0.0), min(high + self.for_ppv * goal, 1.0)])
-            inside, apart = self.solve((ends - self.held.ppv) / self.scale, None, 0.0, best)
+            inside, apart = self.solve((ends - self.base.ppv) / self.scale, None, 0.0, best)
             if inside is None or apart > goal:
                 continue
             better = self.attained(inside) < best
@@ -214,14 +214,14 @@ class _Search:
     def attained(self, rates: Rates) -> float:
         """The z of some rates."""
         errors = max(_spread(part) for part in rates)
-        return max(errors / self.for_errors, _spread(self.held.ppvs(rates)) / self.for_ppv)
+        return max(errors / self.for_errors, _spread(self.base.ppvs(rates)) / self.for_ppv)
 
     def polish(self, rates: Rates) -> tuple[float, Rates]:
         """From some rates downwards, as long as moving the ends of their window helps."""
         best, reach = self.attained(rates), 1.0
-        for _ in range(_STEPS):
-            seen = self.held.ppvs(rates)
-            ends = (np.array([np.nanmin(seen), np.nanmax(seen)]) - self.held.ppv) / self.scale
+        for _ in range(_POLISHING_STEPS):
+            seen = self.base.ppvs(rates)
+            ends = (np.array([np.nanmin(seen), np.nanmax(seen)]) - self.base.ppv) / self.scale
             proposed, promised = self.solve(ends, rates, reach, best)
             if proposed is None or promised > best * (1 - _PRECISION):
                 break
@@ -239,23 +239,23 @@ class _Search:
         """
         from scipy.optimize import linprog
 
-        held, many, ppv = self.held, self.many, self.held.ppv
+        base, many, ppv = self.base, self.many, self.base.ppv
         eye, none, one, zero = np.eye(many), np.zeros((many, many)), np.ones((many, 1)), np.zeros((many, 1))
         slope, width = np.zeros(many), np.zeros((1, 2 * many + 5))
         if around is not None:
-            slope = (1 - ppv) * around[1] / held.fpr + ppv * held.relative * around[0] / held.tpr
+            slope = (1 - ppv) * around[1] / base.fpr + ppv * base.relative * around[0] / base.tpr
             width[0, -3:] = -self.scale, self.scale, -self.for_ppv * unit
-        low, high = ([-np.diag((1 - ppv * y) * held.relative), (1 + (1 - ppv) * y) * eye] for y in ends)
+        low, high = ([-np.diag((1 - ppv * y) * base.relative), (1 + (1 - ppv) * y) * eye] for y in ends)
         apart = -self.for_errors * unit * one
         rows = [
             [-eye, none, one, zero, zero, zero, zero],
-            [eye, none, -one, zero, zero, zero, apart / held.tpr],
+            [eye, none, -one, zero, zero, zero, apart / base.tpr],
             [none, -eye, zero, one, zero, zero, zero],
-            [none, eye, zero, -one, zero, zero, apart / held.fpr],
+            [none, eye, zero, -one, zero, zero, apart / base.fpr],
             [*low, zero, zero, slope[:, None], zero, zero],
             [-high[0], -high[1], zero, zero, zero, -slope[:, None], zero],
         ]
-        found = linprog(
+        solution = linprog(
             [0.0] * (2 * many + 4) + [1.0],
             np.vstack([np.block(rows), width]),
             np.concatenate([np.zeros(4 * many), slope * ends[0], -slope * ends[1], [0.0]]),
@@ -264,7 +264,7 @@ class _Search:
             bounds=[*self.bounds, *((y - reach, y + reach) for y in ends), (0, None)],
             method="highs",
         )
-        if found.status != 0:
+        if solution.status != 0:
             return None, unit
-        rates = np.where(found.x > _PRECISION, found.x, 0.0)
-        return (rates[:many] * held.tpr, rates[many : 2 * many] * held.fpr), float(found.fun) * unit
+        rates = np.where(solution.x > _PRECISION, solution.x, 0.0)
+        return (rates[:many] * base.tpr, rates[many : 2 * many] * base.fpr), float(solution.fun) * unit

@@ -1,4 +1,4 @@
-"""trend(): metrics over periods, each with its interval, and evidence of a gap that may be looked at every day."""
+"""trend(): metrics over periods with intervals, and evidence of a gap that stays valid however often one looks."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evenhand.audits.audit import Audit, attribute_sets
-from evenhand.audits.evidence import Evidence, Suspect, evidence
-from evenhand.catalogue import find
+from evenhand.audits.audit import Audit
+from evenhand.audits.evidence import Evidence, GroupPair, evidence
 from evenhand.core import frames
-from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, spell
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
 from evenhand.core.wording import distance, limit_figure
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.verdicts import comparison, policy_file
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.finding import judge, plan_of
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 
-_MOST_GROUPS = 8  # that are drawn over time, each as a line
-_MOST_LINES = 430  # of such a panel: a page has room for few
+_MOST_GROUPS_DRAWN = 8  # each is a line over time
+_MOST_ROWS_DRAWN = 430  # of such a panel: a page has room for few
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Series:
     points: tuple[Point, ...]
     whole: Finding
     needed: float
-    suspect: Suspect | None = None
+    suspect: GroupPair | None = None
     reason: str | None = None
     """Why there is no evidence, where no bet can be placed on the metric."""
 
@@ -68,12 +67,12 @@ class Series:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """What the groups are made of."""
+        """The attributes that make the groups."""
         return self.whole.attributes
 
     @property
     def alarm(self) -> str | None:
-        """The first period in which there was evidence enough; None while there is not."""
+        """The first period in which the evidence sufficed; None if there is none so far."""
         return next((point.period for point in self.points if point.e_value >= self.needed), None)
 
     @property
@@ -115,9 +114,9 @@ class Series:
         return f" Most of it is that {higher} lies above {lower} in the {self.suspect.measure.title}{within}."
 
     def finding(self) -> Finding:
-        """The whole with the verdict of the evidence: fail after an alarm, else not judged; and the pictures over time.
+        """The finding of all periods with the verdict of the evidence: fail after an alarm, else not judged.
 
-        The p-value is 1 over the highest e-value: it, too, may be looked at whenever one likes.
+        The p-value is 1 over the highest e-value: it, too, stays valid however often one looks.
         """
         verdict: Verdict = "not judged" if self.alarm is None else "fail"
         peak = self.peak
@@ -133,14 +132,14 @@ class Series:
         )
 
     def panels(self) -> tuple[Panel, ...]:
-        """The gap over time, the evidence, and where there are few groups their measures."""
+        """The gap over time, the evidence over time and, for few groups, their measures over time."""
         where = " × ".join(self.attributes)
         value = "ratio" if self.whole.judged_on == "ratio" else "gap"
         gaps: list[tuple[object, ...]] = []
         money: list[tuple[object, ...]] = []
         for i, point in enumerate(self.points, 1):
             got = point.value
-            gaps.append((value, i, _plain(got.value), got.low, got.high, point.people, point.period))
+            gaps.append((value, i, number_or_none(got.value), got.low, got.high, point.people, point.period))
             money.append(("evidence", i, _log10(point.e_value), point.period))
         if self.whole.threshold is not None:
             ends = [(i, point) for i, point in enumerate(self.points, 1) if i in (1, len(self.points))]
@@ -161,7 +160,7 @@ class Series:
         panels = []
         for measure, lines in rows.items():
             groups = {line[0] for line in lines}
-            if len(groups) <= _MOST_GROUPS and len(lines) <= _MOST_LINES:
+            if len(groups) <= _MOST_GROUPS_DRAWN and len(lines) <= _MOST_ROWS_DRAWN:
                 name = _capital(measure.replace("_", " "))
                 columns = ("group", "period", measure, *_REST)
                 panels.append(Panel("curve", f"{name} of each group of {where}, over time", columns, tuple(lines)))
@@ -176,7 +175,7 @@ _COLUMNS = (*_ABOUT, *_FIGURES, "e_value", "needed", "alarm", "reason")
 
 @dataclass(frozen=True)
 class Trend:
-    """Metrics over periods. An `alarm` is raised once, for any of the series, and at most so often by chance as agreed.
+    """The result of trend(): metrics over periods, and the first `alarm` that any of the series raised.
 
     Under "no gap is beyond its threshold, in any period", the probability that an alarm is ever raised, however long
     and often one looks, is at most 1 − confidence, for all series together.
@@ -196,7 +195,7 @@ class Trend:
 
     @property
     def watchful(self) -> bool:
-        """Can an alarm be raised at all?"""
+        """Whether an alarm can be raised at all."""
         return any(each.reason is None for each in self.series)
 
     def to_frame(self, kind: str | None = None) -> Any:
@@ -206,17 +205,17 @@ class Trend:
             raised = False
             for point in each.points:
                 raised |= point.e_value >= each.needed
-                value, found = point.value, point.finding
+                value, finding = point.value, point.finding
                 about = (each.metric, " × ".join(each.attributes), point.period, point.people, each.whole.judged_on)
                 figures = (value.value, value.low, value.high, each.whole.threshold)
-                who = (None, None) if found is None else (found.highest, found.lowest)
+                who = (None, None) if finding is None else (finding.highest, finding.lowest)
                 lines.append((*about, *figures, *who, point.e_value, each.needed, raised, point.reason or each.reason))
         return frames.frame({name: [line[i] for line in lines] for i, name in enumerate(_COLUMNS)}, kind)
 
     def audit(self) -> Audit:
-        """An audit of all periods together, judged by the evidence over time; with the trend as its pictures."""
+        """An audit of all periods together, judged by the evidence over time; its panels show the trend."""
         findings = tuple(each.finding() for each in self.series)
-        required = tuple(dict.fromkeys(found.metric for found in findings))
+        required = tuple(dict.fromkeys(finding.metric for finding in findings))
         return Audit(self.cube, replace(self.policy, required=required), findings, self.notes, required)
 
     def save(self, path: str | Path) -> None:
@@ -246,42 +245,42 @@ def trend(
 
     `cubes` are the periods in their order: a mapping from names to cubes or paths, a list of paths or a glob (named by
     file), or a list of cubes. Each person is counted in one of them, and a period that was looked at is not counted
-    anew. `metrics` are those that decide, by default what the policy requires.
+    again. `metrics` are those that decide, by default what the policy requires.
 
     >>> day = Cube.count(prediction=[1] * 60 + [0] * 40 + [1] * 30 + [0] * 70, sensitive=["a"] * 100 + ["b"] * 100)
     >>> found = trend({"monday": day, "tuesday": day, "wednesday": day})
     >>> found.alarm, [round(point.e_value, 1) for point in found.series[0].points]
     ('tuesday', [2.7, 149.9, 9633.3])
     """
-    given = policy_file.resolve(policy).updated(
+    settled = policy_file.resolve(policy).updated(
         reference=reference, confidence=confidence, intersections=intersections, min_group_size=min_group_size
     )
-    given = _with_thresholds(given, threshold, metrics)
+    settled = _with_thresholds(settled, threshold, metrics)
     named = _periods(cubes)
     total = merge.add([(f"period {name!r}", cube) for name, cube in named.items()])
-    asked = chosen_metrics([metrics] if isinstance(metrics, str) else metrics)
-    names = list(asked) if asked is not None else list(given.required_for(total))
+    chosen = chosen_metrics([metrics] if isinstance(metrics, str) else metrics)
+    names = list(chosen) if chosen is not None else list(settled.required_for(total))
     if not names:
         raise CallError("no metric is required by the policy, so there is nothing to watch: name some in metrics=.")
-    baseline = comparison.check_reference(given.reference, total.meaning.sensitive, total.groups)
-    sets, notes = attribute_sets(total, given.intersections)
-    sets = [attributes for attributes in sets if given.decides_on(attributes)]
+    baseline = comparison.check_reference(settled.reference, total.meaning.sensitive, total.groups)
+    sets, notes = total.attribute_sets(settled.intersections)
+    sets = [attributes for attributes in sets if settled.decides_on(attributes)]
     if not sets:
         raise CallError("the policy decides on intersections and there are none: name two attributes or more.")
     watched = [
-        _Watched.of(make_request(name, policy=given, reference=baseline), attributes, total, named)
+        _WatchedMetric.of(make_request(name, policy=settled, reference=baseline), attributes, total, named)
         for attributes in sets
         for name in names
     ]
     # Whether a metric can be bet on does not depend on outcomes, so that the level may depend on how many can.
-    needed = max(sum(one.told.reason is None for one in watched), 1) / (1 - given.confidence)
+    needed = max(sum(one.evidence.reason is None for one in watched), 1) / (1 - settled.confidence)
     series = tuple(one.series(named, needed) for one in watched)
-    notes = [*total.notes, *notes, *_notes(series, given, needed)]
-    return Trend(tuple(named), series, total, given, tuple(notes))
+    notes = [*total.notes, *notes, *_notes(series, settled, needed)]
+    return Trend(tuple(named), series, total, settled, tuple(notes))
 
 
 def save(audit: Audit, path: Path) -> None:
-    """Write the audit of a trend. A page would judge anew from the counts, and not by the evidence: it has none."""
+    """Write the audit of a trend. A page gets no counts: it would judge from them again, and not by the evidence."""
     audit.save(path, embed_cube=path.suffix != ".html")
 
 
@@ -300,65 +299,61 @@ def _with_thresholds(policy: Policy, threshold: Mapping[str, float] | float | No
     if threshold is None:
         return policy
     if isinstance(threshold, Mapping):
-        new = dict(threshold)
-    else:
-        chosen = [metrics] if isinstance(metrics, str) else list(metrics or policy.required or ())
-        if not chosen or not all(isinstance(name, str) for name in chosen):
-            raise CallError("a threshold alone needs metrics= by name: or give threshold={'equalized_odds': 0.05}.")
-        new = dict.fromkeys(chosen, threshold)
-    renewed = {find(name)[0].name for name in new}
-    kept = {name: limit for name, limit in policy.thresholds.items() if name not in renewed}
-    return replace(policy, thresholds={**kept, **new})
+        return policy.with_thresholds(threshold)
+    chosen = [metrics] if isinstance(metrics, str) else list(metrics or policy.required or ())
+    if not chosen or not all(isinstance(name, str) for name in chosen):
+        raise CallError("a threshold alone needs metrics= by name: or give threshold={'equalized_odds': 0.05}.")
+    return policy.with_thresholds(dict.fromkeys(chosen, threshold))
 
 
 def _periods(cubes: Any) -> dict[str, Cube]:
     """The cubes by the names of their periods."""
     parts = merge.named(cubes)
     if not parts:
-        raise CallError("there are no periods: give cubes, or paths of saved ones.")
+        raise CallError("there are no periods: pass cubes, or paths of saved cubes.")
     paths = [part for part in parts.values() if isinstance(part, Path)]
     loaded = iter(parquet.load_each(paths))
-    found = {name: part if isinstance(part, Cube) else next(loaded) for name, part in parts.items()}
+    periods = {name: part if isinstance(part, Cube) else next(loaded) for name, part in parts.items()}
     if isinstance(cubes, Mapping):
-        return found
+        return periods
     stems = [part.stem if isinstance(part, Path) else str(i) for i, part in enumerate(parts.values(), 1)]
     names = stems if len(set(stems)) == len(stems) else [str(part) for part in parts.values()]
-    return dict(zip(names, found.values(), strict=True))
+    return dict(zip(names, periods.values(), strict=True))
 
 
 @dataclass(frozen=True)
-class _Watched:
-    """One metric on one set of attributes, with its evidence, before it is known how much is needed."""
+class _WatchedMetric:
+    """One metric on one set of attributes with its evidence, before the e-value that raises an alarm is known."""
 
-    asked: Request
+    request: Request
     cubes: tuple[Cube, ...]
     whole: Finding
-    told: Evidence
+    evidence: Evidence
 
     @classmethod
-    def of(cls, asked: Request, attributes: Sequence[str], total: Cube, named: Mapping[str, Cube]) -> _Watched:
+    def of(cls, request: Request, attributes: Sequence[str], total: Cube, named: Mapping[str, Cube]) -> _WatchedMetric:
         everyone = total.marginal(attributes)
         cubes = tuple(cube.marginal(attributes) for cube in named.values())
-        whole = judge.finding(asked, everyone)
-        judged = replace(asked, threshold=whole.threshold)
-        return cls(asked, cubes, whole, evidence(judged, judge.plan_of(asked, everyone)[0], everyone, cubes))
+        whole = judge(request, everyone)
+        judged = replace(request, threshold=whole.threshold)
+        return cls(request, cubes, whole, evidence(judged, plan_of(request, everyone)[0], everyone, cubes))
 
     def series(self, names: Iterable[str], needed: float) -> Series:
-        e_values = self.told.e_values or (math.nan,) * len(self.cubes)
+        e_values = self.evidence.e_values or (math.nan,) * len(self.cubes)
         points = tuple(self._point(*part) for part in zip(names, self.cubes, e_values, strict=True))
-        return Series(points, self.whole, needed, _speaking(self.told, needed), self.told.reason)
+        return Series(points, self.whole, needed, _strongest_pair(self.evidence, needed), self.evidence.reason)
 
     def _point(self, name: str, cube: Cube, e_value: float) -> Point:
         try:
-            return Point(name, cube.size, e_value, judge.finding(self.asked, cube))
+            return Point(name, cube.size, e_value, judge(self.request, cube))
         except DataError as error:
             return Point(name, cube.size, e_value, reason=str(error))
 
 
-def _speaking(told: Evidence, needed: float) -> Suspect | None:
+def _strongest_pair(result: Evidence, needed: float) -> GroupPair | None:
     """The pair with most evidence when the alarm was raised, or at the end."""
-    at = next((i for i, e_value in enumerate(told.e_values) if e_value >= needed), len(told.e_values) - 1)
-    return told.suspects[at] if told.suspects else None
+    at = next((i for i, e_value in enumerate(result.e_values) if e_value >= needed), len(result.e_values) - 1)
+    return result.suspects[at] if result.suspects else None
 
 
 def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]:
@@ -372,9 +367,9 @@ def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]
         f"The intervals are those of single periods, at {100 * policy.confidence:g} % each.",
         "Each person is taken to be counted once, in one period, and to be independent of the others given the past.",
     ]
-    unlike = [each for each in series if each.reason is not None]
-    if unlike:
-        shown = "; ".join(dict.fromkeys(f"{each.metric}: {each.reason}" for each in unlike))
+    without = [each for each in series if each.reason is not None]
+    if without:
+        shown = "; ".join(dict.fromkeys(f"{each.metric}: {each.reason}" for each in without))
         notes.append(f"Shown without evidence: {shown}.")
     return notes
 
@@ -382,11 +377,7 @@ def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]
 def _line(i: int, period: str, row: Row) -> tuple[object, ...]:
     got = row.estimate or UNDEFINED
     name = spell(row.group) if not row.stratum else f"{spell(row.group)} in {spell(row.stratum)}"
-    return name, i, _plain(got.value), got.low, got.high, row.n, period
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return name, i, number_or_none(got.value), got.low, got.high, row.n, period
 
 
 def _log10(value: float) -> float | None:

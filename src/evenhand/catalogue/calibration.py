@@ -77,6 +77,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_CHOULDECHOVA, _KLEINBERG, _MISMEASURE),
         see_also=("calibration_error_parity", "predictive_parity", "overall_balance", "brier_score_parity"),
+        holds_equal=("calibration",),
     ),
     Metric(
         name="calibration_error_parity",

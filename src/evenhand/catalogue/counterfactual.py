@@ -45,7 +45,7 @@ ENTRIES: tuple[Metric, ...] = (
         family="counterfactual",
         judged_on="value",
         threshold=0.1,
-        home="counterfactual",
+        counted=False,
         question="Would the same person have been predicted otherwise, had they been of another group all along?",
         formula="f(X under A←b) = f(X) for every person of every group a and every other group b",
         compares=(
@@ -63,9 +63,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the graph is right: above all that every cause of two of its nodes is in it. That the mechanisms "
-            "fit, so that the noise of a person can be told from their row; the residual checks in the notes say where "
-            "they do not. That it makes sense to ask what a person would have been like with another race or sex, "
-            "which is disputed."
+            "fit, so that the noise of a person can be computed from their row; the residual checks in the notes say "
+            "where they do not. That it makes sense to ask what a person would have been like with another race or "
+            "sex, which is disputed."
         ),
         harm=("allocation",),
         limits=(
@@ -90,7 +90,7 @@ finding""",
         family="counterfactual",
         judged_on="value",
         threshold=0.1,
-        home="counterfactual",
+        counted=False,
         question="Does the prediction change when only the column of the attribute is changed?",
         formula="f(b, X) = f(a, X) for every person of every group a and every other group b",
         compares=(

@@ -6,6 +6,8 @@ No group is taken as a reference and none need be named: the attribute may be an
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures import dependence
+from evenhand.measures.indices import DependenceIndex
 
 _RENYI = "Rényi, A. (1959). On measures of dependence. Acta Mathematica Academiae Scientiarum Hungaricae, 10(3-4)."
 _MARY = (
@@ -19,7 +21,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="maximal_correlation",
         title="maximal correlation",
         family="dependence",
-        index="maximal_correlation",
+        index=DependenceIndex(dependence.maximal_correlation, power=0.5, any_number=True),
         judged_on="value",
         threshold=None,
         aliases={"hgr": {}},
@@ -55,7 +57,9 @@ ENTRIES: tuple[Metric, ...] = (
         name="mutual_information",
         title="mutual information",
         family="dependence",
-        index="mutual_information",
+        index=DependenceIndex(
+            dependence.mutual_information, power=1.0, chance=dependence.chance_information, any_number=True
+        ),
         judged_on="value",
         threshold=None,
         question="How much does knowing a person's group tell about what is decided?",

@@ -6,6 +6,8 @@ A distance looks at every pair of groups and at every score at once. It says tha
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures import distances
+from evenhand.measures.indices import ScoreDistance
 
 _AGARWAL = (
     "Agarwal, A., Dudík, M., & Wu, Z. S. (2019). Fair regression: Quantitative definitions and reduction-based "
@@ -29,7 +31,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="ks_distance",
         title="Kolmogorov-Smirnov distance",
         family="distances",
-        index="ks",
+        index=ScoreDistance(distances.ks, needs=("score",), any_number=True),
         judged_on="value",
         threshold=None,
         aliases={"kolmogorov_smirnov_distance": {}},
@@ -69,7 +71,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="wasserstein_distance",
         title="Wasserstein distance",
         family="distances",
-        index="wasserstein",
+        index=ScoreDistance(distances.wasserstein, needs=("score",), any_number=True),
         judged_on="value",
         threshold=None,
         question="How far would scores have to move for two groups to be scored alike?",
@@ -109,7 +111,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="abroca",
         title="area between the ROC curves",
         family="distances",
-        index="abroca",
+        index=ScoreDistance(distances.abroca, needs=("score", "label")),
         judged_on="value",
         threshold=None,
         question="How far apart are the ROC curves of two groups, over their whole length?",
@@ -151,7 +153,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="cross_group_auc",
         title="cross-group AUC",
         family="distances",
-        index="cross_auc",
+        index=ScoreDistance(distances.cross_auc, needs=("score", "label")),
         judged_on="value",
         threshold=None,
         aliases={"xauc": {}},

@@ -1,14 +1,19 @@
-"""Which criteria exclude each other where base rates differ, as data: THEOREMS, and what each criterion HOLDS equal."""
+"""Which criteria exclude each other where base rates differ.
+
+THEOREMS say how many equalities can hold together; each metric says in `holds_equal` which ones it demands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenhand.catalogue import METRICS
+
 
 @dataclass(frozen=True)
 class Theorem:
-    """Of these equalities no more than `at_most` can hold together where base rates differ."""
+    """At most `at_most` of the equalities in `equal` can hold together where base rates differ."""
 
     equal: frozenset[str]
     at_most: int
@@ -40,29 +45,9 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
 )
 
-# What each criterion holds equal between groups; those not here are bound by no theorem of these.
-HOLDS: dict[str, frozenset[str]] = {
-    "demographic_parity": frozenset({"selection rate"}),
-    "disparate_impact": frozenset({"selection rate"}),
-    "equal_opportunity": frozenset({"TPR"}),
-    "false_negative_rate_parity": frozenset({"TPR"}),
-    "predictive_equality": frozenset({"FPR"}),
-    "equalized_odds": frozenset({"TPR", "FPR"}),
-    "predictive_parity": frozenset({"PPV"}),
-    "false_discovery_rate_parity": frozenset({"PPV"}),
-    "negative_predictive_parity": frozenset({"NPV"}),
-    "false_omission_rate_parity": frozenset({"NPV"}),
-    "conditional_use_accuracy_equality": frozenset({"PPV", "NPV"}),
-    "calibration": frozenset({"calibration"}),
-    "mean_score_parity": frozenset({"mean score"}),
-    "balance_for_positive_class": frozenset({"balance for positives"}),
-    "balance_for_negative_class": frozenset({"balance for negatives"}),
-    "overall_balance": frozenset({"balance for positives", "balance for negatives"}),
-}
-
 
 def excluding(metrics: Sequence[str]) -> Theorem | None:
-    """The theorem by which these cannot all hold where base rates differ; None if there is none here.
+    """The theorem by which these metrics cannot all hold where base rates differ; None if no theorem excludes it.
 
     >>> excluding(["equalized_odds", "predictive_parity"]).source
     'special cases in Chouldechova 2017 and in Barocas, Hardt and Narayanan 2023'
@@ -74,5 +59,5 @@ def excluding(metrics: Sequence[str]) -> Theorem | None:
 
 
 def held_by(metrics: Sequence[str]) -> frozenset[str]:
-    """What these criteria hold equal between groups, all of them together."""
-    return frozenset[str]().union(*(HOLDS.get(name, frozenset()) for name in metrics))
+    """All that these metrics together hold equal between groups."""
+    return frozenset(equal for name in metrics if name in METRICS for equal in METRICS[name].holds_equal)

@@ -7,6 +7,8 @@ decisions whose outcome nobody will ever see. They cannot say whether a decision
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures import entropy
+from evenhand.measures.indices import LogRatioIndex
 
 ENTRIES: tuple[Metric, ...] = (
     Metric(
@@ -58,6 +60,7 @@ ENTRIES: tuple[Metric, ...] = (
             "Opportunities. MIT Press.",
         ),
         see_also=("disparate_impact", "differential_fairness", "equal_opportunity", "base_rate_parity"),
+        holds_equal=("selection rate",),
     ),
     Metric(
         name="disparate_impact",
@@ -111,12 +114,13 @@ ENTRIES: tuple[Metric, ...] = (
             "woeful tale of epistemic trespassing in algorithmic fairness. arXiv:2202.09519.",
         ),
         see_also=("demographic_parity", "differential_fairness", "equal_opportunity"),
+        holds_equal=("selection rate",),
     ),
     Metric(
         name="differential_fairness",
         title="differential fairness",
         family="independence",
-        index="differential_fairness",
+        index=LogRatioIndex(entropy.differential_fairness, needs=("prediction",), options={"concentration": 1.0}),
         judged_on="value",
         threshold=None,
         aliases={"smoothed_empirical_differential_fairness": {}},

@@ -46,7 +46,7 @@ ENTRIES: tuple[Metric, ...] = (
         title="consistency",
         family="individual",
         measures=(RowMeasure("consistency", "consistency", _of_neighbours, "rate", frozenset({"prediction"})),),
-        home="individual",
+        counted=False,
         question="Are people decided like those who are most like them?",
         formula="1 − (1/n) Σᵢ |ŷᵢ − (1/k) Σ_{j ∈ k nearest of i} ŷⱼ|, equal for all groups",
         compares=(
@@ -62,7 +62,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the features and their distance say who is alike in what matters, which somebody has to decide: it "
-            "differs from domain to domain. That a feature which is no reason to decide differently was left out. "
+            "differs from domain to domain. That features which do not justify different decisions were left out. "
             "That the neighbours found are near enough to be compared at all."
         ),
         harm=("allocation",),
@@ -100,7 +100,7 @@ finding""",
                 frozenset({"score"}),
             ),
         ),
-        home="individual",
+        counted=False,
         question="Do similar people get similar scores?",
         formula="|f(x) − f(y)| ≤ ε for similar x and y; |f(x) − f(y)| ≤ L · d(x, y)",
         compares=(

@@ -9,6 +9,8 @@ given the mean benefit of their group.
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures import entropy
+from evenhand.measures.indices import CellIndex
 
 _SPEICHER = (
     "Speicher, T., Heidari, H., Grgic-Hlaca, N., Gummadi, K. P., Singla, A., Weller, A., & Zafar, M. B. "
@@ -22,14 +24,13 @@ ENTRIES: tuple[Metric, ...] = (
         name="generalized_entropy",
         title="generalized entropy index",
         family="inequality",
-        index="generalized_entropy",
+        index=CellIndex(entropy.generalized_entropy, needs=("label", "prediction"), options={"alpha": 2.0}),
         judged_on="value",
         threshold=None,
         aliases={"generalized_entropy_index": {}},
         question="How unevenly do right and wrong decisions spread benefit over people?",
         formula=(
-            "GE(α) = 1 / (n α (α − 1)) · Σ [(b_i / μ)^α − 1], b_i = 1 + Ŷ_i − Y_i, μ the mean of b; "
-            "α = 2 unless told otherwise"
+            "GE(α) = 1 / (n α (α − 1)) · Σ [(b_i / μ)^α − 1], b_i = 1 + Ŷ_i − Y_i, μ the mean of b; α = 2 by default"
         ),
         compares=(
             "The benefit of every person with the mean benefit. The index is the sum of a part between the "
@@ -63,7 +64,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="theil_index",
         title="Theil index",
         family="inequality",
-        index="theil",
+        index=CellIndex(entropy.theil, needs=("label", "prediction")),
         judged_on="value",
         threshold=None,
         question="How far is the spread of benefit over people from an even one?",
@@ -101,7 +102,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="coefficient_of_variation",
         title="coefficient of variation",
         family="inequality",
-        index="coefficient_of_variation",
+        index=CellIndex(entropy.coefficient_of_variation, needs=("label", "prediction")),
         judged_on="value",
         threshold=None,
         question="How large is the spread of benefit over people, set against its mean?",

@@ -1,14 +1,16 @@
-"""What an entry of the catalogue holds."""
+"""Metric: one entry of the catalogue, with all that is particular to a metric."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError
 from evenhand.measures import Measure, find_measure
+from evenhand.measures.indices import Index
+from evenhand.measures.scores import MIN_BIN
 
 Family = Literal[
     "independence",
@@ -33,17 +35,18 @@ Aggregate = Literal["worst", "mean", "mean_abs"]
 class Metric:
     """A named criterion: measures, how they are set side by side, and how large a gap is tolerated.
 
-    A metric either compares `measures` between groups, or is an `index`: a function of the cells (see
-    `evenhand.measures.entropy`). With `binned` there is a measure for each calibration bin. `aggregate` says what
-    several measures come to: the worst gap, the mean of the signed gaps, or the mean of their sizes. An alias is
-    another name, with the arguments that it presets.
+    A metric either compares `measures` between groups, or is an `index`: one number over all groups, computed by the
+    function that the index names (see `evenhand.measures.indices`). With `binned` there is a measure for each
+    calibration bin. `aggregate` says what several measures come to: the worst gap, the mean of the signed gaps, or the
+    mean of their sizes. An alias is another name, with the arguments that it presets. `holds_equal` names what the
+    criterion makes equal between groups, in the words of the theorems in `evenhand.catalogue.exclusions`.
     """
 
     name: str
     title: str
     family: Family
     measures: tuple[str | Measure, ...] = ()
-    index: str | None = None
+    index: Index | None = None
     judged_on: JudgedOn = "difference"
     threshold: float | None = 0.1
     aggregate: Aggregate = "worst"
@@ -59,8 +62,9 @@ class Metric:
     limits: str = ""
     sources: tuple[str, ...] = ()
     see_also: tuple[str, ...] = ()
-    home: str | None = None
-    """For what is measured from more than counts: the module of its own function, which has the metric's name."""
+    holds_equal: tuple[str, ...] = ()
+    counted: bool = True
+    """Whether it is computed from the counts of a cube; if not, it has a function of its own, with its name."""
     example: str = ""
     """Code for its page, where it is not measured on the counts that ship with the package."""
 
@@ -84,11 +88,11 @@ class Metric:
     @property
     def tasks(self) -> frozenset[str]:
         """What kinds of prediction it is for, as counted in a cube."""
-        if self.home is not None:
+        if not self.counted:
             return frozenset()
         if self.family == "regression":
             return frozenset({"regression"})
-        if self.index in FOR_ANY_NUMBER:
+        if self.index is not None and self.index.any_number:
             return frozenset({"binary", "regression"})
         several = self.index is None and not self.binned and all(row.made_of == "cells" for row in self.rows)
         return frozenset({"binary", "multiclass"} if several else {"binary"})
@@ -99,26 +103,15 @@ class Metric:
         if self.binned:
             return frozenset({"prediction" if self.family == "regression" else "score", "label"})
         if self.index is not None:
-            return INDEX_NEEDS[self.index]
+            return frozenset(self.index.needs)
         return frozenset().union(*(row.needs for row in self.rows))
 
-
-INDEX_NEEDS: dict[str, frozenset[str]] = {
-    "generalized_entropy": frozenset({"label", "prediction"}),
-    "theil": frozenset({"label", "prediction"}),
-    "coefficient_of_variation": frozenset({"label", "prediction"}),
-    "differential_fairness": frozenset({"prediction"}),
-    "ks": frozenset({"score"}),
-    "wasserstein": frozenset({"score"}),
-    "abroca": frozenset({"score", "label"}),
-    "cross_auc": frozenset({"score", "label"}),
-    "largest_shift": frozenset({"prediction"}),
-    "largest_loss": frozenset({"prediction", "label"}),
-    "maximal_correlation": frozenset(),
-    "mutual_information": frozenset(),
-}
-FOR_ANY_NUMBER = ("ks", "wasserstein", "maximal_correlation", "mutual_information")
-"""The indices that need only numbers or decisions, whatever they stand for."""
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The arguments that only this metric takes, with their defaults."""
+        if self.binned:
+            return {"min_bin": MIN_BIN}
+        return {} if self.index is None else self.index.options
 
 
 def define(

@@ -7,6 +7,9 @@ people with the same outcome (separation), and is the model equally good for eac
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures.distances import largest_shift
+from evenhand.measures.indices import LargestLoss, ShiftFromEveryone
+from evenhand.measures.regression import LOSSES
 
 _AGARWAL = (
     "Agarwal, A., Dudík, M., & Wu, Z. S. (2019). Fair regression: Quantitative definitions and reduction-based "
@@ -30,7 +33,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="regression_demographic_parity",
         title="demographic parity of a regressor",
         family="regression",
-        index="largest_shift",
+        index=ShiftFromEveryone(largest_shift, needs=("prediction",)),
         judged_on="value",
         threshold=0.1,
         aliases={"statistical_parity_of_a_regressor": {}},
@@ -236,7 +239,7 @@ ENTRIES: tuple[Metric, ...] = (
         name="bounded_group_loss",
         title="bounded group loss",
         family="regression",
-        index="largest_loss",
+        index=LargestLoss(LOSSES, needs=("prediction", "label"), options={"loss": "absolute"}),
         judged_on="value",
         threshold=None,
         question="Is the mean loss of the worst served group below a bound?",

@@ -52,7 +52,7 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The mean score of each group. The label plays no part, and people without one count too. The gap is "
             "in the units of the score: the default tolerance of 0.1 is meant for a score from 0 to 1, and has to "
-            "be chosen anew for any other."
+            "be chosen again for any other."
         ),
         when=(
             "Use it when the score itself is what people get: a price, a mark, a place in a queue, a number shown "
@@ -79,6 +79,7 @@ ENTRIES: tuple[Metric, ...] = (
             "Knowledge Discovery, 31(4).",
         ),
         see_also=("demographic_parity", "ks_distance", "wasserstein_distance", "overall_balance"),
+        holds_equal=("mean score",),
     ),
     Metric(
         name="scoring_rate_parity",
@@ -161,6 +162,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_KLEINBERG, _PLEISS),
         see_also=("balance_for_negative_class", "overall_balance", "equal_opportunity", "calibration"),
+        holds_equal=("balance for positives",),
     ),
     Metric(
         name="balance_for_negative_class",
@@ -202,6 +204,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_KLEINBERG, _PLEISS),
         see_also=("balance_for_positive_class", "overall_balance", "predictive_equality", "calibration"),
+        holds_equal=("balance for negatives",),
     ),
     Metric(
         name="overall_balance",
@@ -237,6 +240,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_KLEINBERG, _PLEISS),
         see_also=("balance_for_positive_class", "balance_for_negative_class", "equalized_odds", "calibration"),
+        holds_equal=("balance for positives", "balance for negatives"),
     ),
     *calibration.ENTRIES,
     Metric(

@@ -69,6 +69,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_HARDT, _KLEINBERG, _MISMEASURE),
         see_also=("equal_opportunity", "predictive_equality", "average_odds", "predictive_parity"),
+        holds_equal=("TPR", "FPR"),
     ),
     Metric(
         name="equal_opportunity",
@@ -107,6 +108,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_HARDT, _SELECTIVE),
         see_also=("equalized_odds", "false_negative_rate_parity", "predictive_equality", "predictive_parity"),
+        holds_equal=("TPR",),
     ),
     Metric(
         name="predictive_equality",
@@ -156,6 +158,7 @@ ENTRIES: tuple[Metric, ...] = (
             _MISMEASURE,
         ),
         see_also=("equalized_odds", "equal_opportunity", "false_discovery_rate_parity"),
+        holds_equal=("FPR",),
     ),
     Metric(
         name="false_negative_rate_parity",
@@ -194,6 +197,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_CHOULDECHOVA, _HARDT),
         see_also=("equal_opportunity", "equalized_odds", "false_omission_rate_parity"),
+        holds_equal=("TPR",),
     ),
     Metric(
         name="average_odds",

@@ -108,7 +108,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_DARLING, _KHAN, _COOPER),
         see_also=("jitter_difference", "epistemic_uncertainty_difference", "overall_accuracy_equality"),
-        home="wavering",
+        counted=False,
         example=example("label_stability_difference"),
     ),
     Metric(
@@ -144,7 +144,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_LIU, _COOPER),
         see_also=("label_stability_difference", "std_difference"),
-        home="wavering",
+        counted=False,
         example=example("jitter_difference"),
     ),
     Metric(
@@ -178,7 +178,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_HERASYMUK, _KHAN),
         see_also=("iqr_difference", "epistemic_variance_difference"),
-        home="wavering",
+        counted=False,
         example=example("std_difference"),
     ),
     Metric(
@@ -211,7 +211,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_HERASYMUK, _KHAN),
         see_also=("std_difference", "label_stability_difference"),
-        home="wavering",
+        counted=False,
         example=example("iqr_difference"),
     ),
     Metric(
@@ -245,7 +245,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_HERASYMUK,),
         see_also=("mean_score_parity", "statistical_bias_difference"),
-        home="wavering",
+        counted=False,
         example=example("mean_probability_difference"),
     ),
     Metric(
@@ -280,7 +280,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_DOMINGOS, _HERASYMUK),
         see_also=("overall_accuracy_equality", "brier_score_parity", "aleatoric_uncertainty_difference"),
-        home="wavering",
+        counted=False,
         example=example("statistical_bias_difference"),
     ),
 )

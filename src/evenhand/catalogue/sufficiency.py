@@ -1,7 +1,7 @@
 """Sufficiency: does a decision mean the same, whatever the group?
 
-These metrics fix the decision and compare what happened next: of those told yes, how many turned out
-positive; of those told no, how many turned out negative. They look at the decision from the side of whoever
+These metrics fix the decision and compare what happened next: of those who got a yes, how many turned out
+positive; of those who got a no, how many turned out negative. They look at the decision from the side of whoever
 has to act on it.
 """
 
@@ -67,6 +67,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_BERK, _KLEINBERG),
         see_also=("predictive_parity", "negative_predictive_parity", "equalized_odds"),
+        holds_equal=("PPV", "NPV"),
     ),
     Metric(
         name="predictive_parity",
@@ -110,6 +111,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_CHOULDECHOVA, _SIMOIU),
         see_also=("conditional_use_accuracy_equality", "false_discovery_rate_parity", "equalized_odds"),
+        holds_equal=("PPV",),
     ),
     Metric(
         name="negative_predictive_parity",
@@ -160,6 +162,7 @@ ENTRIES: tuple[Metric, ...] = (
             "conditional_use_accuracy_equality",
             "predictive_parity",
         ),
+        holds_equal=("NPV",),
     ),
     Metric(
         name="false_discovery_rate_parity",
@@ -200,6 +203,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_AEQUITAS, _CHOULDECHOVA),
         see_also=("predictive_parity", "predictive_equality", "false_omission_rate_parity"),
+        holds_equal=("PPV",),
     ),
     Metric(
         name="false_omission_rate_parity",
@@ -240,5 +244,6 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_AEQUITAS, _SELECTIVE),
         see_also=("negative_predictive_parity", "false_negative_rate_parity", "false_discovery_rate_parity"),
+        holds_equal=("NPV",),
     ),
 )

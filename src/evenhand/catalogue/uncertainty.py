@@ -51,7 +51,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_DEPEWEG, _WIMMER),
         see_also=("aleatoric_uncertainty_difference", "epistemic_uncertainty_difference"),
-        home="wavering",
+        counted=False,
         example=example("overall_uncertainty_difference"),
     ),
     Metric(
@@ -86,7 +86,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_DEPEWEG, _WIMMER),
         see_also=("epistemic_uncertainty_difference", "overall_uncertainty_difference"),
-        home="wavering",
+        counted=False,
         example=example("aleatoric_uncertainty_difference"),
     ),
     Metric(
@@ -121,7 +121,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_DEPEWEG, _WIMMER),
         see_also=("epistemic_variance_difference", "aleatoric_uncertainty_difference", "label_stability_difference"),
-        home="wavering",
+        counted=False,
         example=example("epistemic_uncertainty_difference"),
     ),
     Metric(
@@ -155,7 +155,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_DEPEWEG,),
         see_also=("epistemic_uncertainty_difference", "std_difference"),
-        home="wavering",
+        counted=False,
         example=example("epistemic_variance_difference"),
     ),
 )

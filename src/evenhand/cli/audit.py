@@ -10,7 +10,6 @@ import click
 
 from evenhand.audits.audit import audit_cube
 from evenhand.audits.guide import recommend
-from evenhand.catalogue import find
 from evenhand.cli.database import database_options, source_of
 from evenhand.cli.options import are_cubes, cube_of, role_options, skip_bad_option
 from evenhand.cli.output import check, counts_options, made_here, output_option, show
@@ -103,10 +102,7 @@ def _policy(given: dict[str, Any], has_labels: bool) -> Policy:
     )
     if given["correction"] == "none":
         policy = replace(policy, correction=None)
-    new = thresholds(given["threshold"])
-    renewed = {find(name)[0].name for name in new}
-    kept = {name: limit for name, limit in policy.thresholds.items() if name not in renewed}
-    return replace(policy, thresholds={**kept, **new})
+    return policy.with_thresholds(thresholds(given["threshold"]))
 
 
 def _start(given: dict[str, Any], has_labels: bool) -> Policy:

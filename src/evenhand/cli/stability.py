@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evenhand.catalogue import find
 from evenhand.cli.output import check, made_here, output_option, show
 from evenhand.cli.values import bands, paths, reference, thresholds
 from evenhand.replicas.stability import Stability, stability
@@ -86,10 +84,7 @@ def answer(found: Stability, files: tuple[str, ...], given: dict[str, Any]) -> i
 
 
 def _policy(given: dict[str, Any]) -> Policy:
-    policy, new = resolve(given["policy"]), thresholds(given["threshold"])
-    renewed = {find(name)[0].name for name in new}
-    kept = {name: limit for name, limit in policy.thresholds.items() if name not in renewed}
-    return replace(policy, thresholds={**kept, **new})
+    return resolve(given["policy"]).with_thresholds(thresholds(given["threshold"]))
 
 
 @click.command("stability", short_help="Do replicas of a model waver more for some groups?")

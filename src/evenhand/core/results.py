@@ -31,6 +31,11 @@ def spell(group: Group | None) -> str:
     return ", ".join(MISSING if value is None else value for value in group)
 
 
+def number_or_none(value: float) -> float | None:
+    """A number for a table or a file; None where it is NaN."""
+    return None if math.isnan(value) else float(value)
+
+
 def figure(value: float) -> str:
     """Three figures, and whole numbers from a thousand on.
 
@@ -51,6 +56,13 @@ class Estimate:
     value: float
     low: float | None = None
     high: float | None = None
+
+    @classmethod
+    def of(cls, value: float, low: float, high: float) -> Estimate:
+        """From plain numbers; without an interval where the value or one of its ends is NaN."""
+        if math.isnan(value) or math.isnan(low) or math.isnan(high):
+            return cls(float(value))
+        return cls(float(value), float(low), float(high))
 
     def __float__(self) -> float:
         return self.value

@@ -30,13 +30,13 @@ from evenhand.counterfactual.mechanisms import Equation
 from evenhand.counterfactual.model import CausalModel, Learned, learned_by, read
 from evenhand.counterfactual.predictor import Predictor
 from evenhand.counterfactual.refits import resampled
-from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest, shorten
 from evenhand.sources.roles import spelling
-from evenhand.verdicts import valued
-from evenhand.verdicts.bounds.threshold import TOLERANCE
+from evenhand.verdicts.finding import on_value
+from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
+from evenhand.verdicts.verdict import TOLERANCE, passes, verdict
 
 __all__ = [
     "CausalModel",
@@ -367,41 +367,35 @@ def _concluded(asked: Request, subject: Subject, found: Changes, ends: Ends, how
     pair = text.largest(found)[0]
     finite = np.where(np.isfinite(ends.far), ends.far, math.inf)
     value = Estimate(float(found.size[pair]), float(np.nanmax(ends.low)), float(np.nanmax(_of_pairs(finite, groups))))
-    passes = valued.passes(value, limit)
-    cube = Cube.count(
-        prediction=[1] * len(groups.names),
-        sensitive={name: [group[i] for group in groups.names] for i, name in enumerate(groups.attributes)},
-    )
-    told = valued.conclude(
-        asked,
-        cube,
+    within = passes(value.value, limit)
+    result = ValueResult(
         value,
-        text.sentence(found, value, pair, limit, passes, asked.policy.confidence, how),
+        text.sentence(found, value, pair, limit, within, asked.policy.confidence, how),
         Row(asked.metric.name, groups.names[pair[0]], against=spell(groups.names[pair[1]])),
         text.rows(found, ends),
         text.small_note(groups, asked.policy.min_group_size),
         unit=text.unit(found),
         p_value=ends.p_value,
         tested=None if ends.p_value is None else "refits of the causal model",
+        verdict=_verdict(asked, groups, ends, within),
     )
-    return replace(told, verdict=_verdict(asked, groups, ends, told))
+    return on_value(asked, groups.attributes, result)
 
 
 def _of_pairs(values: Floats, groups: People) -> Floats:
     return np.array([values[pair] for pair in groups.pairs])
 
 
-def _verdict(asked: Request, groups: People, ends: Ends, told: Finding) -> Verdict:
-    """A fail may rest on any pair of groups; a pass on those that are large enough."""
-    if asked.threshold is None or told.passes is None:
-        return "not judged"
-    limit = asked.threshold + TOLERANCE
-    if np.nanmax(ends.low) > limit:
-        return "fail"
+def _verdict(asked: Request, groups: People, ends: Ends, within: bool | None) -> Verdict:
+    """A fail may rest on any pair of groups, a pass only on pairs of large groups.
+
+    `within` says whether the estimate is within the threshold; None where there is nothing to judge.
+    """
+    limit = (asked.threshold or 0.0) + TOLERANCE
     large = groups.sizes >= asked.policy.min_group_size
     judged = [pair for pair in groups.pairs if large[pair[0]] and large[pair[1]]]
-    inside = bool(judged) and all(ends.far[pair] <= limit for pair in judged)
-    return "pass" if inside and told.passes else "inconclusive"
+    inside = bool(judged) and all(ends.far[pair] <= limit for pair in judged) and within is True
+    return verdict(judged=within is not None, outside=bool(np.nanmax(ends.low) > limit), inside=inside)
 
 
 def _tipping(

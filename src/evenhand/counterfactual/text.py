@@ -167,4 +167,4 @@ def graph_notes(graph: Graph, people: People, columns: Iterable[str], numeric: S
 
 def small_note(people: People, least: int) -> list[str]:
     small = [spell(name) for name, size in zip(people.names, people.sizes, strict=True) if size < least]
-    return [f"Fewer than {least} people: {', '.join(small)}. No pass rests on them."] if small else []
+    return [f"Fewer than {least} people: {', '.join(small)}. Too few to support a pass."] if small else []

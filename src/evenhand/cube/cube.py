@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
@@ -24,6 +25,8 @@ from evenhand.sources.levels import order_key
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
+
+MOST_GROUPS = 1000  # of an intersection of attributes
 
 # Where the cells of `measures.CELLS` stand in a flattened 3 × 3 table of (label, prediction).
 _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
@@ -323,6 +326,24 @@ class Cube:
         from evenhand.cube import parquet
 
         return parquet.load(Path(path))
+
+    def attribute_sets(self, intersections: bool | int = True) -> tuple[list[tuple[str, ...]], list[str]]:
+        """The attributes one by one, then their intersections; and a note for each with too many groups.
+
+        `intersections` is how many attributes are combined at most; True combines all.
+        """
+        names = self.meaning.sensitive
+        deepest = len(names) if intersections is True else max(int(intersections), 1)
+        sets, notes = [], []
+        for size in range(1, min(deepest, len(names)) + 1):
+            for attributes in itertools.combinations(names, size):
+                groups = len({tuple(group[names.index(name)] for name in attributes) for group in self.groups})
+                if size > 1 and groups > MOST_GROUPS:
+                    combined = " × ".join(attributes)
+                    notes.append(f"{combined} has {groups:,} groups, more than {MOST_GROUPS:,}: left out.")
+                else:
+                    sets.append(attributes)
+        return sets, notes
 
     def audit(self, **arguments: Any) -> Audit:
         """Audit the cube; takes the same arguments as `evenhand.audit`, less those that read data."""

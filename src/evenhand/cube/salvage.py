@@ -10,11 +10,11 @@ from typing import Any
 from evenhand.cube import merge as merging
 from evenhand.cube import parquet
 from evenhand.cube.cube import Cube
-from evenhand.errors import DataError, EvenhandError
+from evenhand.errors import DataError, EvenhandError, join_names
 from evenhand.sources.files import FileSource
 from evenhand.sources.files.formats import explain
 
-_MOST_TOLD = 10
+_MOST_REASONS = 10  # in one message
 
 
 def count(files: Sequence[str | Path], arguments: dict[str, Any], *, skip_bad: bool = False) -> Cube:
@@ -42,9 +42,7 @@ def _salvaged(
         if not bad or (len(every) == 1 and not skip_bad):
             raise
         good = [path for path in every if path not in bad]
-        told = list(bad.values())
-        more = f" and {len(told) - _MOST_TOLD} more files" if len(told) > _MOST_TOLD else ""
-        reasons = f"{' '.join(told[:_MOST_TOLD])}{more}"
+        reasons = join_names(bad.values(), _MOST_REASONS, mark=" ", noun="files")
         if not skip_bad:
             raise DataError(
                 f"{reasons}\n{len(bad)} of {len(every)} files cannot be read, so nothing was counted. Mend them, or "

@@ -17,8 +17,8 @@ from evenhand.individual.pairs import KNearest
 from evenhand.individual.shares import Agreement, Figures, Treatment
 from evenhand.individual.worst_pairs import Pair
 from evenhand.inference import simultaneous
-from evenhand.verdicts import finding as judge
-from evenhand.verdicts import valued
+from evenhand.verdicts.finding import on_value, row_finding
+from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 
@@ -249,7 +249,7 @@ def _finding(
     if not people.grouped:
         found = _of_everyone(replace(asked, threshold=None), people, everyone, more)
         return replace(found, notes=tuple(notes), panels=panels, settings={**found.settings, **settings})
-    found = judge.row_finding(asked, people.cube, {name: part.groups for name, part in parts.items()})
+    found = row_finding(asked, people.cube, {name: part.groups for name, part in parts.items()})
     titles = {row.name: row.title for row in asked.metric.rows}
     overall = [f"The {titles[row.measure]} of everyone together is {_told(row.estimate)}." for row in everyone]
     return replace(
@@ -264,7 +264,7 @@ def _finding(
 def _everyone(name: str, part: Figures, asked: Request) -> Row:
     low, high = simultaneous.own(part.everyone, asked.policy.confidence)
     value = float(part.values[-1])
-    return Row(name, (), n=int(part.sizes[-1]), estimate=valued.estimate(value, float(low[0]), float(high[0])))
+    return Row(name, (), n=int(part.sizes[-1]), estimate=Estimate.of(value, low[0], high[0]))
 
 
 def _of_everyone(asked: Request, people: Gathered, rows: Sequence[Row], more: Sequence[Row]) -> Finding:
@@ -273,9 +273,9 @@ def _of_everyone(asked: Request, people: Gathered, rows: Sequence[Row], more: Se
     titles = {row.name: row.title for row in asked.metric.rows}
     told = "; ".join(f"the {titles[row.measure]} is {_told(row.estimate)}" for row in rows)
     sentence = f"Among {people.people:,} people, {people.similar.described}, {told}."
-    return valued.conclude(
-        asked, people.cube, first.estimate, sentence, Row(asked.metric.name, ()), [*rows, *more], [], unit="rate"
-    )
+    result = ValueResult(first.estimate, sentence, Row(asked.metric.name, ()), [*rows, *more])
+    meaning = people.cube.meaning
+    return on_value(asked, meaning.sensitive, result, all_strata=bool(meaning.control))
 
 
 def _told(estimate: Estimate | None) -> str:

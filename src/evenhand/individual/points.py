@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
+from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources.features import Column, Features
 
 Scale = Literal["standard", "robust", "none"]
@@ -166,5 +166,4 @@ def _notes(told: _Told) -> list[str]:
 
 
 def _names(names: list[str]) -> str:
-    shown = [shorten(name, 40) for name in names[:_MOST_NAMED]]
-    return ", ".join(shown) + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+    return join_names((shorten(name, 40) for name in names), _MOST_NAMED)

@@ -1,7 +1,8 @@
-"""How strongly two things depend on each other, from the table of both; 0 where they are independent.
+"""Maximal correlation and mutual information: how strongly rows and columns of a table of people depend on each other.
 
-In a sample neither is ever 0, so each comes with its mean under independence, from tables that are drawn with the
-same margins, and with the share of those tables that look as dependent (Phipson and Smyth 2010: (c + 1)/(draws + 1)).
+Both are 0 under independence, but never in a sample. So each comes with its mean under independence, from tables that
+are drawn with the same margins, and with the share of those tables that look as dependent (Phipson and Smyth 2010:
+(c + 1)/(draws + 1)).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
+
+Statistic = Callable[[Floats], Floats]
+"""A number for each of several tables [..., rows, columns]."""
 
 MOST_COLUMNS = 10
 DRAWS = 400  # a p-value of 0.05 is then known to within 0.01
@@ -64,9 +68,19 @@ def chance_information(table: Floats) -> float:
     return float((table.shape[0] - 1) * (table.shape[1] - 1) / (2 * table.sum()))
 
 
-def against_chance(table: Floats, kind: str, draws: int, random_state: int) -> Dependence:
-    """The dependence in one table of people, beside what chance would make of the same margins."""
-    statistic, power = KINDS[kind]
+def against_chance(
+    table: Floats,
+    statistic: Statistic,
+    draws: int,
+    random_state: int,
+    *,
+    power: float,
+    chance: Callable[[Floats], float] | None = None,
+) -> Dependence:
+    """The dependence in one table of people, with its mean and p-value over tables drawn with the same margins.
+
+    Under independence the statistic shrinks as people ** −power; what `chance` gives for the table is subtracted.
+    """
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     if min(table.shape) < 2:
         return Dependence(np.nan, np.nan, np.nan, np.nan)
@@ -79,13 +93,13 @@ def against_chance(table: Floats, kind: str, draws: int, random_state: int) -> D
     null = statistic(drawn) * (rows.sum() / people) ** power
     raw = float(statistic(table))
     p = (1 + int((null >= raw - 1e-12).sum())) / (draws + 1)
-    value = raw if kind == "maximal_correlation" else max(raw - chance_information(table), 0.0)
+    value = raw if chance is None else max(raw - chance(table), 0.0)
     return Dependence(value, float(null.mean()), p, raw)
 
 
 @lru_cache(maxsize=4)
 def _kept(rows: tuple[int, ...], columns: tuple[int, ...], draws: int, random_state: int) -> Floats:
-    """Both kinds of dependence ask for the same tables."""
+    """The drawn tables, kept because both kinds of dependence use the same ones."""
     return _drawn(np.array(rows), np.array(columns), draws, np.random.default_rng(random_state))
 
 
@@ -118,10 +132,3 @@ def _same_total(margin: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int
     margin = margin.copy()
     margin[int(np.argmax(margin))] += total - margin.sum()
     return margin
-
-
-# The statistic, and with what power of 1/n it shrinks under independence.
-KINDS: dict[str, tuple[Callable[[Floats], Floats], float]] = {
-    "maximal_correlation": (maximal_correlation, 0.5),
-    "mutual_information": (mutual_information, 1.0),
-}

@@ -7,7 +7,6 @@ own truth, and that is what resampling the group from itself measures.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -92,9 +91,11 @@ class Distances:
     worst: tuple[float, float, float]
     title: str
     error: float = 0.0
-    """How far a value may be off because scores within a bin are not told apart."""
+    """How far a value may be off because scores within a bin count as equal."""
     exact: bool = True
-    """Would there be no error at all, if each score were a bin of its own?"""
+    """Whether the error would be 0 if each score had a bin of its own."""
+    ordered: bool = False
+    """Whether (a, b) and (b, a) are different values, and the largest gap between any two values is judged."""
 
 
 def ks(data: BinnedScores, confidence: float, random_state: int) -> Distances:
@@ -159,7 +160,8 @@ def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Dista
     gap, ends = np.nan, (np.nan, np.nan)
     if np.isfinite(values).sum() > 1:
         gap, ends = float(np.nanmax(values) - np.nanmin(values)), _range_of(spread, confidence)
-    return Distances(values, low, high, (gap, *ends), "cross-group AUC", 2 * float(np.nan_to_num(off).max()))
+    error = 2 * float(np.nan_to_num(off).max())
+    return Distances(values, low, high, (gap, *ends), "cross-group AUC", error, ordered=True)
 
 
 def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
@@ -223,11 +225,3 @@ def _own_errors(
         apart = shape.apart(shape.of(cells[i : i + 1]), shape.of(drawn))
         errors[i] = apart.mean() + z * apart.std(ddof=1)
     return errors
-
-
-SCORE_INDICES: dict[str, Callable[[BinnedScores, float, int], Distances]] = {
-    "ks": ks,
-    "wasserstein": wasserstein,
-    "abroca": abroca,
-    "cross_auc": cross_auc,
-}

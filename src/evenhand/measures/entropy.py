@@ -1,4 +1,4 @@
-"""Metrics that are no comparison of measures: functions of the cells of all groups at once.
+"""Indices of inequality and differential fairness: functions of the cells of all groups at once.
 
 `cells` is [..., groups, 8], so that an index of a thousand draws costs one call.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -26,7 +25,7 @@ _DECIDED = ("TN", "FP", "FN", "TP", "U0", "U1")
 
 
 @dataclass(frozen=True)
-class Index:
+class IndexValues:
     """An index over everyone [...], its value within each group [..., groups], and its parts.
 
     `title` is what the value of a group is called, `reason` why an index is undefined.
@@ -40,7 +39,7 @@ class Index:
 
 
 def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Floats:
-    """Generalised entropy of benefits b held by so many people: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
+    """Generalised entropy of benefits b, each held by `people`: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
 
     α = 1 is the Theil index, α = 0 the mean log deviation (infinite when someone's benefit is 0).
 
@@ -60,7 +59,7 @@ def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Flo
         return np.asarray(np.where(share == 0, 0.0, share * terms).sum(axis=-1))
 
 
-def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> Index:
+def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> IndexValues:
     """Inequality of benefits over everyone, within each group, and between the groups."""
     if not isinstance(alpha, Real) or not math.isfinite(alpha):
         raise CallError(f"alpha={alpha!r} must be a finite number; 1 is the Theil index, 2 is usual.")
@@ -70,24 +69,24 @@ def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> Index:
         means = np.where(people > 0, (held @ _BENEFITS) / people, 0.0)
     whole = entropy(_BENEFITS, held.sum(axis=-2), alpha)
     parts = {"between_groups": entropy(means, people, alpha)}
-    return Index(whole, entropy(_BENEFITS, held, alpha), parts, "inequality within the group",
+    return IndexValues(whole, entropy(_BENEFITS, held, alpha), parts, "inequality within the group",
                  "no labelled decision brings any benefit")  # fmt: skip
 
 
-def theil(cells: Floats) -> Index:
+def theil(cells: Floats) -> IndexValues:
     """Generalised entropy at α = 1."""
     return generalized_entropy(cells, alpha=1)
 
 
-def coefficient_of_variation(cells: Floats) -> Index:
+def coefficient_of_variation(cells: Floats) -> IndexValues:
     """√(2·GE₂): the standard deviation of benefits over their mean."""
     squared = generalized_entropy(cells, alpha=2)
     parts = {name: _root(value) for name, value in squared.parts.items()}
-    return Index(_root(squared.value), _root(squared.by_group), parts,
+    return IndexValues(_root(squared.value), _root(squared.by_group), parts,
                  "coefficient of variation within the group", squared.reason)  # fmt: skip
 
 
-def differential_fairness(cells: Floats, *, concentration: float = 1.0) -> Index:
+def differential_fairness(cells: Floats, *, concentration: float = 1.0) -> IndexValues:
     """The largest log ratio, over pairs of groups and both outcomes, of smoothed rates (Foulds et al. 2020)."""
     if not isinstance(concentration, Real) or not 0 < concentration < math.inf:
         raise CallError(f"concentration={concentration!r} must be above 0: it smooths rates of small groups.")
@@ -101,29 +100,14 @@ def differential_fairness(cells: Floats, *, concentration: float = 1.0) -> Index
             "log_ratio_of_selection": np.where(enough, np.log(high / low), np.nan),
             "log_ratio_of_refusal": np.where(enough, np.log((1 - low) / (1 - high)), np.nan),
         }
-    return Index(np.maximum(*parts.values()), rates, parts, "smoothed selection rate",
+    return IndexValues(np.maximum(*parts.values()), rates, parts, "smoothed selection rate",
                  "fewer than two groups have decisions")  # fmt: skip
 
 
 def _root(half_squared: Floats) -> Floats:
-    """Rounding may leave an entropy of 0 a hair below it."""
+    """√(2·GE₂), where rounding may leave an entropy of 0 slightly below 0."""
     return np.asarray(np.sqrt(2 * np.maximum(half_squared, 0.0)))
 
 
 def _sum(cells: Floats, names: tuple[str, ...]) -> Any:
     return cells[..., [CELLS.index(name) for name in names]].sum(axis=-1)
-
-
-INDICES: dict[str, Callable[..., Index]] = {
-    "generalized_entropy": generalized_entropy,
-    "theil": theil,
-    "coefficient_of_variation": coefficient_of_variation,
-    "differential_fairness": differential_fairness,
-}
-
-OPTIONS: dict[str, dict[str, Any]] = {
-    "largest_loss": {"loss": "absolute"},
-    "generalized_entropy": {"alpha": 2.0},
-    "differential_fairness": {"concentration": 1.0},
-}
-"""What an index takes beside the cells, with defaults."""

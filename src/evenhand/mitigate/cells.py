@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Codes, Floats, Indices
 from evenhand.core.results import Group, spell
-from evenhand.errors import DataError, listing, shorten
+from evenhand.errors import DataError, join_names, listing, shorten
 from evenhand.mitigate import groups
 from evenhand.mitigate.groups import Groups, Shown
 from evenhand.sources.columns import encode as encode_column
@@ -80,8 +80,7 @@ class Cells:
             f"{shorten(repr(spell(self.groups[g])))} with class {shorten(repr(self.classes[c].item()))}"
             for g, c in zip(*np.nonzero(self.lacking), strict=True)
         ]
-        more = f" and {len(names) - 5} more combinations" if len(names) > 5 else ""
-        return f"nobody is in {', '.join(names[:5])}{more}"
+        return f"nobody is in {join_names(names, 5, noun='combinations')}"
 
 
 def cross(sensitive: Any, X: Any, y: Any, sample_weight: Floats | None = None) -> Cells:

@@ -25,7 +25,7 @@ from evenhand.inference.intervals import wilson
 from evenhand.inference.spread import Normal
 from evenhand.mitigate import groups
 from evenhand.mitigate.estimators import take
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
 
 # What peers call the argument that says who is in which group.
@@ -178,7 +178,7 @@ def _compared(
     found = []
     for name in named:
         right = decided[name] == codes
-        finding = judge.finding(asked, Cube.count(label=codes, prediction=decided[name], sensitive=held))
+        finding = judge(asked, Cube.count(label=codes, prediction=decided[name], sensitive=held))
         ends = (float(end) for end in wilson(int(right.sum()), len(right)))
         accuracy = Estimate(float(right.mean()), *ends)
         found.append(Contender(name, accuracy, finding.value, _paired(right, first), finding, False))

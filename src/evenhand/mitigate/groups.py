@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Codes, Indices
 from evenhand.core.results import Group, spell
-from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
+from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources import features, levels
 from evenhand.sources import roles as reading
 from evenhand.sources.columns import encode as encode_column
@@ -113,12 +113,11 @@ class Groups:
         which, rows = np.unique(strangers, return_counts=True)
         shown = [
             f"{shorten(repr(spell(possible[i])))} ({count:,} row{'s' if count > 1 else ''})"
-            for i, count in zip(which[:8], rows, strict=False)
+            for i, count in zip(which, rows, strict=True)
         ]
-        more = f" and {len(which) - 8} more" if len(which) > 8 else ""
         verb = "group was" if len(which) == 1 else "groups were"
         raise DataError(
-            f"{len(which)} {verb} not there when the model was fitted: {', '.join(shown)}{more}. It knows "
+            f"{len(which)} {verb} not there when the model was fitted: {join_names(shown, 8)}. It knows "
             f"{listing(map(spell, self.names))}. Fit it to data that has them, or leave those rows out."
         )
 

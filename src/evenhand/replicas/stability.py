@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.audits.audit import Audit, attribute_sets
+from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS, find
 from evenhand.core import frames, progress
 from evenhand.core.arrays import Floats
@@ -229,7 +229,7 @@ def stability(
     arguments["positive"] = {"label": favourable.get("label", 1), "prediction": 1}
     names = request.available(ensemble.kind, labelled=label is not None)
     measured = _measure(data, arguments, ensemble, names, cutoff, above=convention == "virny", intervals=intervals)
-    sets, left_out = attribute_sets(measured.cube, settled.intersections)
+    sets, left_out = measured.cube.attribute_sets(settled.intersections)
     return Stability(
         tuple(findings(measured, request, names, sets)),
         _overall(measured, settled.confidence),

@@ -1,232 +1,285 @@
-"""Judging: `finding`, the only maker of Findings, from a metric and a cube."""
+"""judge(): a Finding from one metric and a cube. Findings are made in this module only."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from evenhand.catalogue import Metric
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Finding, Panel, Verdict, spell
+from evenhand.core.results import Estimate, Finding, Panel, number_or_none, spell
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError
+from evenhand.errors import CallError, DataError, join_names
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.measures.cells import cell_measures
 from evenhand.measures.classes import class_measures
+from evenhand.measures.indices import (
+    CellIndex,
+    DependenceIndex,
+    Index,
+    LargestLoss,
+    LogRatioIndex,
+    ScoreDistance,
+    ShiftFromEveryone,
+)
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
-from evenhand.verdicts import comparison, index_finding
+from evenhand.verdicts import comparison, distance_finding, index_finding
 from evenhand.verdicts.comparison import Convention, Plan
-from evenhand.verdicts.notes import calibration as scored
-from evenhand.verdicts.notes import impact_ratios, intersections, p_values, sample_size, strata
+from evenhand.verdicts.index_finding import ValueResult
+from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
+from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import stratum_rows, summary_row
 from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, tabulate
+from evenhand.verdicts.verdict import overall, passes, verdict_on_value
 
-WORTH_A_WORD = 0.05  # above this share of missing groups every pass is qualified
+MISSING_SHARE_NOTED = 0.05  # above this share of rows without a group, the note says that a pass leaves them out
+
+# How each kind of index is computed for a finding.
+FINDERS: dict[type[Index], Callable[[Request, Cube, Any], ValueResult]] = {
+    CellIndex: index_finding.cell_index,
+    LogRatioIndex: index_finding.log_ratio,
+    ScoreDistance: distance_finding.distances,
+    ShiftFromEveryone: distance_finding.shift,
+    LargestLoss: distance_finding.largest_loss,
+    DependenceIndex: distance_finding.dependent,
+}
 
 
-def finding(asked: Request, cube: Cube) -> Finding:
-    """Evaluate one metric on the groups of a cube."""
-    check_roles(asked.metric, cube)
+def judge(request: Request, cube: Cube) -> Finding:
+    """The finding of one metric on the groups of a cube."""
+    check_roles(request.metric, cube)
     _check_groups(cube)
-    asked = _to_scale(asked, cube)
-    if asked.metric.index is not None:
-        return index_finding.finding(asked, cube)
-    plan, convention = plan_of(asked, cube)
+    request = _to_scale(request, cube)
+    index = request.metric.index
+    if index is not None:
+        result = FINDERS[type(index)](request, cube, index)
+        return on_value(request, cube.meaning.sensitive, result, all_strata=bool(cube.meaning.control))
+    plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
-    rows = _measures(asked, cube)
-    within = replace(asked, strata=len(cube.strata))
-    parts = [Stratum(within, plan, stratum, tabulate(rows, cube.stratum(stratum), plan)) for stratum in cube.strata]
-    found = _conclude(within, plan, cube, parts)
-    if len(parts) < 2:
-        return found
-    pooled = Stratum(asked, plan, (), tabulate(rows, cube.marginal(control=False), plan))
-    more, notes, panels = strata.stratum_notes(pooled, parts)
-    return replace(found, rows=(*found.rows, *more), notes=(*notes, *found.notes), panels=(*panels, *found.panels))
+    rows = _measures(request, cube)
+    within = replace(request, strata=len(cube.strata))
+    strata = [Stratum(within, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
+    finding = _on_gap(within, plan, cube, strata)
+    if len(strata) < 2:
+        return finding
+    pooled = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))
+    more, notes, panels = strata_notes.stratum_notes(pooled, strata)
+    return replace(
+        finding,
+        rows=(*finding.rows, *more),
+        notes=(*notes, *finding.notes),
+        panels=(*panels, *finding.panels),
+    )
 
 
-def _measures(asked: Request, cube: Cube) -> Sequence[Measure]:
-    """The measures that a metric compares in this cube: for each calibration bin, outcome band or class one."""
-    metric = asked.metric
+def _measures(request: Request, cube: Cube) -> Sequence[Measure]:
+    """The measures that are compared in this cube: the metric's own, or one for each bin, outcome band or class."""
+    metric = request.metric
     if metric.binned and cube.scores is not None:
         reading = cube.scores.reading
         return calibration_bins(reading) if reading.outcome is None else outcome_bands(reading)
     if cube.classes:
-        return class_measures(cell_measures(metric.rows), cube.classes, means=asked.aggregate == "worst")
+        return class_measures(cell_measures(metric.rows), cube.classes, means=request.aggregate == "worst")
     return metric.rows
 
 
-def _to_scale(asked: Request, cube: Cube) -> Request:
-    """A default threshold on mean scores is a share of the score's range: 0.1 of 0 to 1, 0.9 of 1 to 10."""
-    if not asked.by_range or cube.scores is None or asked.threshold is None:
-        return asked
+def _to_scale(request: Request, cube: Cube) -> Request:
+    """The request with a default threshold on mean scores as a share of their range: 0.1 of 0 to 1, 0.9 of 1 to 10."""
+    if not request.by_range or cube.scores is None or request.threshold is None:
+        return request
     bins = cube.scores.bins
-    return replace(asked, threshold=asked.threshold * (bins.high - bins.low))
+    return replace(request, threshold=request.threshold * (bins.high - bins.low))
 
 
 def row_finding(
-    asked: Request, cube: Cube, spreads: Mapping[str, Spread], rest: Mapping[str, Spread] | None = None
+    request: Request, cube: Cube, spreads: Mapping[str, Spread], rest: Mapping[str, Spread] | None = None
 ) -> Finding:
-    """A finding for measures that were computed from the rows, with a value and an error for each group.
+    """The finding of measures that were computed from rows, given as the spread of each measure over the groups.
 
-    `rest` holds the same of everyone else, for each group: without it groups cannot be compared with the rest. Where a
-    convention pools all groups but the reference, `cube` and `spreads` come pooled.
+    `rest` is the spread of everyone outside each group: without it groups cannot be compared with the rest. Where a
+    convention pools all groups but the reference, `cube` and `spreads` must be pooled already.
     """
-    plan, convention = plan_of(asked, cube)
+    plan, convention = plan_of(request, cube)
     if not convention.pool:
         _check_groups(cube)
     pooled = len(cube.named().groups) <= 2
     if plan.against == "overall" or (plan.against == "rest" and rest is None) or (convention.pool and not pooled):
         raise CallError("a measure made of a function is compared between extremes or with a reference group.")
-    rows, groups = asked.metric.rows, [group for _, group in cube.pairs]
+    rows, groups = request.metric.rows, [group for _, group in cube.pairs]
     chosen = [spreads[row.name] for row in rows]
-    values = np.stack([part.values for part in chosen])
-    sizes = np.stack([part.sizes for part in chosen]).astype(np.int64)
+    values = np.stack([stratum.values for stratum in chosen])
+    sizes = np.stack([stratum.sizes for stratum in chosen]).astype(np.int64)
     base: Floats | None = None
     bases: list[Spread] = []
     if plan.reference in groups:
         place = groups.index(plan.reference)
         base = np.repeat(values[:, [place]], len(groups), axis=1)
         base[:, place] = np.nan
-        bases = [part.scaled(1.0, [place] * len(groups)) for part in chosen]
+        bases = [stratum.scaled(1.0, [place] * len(groups)) for stratum in chosen]
     elif plan.against == "rest" and rest is not None:
         bases = [rest[row.name] for row in rows]
-        base = np.stack([part.values for part in bases])
+        base = np.stack([stratum.values for stratum in bases])
     table = Table(cube, rows, groups, chosen, values, sizes, base, bases)
-    return _conclude(asked, plan, cube, [Stratum(asked, plan, (), table)])
+    return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
-def overall(verdicts: Sequence[Verdict]) -> Verdict:
-    """Any fail fails, else any doubt leaves it open, else it passes; nothing judged is not judged."""
-    order: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
-    return next((verdict for verdict in order if verdict in verdicts), "not judged")
+def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *, all_strata: bool = False) -> Finding:
+    """The finding of a value of which less is better; `all_strata` says that strata were not kept apart."""
+    metric, value, policy = request.metric, result.value, request.policy
+    strata_note = ["Computed over all strata together."] if all_strata else []
+    return Finding(
+        metric.name,
+        metric.title,
+        tuple(attributes),
+        value,
+        "value",
+        request.threshold,
+        passes(value.value, request.threshold),
+        result.verdict or verdict_on_value(value, request.threshold),
+        result.sentence,
+        result.summary,
+        tuple(result.rows),
+        (*result.notes, *strata_note),
+        unit=result.unit,
+        p_value=result.p_value,
+        tested=result.tested,
+        settings={
+            "confidence": policy.confidence,
+            "random_state": policy.random_state,
+            **result.settings,
+            **request.options,
+        },
+    )
 
 
-def plan_of(asked: Request, cube: Cube) -> tuple[Plan, Convention]:
-    """What the groups of a cube are compared with, and by whose convention."""
-    convention = comparison.find_convention(asked.convention)
+def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
+    """What the groups of a cube are compared with, and the convention that was requested."""
+    convention = comparison.find_convention(request.convention)
     sizes = dict.fromkeys(cube.groups, 0)
     for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
         sizes[group] += int(people)
-    return comparison.plan(asked.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
+    return comparison.plan(request.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
 
 
-def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Stratum]) -> Finding:
-    """The finding of all strata together: the worst one speaks."""
-    worst = max(parts, key=lambda part: part.severity)
+def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
+    """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
+    worst = max(strata, key=lambda stratum: stratum.severity)
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
     summary = summary_row(worst)
-    value = summary.ratio if asked.judged_on == "ratio" else summary.difference
+    value = summary.ratio if request.judged_on == "ratio" else summary.difference
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
-    test, counts = p_values.no_gap(parts)
-    rows = {part.name: stratum_rows(part, p_values.by_group(part)) for part in parts}
-    impacts = {part.name: impact_ratios.impact_ratios(part, rows[part.name]) for part in parts}
-    notes = [*_of_scores(asked.metric, cube, worst, parts), *_notes(asked, cube, parts)]
-    notes += [*impacts[worst.name][1], *_evidence(worst)]
+    test, counts = p_values.no_gap(strata)
+    rows = {stratum.name: stratum_rows(stratum, p_values.by_group(stratum)) for stratum in strata}
+    impacts = {stratum.name: impact_ratios.impact_ratios(stratum, rows[stratum.name]) for stratum in strata}
+    notes = [*_score_notes(request.metric, cube, worst, strata), *_notes(request, cube, strata)]
+    notes += [*impacts[worst.name][1], *_evidence_note(worst)]
     beyond, crossed = intersections.intersection_notes(worst)
     notes += [*beyond, *sample_size.sample_notes(worst, sample, people)]
     return Finding(
-        asked.metric.name,
-        asked.metric.title,
+        request.metric.name,
+        request.metric.title,
         cube.meaning.sensitive,
         value or Estimate(math.nan),
-        asked.judged_on,
-        asked.threshold,
+        request.judged_on,
+        request.threshold,
         worst.passes,
-        overall([part.verdict for part in parts]),
+        overall([stratum.verdict for stratum in strata]),
         sentence,
         summary,
-        tuple(row for part in parts for row in rows[part.name]),
+        tuple(row for stratum in strata for row in rows[stratum.name]),
         tuple(notes),
-        p_value=None if test is None or math.isnan(test.p_value) else test.p_value,
+        p_value=None if test is None else number_or_none(test.p_value),
         unit=worst.unit,
         tested=None if test is None else test.name,
         counts=counts,
         sample=sample,
-        panels=(*_panels(asked.metric, cube), *(panel for panels, _ in impacts.values() for panel in panels), *crossed),
-        settings=_settings(asked, plan),
+        panels=(
+            *_panels(request.metric, cube),
+            *(panel for panels, _ in impacts.values() for panel in panels),
+            *crossed,
+        ),
+        settings=_settings(request, plan),
     )
 
 
 def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:
-    return (scored.curve(cube),) if metric.binned and cube.meaning.task == "binary" else ()
+    return (calibration.curve(cube),) if metric.binned and cube.meaning.task == "binary" else ()
 
 
-def _of_scores(metric: Metric, cube: Cube, worst: Stratum, parts: Sequence[Stratum]) -> list[str]:
-    calibration = metric.binned and cube.meaning.task == "binary"
-    return scored.calibration_notes(worst) if calibration else scored.precision(parts)
+def _score_notes(metric: Metric, cube: Cube, worst: Stratum, strata: Sequence[Stratum]) -> list[str]:
+    calibrated = metric.binned and cube.meaning.task == "binary"
+    return calibration.calibration_notes(worst) if calibrated else calibration.precision(strata)
 
 
-def _evidence(part: Stratum) -> list[str]:
-    """On whom a fail rests, where it is not the pair that lies farthest apart."""
-    place = part.bounds.near_pair
-    if part.verdict != "fail" or place is None:
+def _evidence_note(stratum: Stratum) -> list[str]:
+    """The pair of groups with the strongest evidence of a fail, where it is not the pair that lies farthest apart."""
+    place = stratum.bounds.near_pair
+    if stratum.verdict != "fail" or place is None:
         return []
     measure, first, second = place
-    if first == part.gap.high and second == part.gap.low:
+    if first == stratum.gap.high and second == stratum.gap.low:
         return []
-    groups, row = part.table.groups, part.table.measures[measure]
-    other = part.plan.name if second < 0 else spell(groups[second])
+    groups, row = stratum.table.groups, stratum.table.measures[measure]
+    other = stratum.plan.name if second < 0 else spell(groups[second])
     return [f"The evidence is strongest between {spell(groups[first])} and {other} in the {row.title}."]
 
 
-def _notes(asked: Request, cube: Cube, parts: Sequence[Stratum]) -> list[str]:
+def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
     notes = []
-    small = dict.fromkeys(spell(group) for part in parts for group in part.small)
-    if small and asked.threshold is not None:
-        least = asked.policy.min_group_size
-        notes.append(f"Fewer than {least} rows to measure on: {_names(small)}. No pass rests on them.")
-    if isinstance(asked.reference, Mapping) and parts[0].plan.against == "extremes":
-        lacking = [name for name in cube.meaning.sensitive if name not in asked.reference]
-        notes.append(f"No reference was given for {_names(lacking)}, so the extremes are compared.")
-    reasons = dict.fromkeys(reason for part in parts for reason in undefined_reasons(part))
+    small = dict.fromkeys(spell(group) for stratum in strata for group in stratum.small)
+    if small and request.threshold is not None:
+        least = request.policy.min_group_size
+        notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
+    if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":
+        lacking = [name for name in cube.meaning.sensitive if name not in request.reference]
+        notes.append(f"No reference was given for {join_names(lacking, 6)}, so the extremes are compared.")
+    reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
-        notes.append(f"Undefined, so not compared: {_names(reasons, '; ')}.")
-    several = [part for part in parts if len(part.table.measures) > 1 and not math.isnan(part.value)]
-    lost = dict.fromkeys(title for part in several for title in measures_left_out(part))
+        notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
+    several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and not math.isnan(stratum.value)]
+    lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))
     if lost:
-        notes.append(f"Nothing could be compared in the {_names(lost)}.")
-    alone = [spell(part.name) for part in parts if len(parts) > 1 and math.isnan(part.gap.difference)]
+        notes.append(f"Nothing could be compared in the {join_names(lost, 6)}.")
+    alone = [spell(stratum.name) for stratum in strata if len(strata) > 1 and math.isnan(stratum.gap.difference)]
     if alone:
-        notes.append(f"In {_names(alone)} nothing could be compared. A pass says nothing of it.")
-    rare = dict.fromkeys(told for part in parts for told in rare_groups(part))
+        notes.append(f"In {join_names(alone, 6)} nothing could be compared. A pass says nothing about it.")
+    rare = dict.fromkeys(group for stratum in strata for group in rare_groups(stratum))
     if rare:
-        share = 100 * asked.policy.min_group_share
-        notes.append(f"Under {share:g} % of the people each, so shown and not compared: {_names(rare, '; ', 20)}.")
+        share = 100 * request.policy.min_group_share
+        notes.append(
+            f"Under {share:g} % of the people each, so shown and not compared: {join_names(rare, 20, mark='; ')}."
+        )
     missing = int(sum(n for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True) if None in group))
     if missing:
         share = missing / cube.size
-        qualified = " A pass says nothing of them." if share > WORTH_A_WORD else ""
+        qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
     return notes
 
 
-def _names(names: Mapping[str, None] | Sequence[str], mark: str = ", ", most: int = 6) -> str:
-    shown = list(names)
-    return mark.join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
-
-
-def _settings(asked: Request, plan: Plan) -> dict[str, object]:
-    policy = asked.policy
+def _settings(request: Request, plan: Plan) -> dict[str, object]:
+    policy = request.policy
     settings: dict[str, object] = {
         "against": "extremes" if plan.name is None else plan.name,
-        "aggregate": asked.aggregate,
-        "convention": asked.convention,
+        "aggregate": request.aggregate,
+        "convention": request.convention,
         "min_group_size": policy.min_group_size,
         "confidence": policy.confidence,
         "interval": policy.interval,
-        **asked.options,
+        **request.options,
     }
     if policy.uses_draws:
         settings |= {"draws": policy.draws, "random_state": policy.random_state}
@@ -234,9 +287,9 @@ def _settings(asked: Request, plan: Plan) -> dict[str, object]:
 
 
 def check_roles(metric: Metric, cube: Cube) -> None:
-    """Raise where the data lacks what a metric needs."""
-    task, there = cube.meaning.task, cube.has
-    if metric.home is not None:
+    """Raise CallError or DataError where the data lacks what a metric needs."""
+    task, present = cube.meaning.task, cube.has
+    if not metric.counted:
         raise CallError(f"{metric.name} needs more than counts: call evenhand.{metric.name}() and add what it finds.")
     if task not in metric.tasks and cube.facts.get("regression_chosen"):
         raise DataError(
@@ -245,7 +298,7 @@ def check_roles(metric: Metric, cube: Cube) -> None:
         )
     if task not in metric.tasks:
         raise CallError(f"{metric.name} is for task {' or '.join(map(repr, sorted(metric.tasks)))}; this is {task!r}.")
-    lacking = sorted(role for role in metric.needs if not there[role])
+    lacking = sorted(role for role in metric.needs if not present[role])
     if lacking:
         raise CallError(f"{metric.name} needs {' and '.join(role + '=' for role in lacking)}, which was not given.")
     if metric.probability and cube.scores is not None and not cube.scores.bins.is_probability:

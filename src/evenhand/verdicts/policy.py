@@ -185,6 +185,12 @@ class Policy:
         """The policy with the arguments that were given (not None) in place of its own."""
         return replace(self, **{name: value for name, value in arguments.items() if value is not None})
 
+    def with_thresholds(self, thresholds: Mapping[str, float]) -> Policy:
+        """The policy with some thresholds replaced; they are named by metric or alias."""
+        replaced = {find(name)[0].name for name in thresholds}
+        kept = {name: limit for name, limit in self.thresholds.items() if name not in replaced}
+        return replace(self, thresholds={**kept, **thresholds})
+
 
 def _spelled(reference: Any) -> Any:
     """A reference in the spelling of groups, as a file can hold it."""

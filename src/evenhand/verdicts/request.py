@@ -9,8 +9,6 @@ from typing import Any
 from evenhand.catalogue import Metric, find
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, nearest
-from evenhand.measures.entropy import OPTIONS
-from evenhand.measures.scores import MIN_BIN
 from evenhand.verdicts.policy import Policy, check_threshold, misjudged
 
 
@@ -78,15 +76,10 @@ def make_request(
     combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
     if combined not in ("worst", "mean", "mean_abs"):
         raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
-    allowed = options_of(metric)
+    allowed = metric.options
     for option in options:
         if option not in allowed:
             raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
     given = threshold is not None or metric.name in policy.thresholds
     by_range = metric.in_score_units and chosen == "difference" and not given
     return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)
-
-
-def options_of(metric: Metric) -> dict[str, Any]:
-    """What a metric takes beside the usual arguments, with defaults."""
-    return {"min_bin": MIN_BIN} if metric.binned else OPTIONS.get(metric.index or "", {})

@@ -1,6 +1,6 @@
-"""Measures that are functions of the rows: computed group by group, with errors from a bootstrap of the rows.
+"""Measures that are functions of rows: computed group by group, with errors from a bootstrap of the rows.
 
-Slower than cells, and the finding says so.
+They are slower than measures made of cells, and the finding says so.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.inference.spread import Normal
 from evenhand.measures.cells import RowMeasure
-from evenhand.sources import roles as reading
+from evenhand.sources.roles import assign
 from evenhand.sources.rows import by_group
-from evenhand.verdicts import finding as judge
+from evenhand.verdicts.finding import check_roles, row_finding
 from evenhand.verdicts.request import Request
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -29,22 +29,25 @@ Columns = dict[str, npt.NDArray[Any]]
 _DRAWS = 200  # enough for a standard error: within 5 % of what any number of draws would give
 
 
-def finding(asked: Request, cube: Cube, data: Any, arguments: Mapping[str, Any]) -> Finding:
-    """A finding with measures that need the rows, on the attributes of the cube."""
-    if asked.metric.home is not None:
-        judge.check_roles(asked.metric, cube)  # which names the function to call
+def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any]) -> Finding:
+    """The finding of a metric whose measures are functions of rows, on the attributes of the cube.
+
+    `data` and `arguments` are those of `evenhand.audit`, from which the rows are read again.
+    """
+    if not request.metric.counted:
+        check_roles(request.metric, cube)  # which names the function to call
     groups = _rows_by_group(cube, data, arguments)
     spreads: dict[str, Normal] = {}
-    for row in asked.metric.rows:
+    for row in request.metric.rows:
         if isinstance(row, RowMeasure):
-            spreads[row.name] = _spread(row, [groups[group] for _, group in cube.pairs], asked.policy.random_state)
+            spreads[row.name] = _spread(row, [groups[group] for _, group in cube.pairs], request.policy.random_state)
         else:
             raise CallError(
-                f"{asked.metric.name} mixes {row.name}, made of cells, with functions of rows: keep to one."
+                f"{request.metric.name} mixes {row.name}, made of cells, with functions of rows: keep to one."
             )
-    found = judge.row_finding(asked, cube, spreads)
+    computed = row_finding(request, cube, spreads)
     note = f"Computed from the rows of each group; errors by a bootstrap of the rows with {_DRAWS} draws."
-    return replace(found, notes=(*found.notes, note))
+    return replace(computed, notes=(*computed.notes, note))
 
 
 def reusable(columns: Any) -> Any:
@@ -56,14 +59,14 @@ def reusable(columns: Any) -> Any:
 
 def _rows_by_group(cube: Cube, data: Any, arguments: Mapping[str, Any]) -> dict[Group, Columns]:
     source = sources.open_source(data)
-    roles = reading.assign(source.names, **arguments)
-    places = [roles.sensitive.index(name) for name in cube.meaning.sensitive]
-    parts: dict[Group, list[Columns]] = {}
+    roles = assign(source.names, **arguments)
+    positions = [roles.sensitive.index(name) for name in cube.meaning.sensitive]
+    chunks: dict[Group, list[Columns]] = {}
     for group, columns in by_group(source.lines(roles), roles):
-        parts.setdefault(tuple(group[place] for place in places), []).append(columns)
+        chunks.setdefault(tuple(group[position] for position in positions), []).append(columns)
     return {
-        group: {role: np.concatenate([part[role] for part in pieces]) for role in pieces[0]}
-        for group, pieces in parts.items()
+        group: {role: np.concatenate([chunk[role] for chunk in several]) for role in several[0]}
+        for group, several in chunks.items()
     }
 
 
@@ -90,12 +93,15 @@ def _spread(row: RowMeasure, groups: list[Columns], random_state: int) -> Normal
 
 
 def _caller(row: RowMeasure) -> Callable[[Columns], float]:
-    """Label and prediction by position, as in scikit-learn; weights if there are some and the function asks."""
+    """The function of a measure as one of columns: label and prediction by position, as in scikit-learn.
+
+    Weights are passed by name where there are some and the function takes them.
+    """
     try:
-        known = inspect.signature(row.function).parameters
+        parameters = inspect.signature(row.function).parameters
     except (TypeError, ValueError):
-        known = {}  # type: ignore[assignment]
-    weight = next((name for name in ("weight", "sample_weight") if name in known), None)
+        parameters = {}  # type: ignore[assignment]
+    weight = next((name for name in ("weight", "sample_weight") if name in parameters), None)
 
     def call(columns: Columns) -> float:
         extra = {weight: columns["weight"]} if weight and "weight" in columns else {}

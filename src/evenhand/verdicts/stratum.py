@@ -10,10 +10,10 @@ from evenhand.core.results import Group, Verdict
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
 from evenhand.verdicts.bounds.bounds import JudgedGroups
-from evenhand.verdicts.bounds.threshold import TOLERANCE
 from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import passes, verdict
 
 
 class Stratum:
@@ -69,22 +69,15 @@ class Stratum:
     @property
     def passes(self) -> bool | None:
         """Is the estimate within the threshold? None where either is missing."""
-        limit, value = self.request.threshold, self.value
-        if limit is None or math.isnan(value):
-            return None
-        if self.request.judged_on == "difference":
-            return abs(value) <= limit + TOLERANCE
         two_sided = self.table.base is not None and not self.one_sided
-        return (float(comparison.folded(value)) if two_sided else value) >= limit - TOLERANCE
+        return passes(self.value, self.request.threshold, self.request.judged_on, two_sided=two_sided)
 
     @property
     def verdict(self) -> Verdict:
         """Fail when the whole interval is outside, pass when all of it is inside, else inconclusive."""
-        if self.passes is None:
-            return "not judged"
-        if self.bounds.outside:
-            return "fail"
-        return "pass" if self.bounds.inside and self.passes else "inconclusive"
+        within = self.passes
+        inside = self.bounds.inside and within is True
+        return verdict(judged=within is not None, outside=self.bounds.outside, inside=inside)
 
     def highest(self, i: int) -> int | None:
         """The group with the highest value of a measure, among those compared."""

@@ -19,7 +19,7 @@ from evenhand.mitigate.thresholds import options as choosing
 from evenhand.mitigate.thresholds import solver
 from evenhand.mitigate.thresholds.options import Options
 from evenhand.mitigate.thresholds.rules import SHOWN, Rule, Thresholds
-from evenhand.verdicts import finding
+from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
 
 OBJECTIVES = ("accuracy", "balanced_accuracy")
@@ -92,7 +92,7 @@ def find_thresholds(
         notes=_notes(cube, options, goal, confidence),
         bands=cube.meaning.bands,
     )
-    return found if asked is None else replace(found, finding=finding.finding(asked, decided(cube, found)))
+    return found if asked is None else replace(found, finding=judge(asked, decided(cube, found)))
 
 
 def decided(cube: Cube, found: Thresholds) -> Cube:

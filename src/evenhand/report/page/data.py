@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.audits.audit import attribute_sets
 from evenhand.catalogue import METRICS, Metric
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding
@@ -82,7 +81,7 @@ def _tables(audit: Audit, plans: Sequence[dict[str, Any]]) -> dict[str, Any]:
     policy, cube = audit.policy, audit.cube
     known = dict.fromkeys(found.attributes for found in audit.findings)
     sets = [names for names in known if set(names) <= set(cube.meaning.sensitive)]
-    sets = sets or attribute_sets(cube, policy.intersections)[0]
+    sets = sets or cube.attribute_sets(policy.intersections)[0]
     most = max([len(cube.marginal(names, control=False).pairs) for names in sets], default=0)
     values: dict[str, Any] = {}
     for plan in plans:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.audits.audit import attribute_sets
 from evenhand.core.results import Finding, Group, Panel, Row, spell
 from evenhand.measures.evaluate import MeasureValues, every_measure
 
@@ -89,7 +88,7 @@ def results(audit: Audit) -> list[Results]:
     """The results of every set of attributes that has a finding; of every set where there is none."""
     sensitive = audit.cube.meaning.sensitive
     sets = list(dict.fromkeys(finding.attributes for finding in audit.findings))
-    sets = sets or attribute_sets(audit.cube, audit.policy.intersections)[0]
+    sets = sets or audit.cube.attribute_sets(audit.policy.intersections)[0]
     counted = [names for names in sets if set(names) <= set(sensitive)]
     counted.sort(key=lambda names: (len(names), [sensitive.index(name) for name in names]))
     found = [_counted(audit, names) for names in counted]

@@ -12,9 +12,9 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
 from evenhand.verdicts import comparison
-from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 Interval = tuple[float, float]
 Ends = tuple[Floats, Floats, Floats, Floats]
@@ -80,10 +80,13 @@ def bounds_against_baseline(
     far_ends = _aggregated(far, request.aggregate)
     two_sided = not request.one_sided or plan.fold
     if request.judged_on == "ratio":
-        outside = ratio_beyond(near_ends[2], near_ends[3], request, two_sided)
-        inside = ratio_within(far_ends[2], far_ends[3], request, two_sided)
+        outside = ratio_beyond(near_ends[2], near_ends[3], request.threshold, two_sided)
+        inside = ratio_within(far_ends[2], far_ends[3], request.threshold, two_sided)
     else:
-        outside, inside = beyond(near_ends[0], near_ends[1], request), within(far_ends[0], far_ends[1], request)
+        outside, inside = (
+            beyond(near_ends[0], near_ends[1], request.threshold),
+            within(far_ends[0], far_ends[1], request.threshold),
+        )
     if request.aggregate != "worst":
         compared, large = (np.asarray(part.all(axis=0, keepdims=True)) for part in (compared, large))
     distance = np.where(outside & compared, _clearance(near_ends, request), -np.inf)

@@ -19,11 +19,11 @@ from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceler
 from evenhand.measures.cells import CELLS, cell_measures, evaluate
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Bounds, JudgedGroups, bounds_against_baseline
-from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 Statistic = Callable[[Floats], Floats]
 
@@ -144,9 +144,9 @@ class _Layout:
         ends = [(float(low[i]), float(high[i])) for i in range(4 + 2 * many)]
         enough = self.judged.enough(request.metric.binned)
         if request.judged_on == "ratio":
-            outside = ratio_beyond(*ends[1], request, False)
-            inside = ratio_within(*ends[3], request, False)
+            outside = ratio_beyond(*ends[1], request.threshold, False)
+            inside = ratio_within(*ends[3], request.threshold, False)
         else:
-            outside, inside = beyond(*ends[0], request), within(*ends[2], request)
+            outside, inside = beyond(*ends[0], request.threshold), within(*ends[2], request.threshold)
         parts = tuple((ends[4 + i], ends[4 + many + i]) for i in range(many)) if many > 1 else ()
         return Bounds(own, ends[0], ends[1], parts, None, bool(outside), bool(inside) and enough)

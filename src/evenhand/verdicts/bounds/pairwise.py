@@ -13,10 +13,10 @@ from evenhand.core.arrays import Floats
 from evenhand.inference.intervals import METHODS, Classical
 from evenhand.inference.spread import Proportions
 from evenhand.verdicts.bounds.bounds import Bounds, Interval, JudgedGroups, bounds_against_baseline
-from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
 from evenhand.verdicts.comparison import Gap, Plan, gap
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 
 def pairwise_bounds(request: Request, plan: Plan, table: Table, chosen: Gap, judged: JudgedGroups) -> Bounds | None:
@@ -68,15 +68,15 @@ def _between(
     if not everyone:
         return Bounds(limits)
     difference, ratio = _combined(everyone, request.aggregate)
-    outside = beyond(*difference, request)
+    outside = beyond(*difference, request.threshold)
     inside: npt.NDArray[np.bool_] | bool = False
     if large and len(large) == len(everyone):
         for_pass = _combined(large, request.aggregate)
-        inside = within(*for_pass[0], request)
+        inside = within(*for_pass[0], request.threshold)
         if request.judged_on == "ratio":
-            inside = ratio_within(*for_pass[1], request, False)
+            inside = ratio_within(*for_pass[1], request.threshold, False)
     if request.judged_on == "ratio":
-        outside = ratio_beyond(*ratio, request, False)
+        outside = ratio_beyond(*ratio, request.threshold, False)
     by_measure = tuple(everyone) if len(everyone) > 1 and chosen.measure is not None else ()
     return Bounds(limits, difference, ratio, by_measure, None, bool(outside), bool(inside))
 

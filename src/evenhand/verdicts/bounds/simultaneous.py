@@ -10,10 +10,10 @@ from evenhand.core.arrays import Floats
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Spread
 from evenhand.verdicts.bounds.bounds import Bounds, Ends, JudgedGroups, bounds_against_baseline
-from evenhand.verdicts.bounds.threshold import beyond, ratio_beyond, ratio_within, within
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 
 def own_limits(table: Table, confidence: float) -> list[tuple[Floats, Floats]]:
@@ -48,9 +48,12 @@ def _between(request: Request, spreads: list[Spread], judged: JudgedGroups, own:
         for i, part in enumerate(spreads if len(spreads) > 1 and not request.metric.binned else [])
     ]
     if request.judged_on == "ratio":
-        outside, inside = ratio_beyond(*ends.ratio, request, False), ratio_within(*for_pass.ratio, request, False)
+        outside, inside = (
+            ratio_beyond(*ends.ratio, request.threshold, False),
+            ratio_within(*for_pass.ratio, request.threshold, False),
+        )
     else:
-        outside, inside = beyond(*ends.difference, request), within(*for_pass.difference, request)
+        outside, inside = beyond(*ends.difference, request.threshold), within(*for_pass.difference, request.threshold)
     return Bounds(
         own,
         ends.difference,

@@ -1,0 +1,79 @@
+"""Kinds of index: metrics that are one number over all groups instead of a comparison of measures between groups.
+
+An entry of the catalogue names one of these with the function that computes it, the roles and options of that
+function. The type says what the function is given; `evenhand.verdicts.finding` has a finder for each type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenhand.core.arrays import Floats
+from evenhand.measures.dependence import Statistic
+from evenhand.measures.distances import Distances
+from evenhand.measures.entropy import IndexValues
+from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.scores import ScoreMeasure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Index:
+    """What every kind of index has.
+
+    Attributes:
+        needs: The roles without which it cannot be computed.
+        options: The arguments that a caller may set, with their defaults.
+        any_number: It is also computed for predicted numbers (task "regression").
+    """
+
+    needs: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    any_number: bool = False
+
+
+@dataclass(frozen=True)
+class CellIndex(Index):
+    """Computed from the cells of all groups, [..., groups, 8], and the options; its interval comes from draws."""
+
+    function: Callable[..., IndexValues]
+
+
+@dataclass(frozen=True)
+class LogRatioIndex(CellIndex):
+    """The same for the largest log ratio of selection rates, whose interval is simultaneous over all groups."""
+
+
+@dataclass(frozen=True)
+class ScoreDistance(Index):
+    """Computed for every pair of groups from their binned scores, the confidence and the seed."""
+
+    function: Callable[[BinnedScores, float, int], Distances]
+
+
+@dataclass(frozen=True)
+class ShiftFromEveryone(Index):
+    """Computed for each group from people by group and bin, the confidence and the seed."""
+
+    function: Callable[[Floats, float, int], Distances]
+
+
+@dataclass(frozen=True)
+class LargestLoss(Index):
+    """The largest mean loss of a group; the option `loss` chooses one of the losses by name."""
+
+    losses: Mapping[str, ScoreMeasure]
+
+
+@dataclass(frozen=True)
+class DependenceIndex(Index):
+    """A statistic of tables [..., groups, values], judged against tables that are drawn without dependence.
+
+    Under independence the statistic shrinks as people ** −power. `chance` gives its mean under independence, which
+    is then subtracted; None leaves the statistic as it is.
+    """
+
+    statistic: Statistic
+    power: float
+    chance: Callable[[Floats], float] | None = None
