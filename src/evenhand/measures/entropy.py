@@ -1,4 +1,4 @@
-"""Metrics that are no comparison of measures: functions of the cells of all groups at once.
+"""Indices over everyone: functions of the cells of all groups at once, which do not compare measures of groups.
 
 `cells` is [..., groups, 8], so that an index of a thousand draws costs one call.
 """
@@ -40,7 +40,7 @@ class Index:
 
 
 def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Floats:
-    """Generalised entropy of benefits b held by so many people: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
+    """Generalised entropy of benefits b, each held by n_b `people`: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
 
     α = 1 is the Theil index, α = 0 the mean log deviation (infinite when someone's benefit is 0).
 
