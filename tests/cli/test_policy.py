@@ -133,7 +133,7 @@ def test_policies_of_the_package(name, table, capsys):
         (b"required = [", "no valid TOML"),
         (b"confidence = 'x'", "must be a share"),
         (b"confidense = 1", "did you mean 'confidence'"),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "no text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "not UTF-8 text"),
         (b"a = " + b"{b=" * 5000, "no valid TOML|nested too deeply"),
         (b"required = ['\\u001b[31mred']", "is not a metric"),
     ],

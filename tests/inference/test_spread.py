@@ -185,7 +185,7 @@ def test_an_auc_says_whether_it_is_exact():
     data = calibrated(2_500, seed=2)
     exact, binned = (eh.auc_parity(**data, resolution=how) for how in ("exact", "grid"))
     few = eh.auc_parity(**{**data, "score": np.round(data["score"], 1)})
-    assert exact.notes[0] == few.notes[0] == "Exact: every score is a bin of its own."
+    assert exact.notes[0] == few.notes[0] == "Exact: every score has its own bin."
     assert binned.notes[0].startswith("From 1,032 bins of the score; within ")
     bound = float(binned.notes[0].partition("within ")[2].partition(" of")[0])
     assert abs(binned.value.value - exact.value.value) <= bound < 0.01

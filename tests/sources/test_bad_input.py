@@ -242,7 +242,7 @@ def test_tables_that_cannot_be_read():
     [
         ({"reference": "Green"}, r"'Green' is not a group"),
         ({"reference": {"race": "Green"}}, r"'Green' is not a group of 'race'; the groups are 'Black', 'White'"),
-        ({"reference": {"rac": "Black"}}, r"no attribute here; did you mean 'race'\?"),
+        ({"reference": {"rac": "Black"}}, r"not an attribute here; did you mean 'race'\?"),
         ({"metrics": ["demographic_party"]}, r"'demographic_party' is not a metric; did you mean 'demographic_parity'"),
         ({"min_group_size": 0}, r"min_group_size=0"),
     ],

@@ -199,7 +199,7 @@ class Cube:
     def counts(self) -> Ints:
         """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
         if self.classes:
-            raise CallError("a cube of several classes has no such cells: see evenhand.measures.group_data.")
+            raise CallError("a cube of several classes has no such cells: see measures.group_data.against_rest.")
         return self.n.reshape(-1, 9)[:, _PLACES]
 
     @property

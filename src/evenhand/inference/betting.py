@@ -28,10 +28,10 @@ from evenhand.core.arrays import Floats, Indices
 _MEMORIES = (1.0, 0.8, 0.5)
 """How much of the past is kept from one period to the next: all, the last few, mostly the last. A third of the money
 follows each, so that a gap which opens late is not hidden by a long even past."""
-_MOST = 0.5  # of the money of one group's bets that a single person can lose
+_LARGEST_LOSS = 0.5  # of the money of one group's bets that a single person can lose
 _CENTRES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 _SIZES = np.array([1.5, 3.0, 6.0])
-"""Without a past half the money is spread, over centres and over gaps of so many standard errors; half is kept."""
+"""Without a past half the money is spread, over centres and over gaps of this many standard errors; half is kept."""
 
 
 def wagers(
@@ -69,8 +69,8 @@ def wagers(
 class Pool:
     """The mean money of many pairs, which is itself money: no correction for their number is needed beyond that.
 
-    A pair that appears later begins with what the others have on average, as somebody who shares out anew what they
-    own before the next bet does; the mean is not changed by it, and what was said earlier stays as it was.
+    A pair that appears later begins with what the others have on average, as if all money were shared out
+    again before the next bet. That does not change the mean, and earlier values stay as they were.
     """
 
     def __init__(self, pairs: int) -> None:
@@ -120,7 +120,7 @@ def _won(counts: tuple[Floats, ...], stake: Floats, centre: Floats, share: float
     """The logarithm of what the money is multiplied by."""
     k1, n1, k2, n2 = counts
     with np.errstate(divide="ignore"):
-        most = _MOST * np.minimum(n1 / (shift + centre), n2 / (1 - centre))
+        most = _LARGEST_LOSS * np.minimum(n1 / (shift + centre), n2 / (1 - centre))
     stake = np.minimum(stake, most)
     one, two = stake / n1, stake / n2
     return np.asarray(

@@ -33,7 +33,7 @@ PERMUTATION_MOST = 10**9 - 1
 class Test:
     """The outcome of one test. `p_value` is two-sided; `note` says what the name does not."""
 
-    __test__ = False  # pytest: the name begins with Test, but it is no test case
+    __test__ = False  # pytest: the name begins with Test, but it is not a test case
 
     name: str
     statistic: float
@@ -113,7 +113,7 @@ def fisher_exact(k1: float, n1: float, k2: float, n2: float) -> Test:
 
 
 def permutation(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_state: int = 0) -> Test:
-    """Are the rates of all groups the same? The outcomes are dealt out to the groups anew, `draws` times.
+    """Are the rates of all groups the same? The outcomes are dealt out to the groups again, `draws` times.
 
     The p-value is (c + 1) / (draws + 1), where c counts the tables at least as far from equal rates, by
     chi-square, as the one that was seen. It holds however small the counts are, depends on the seed only, and
@@ -330,7 +330,7 @@ def _counts(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _groups(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """The groups that have people, in the order of (n, k): no answer depends on the order they were given in."""
+    """The groups that have people, in the order of (n, k): no answer depends on the order of the arguments."""
     k, n = _counts(k, n)
     if k.ndim != 1:
         raise CallError(f"k and n must be one number for each group; they have shape {k.shape}.")

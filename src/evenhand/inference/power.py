@@ -23,7 +23,7 @@ def expected_gap(spread: Spread, usable: Bools) -> float:
 
 
 def detectable_gap(spread: Spread, pair: tuple[int, int], groups: int, confidence: float) -> float:
-    """The smallest gap between two groups that would be found with 80 % power among so many groups."""
+    """The smallest gap between two groups that would be detected with 80 % power among this number of groups."""
     deviations = spread.deviations[list(pair)]
     return float((critical.tukey(groups, confidence) + _MARGIN) * np.hypot(*deviations))
 
@@ -33,11 +33,11 @@ def variance_between(spread: Spread, usable: Bools) -> tuple[float, float]:
 
     The raw one grows with the number and smallness of the groups even where no group differs.
     """
-    chosen = usable & np.isfinite(spread.values) & np.isfinite(spread.variances)
-    if chosen.sum() < 2:
+    defined = usable & np.isfinite(spread.values) & np.isfinite(spread.variances)
+    if defined.sum() < 2:
         return math.nan, math.nan
-    raw = float(spread.values[chosen].var(ddof=1))
-    return raw, max(0.0, raw - float(spread.variances[chosen].mean()))
+    raw = float(spread.values[defined].var(ddof=1))
+    return raw, max(0.0, raw - float(spread.variances[defined].mean()))
 
 
 @dataclass(frozen=True)

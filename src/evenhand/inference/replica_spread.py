@@ -1,6 +1,6 @@
 """Shared: values of groups that vary with people, group by group, and with replicas of a model, all groups at once.
 
-One replica moves every group, often in the same direction, and what moves two groups alike is no noise in the gap
+One replica moves every group, often in the same direction, and what moves two groups alike is not noise in the gap
 between them. So the moves are kept for each replica, and a pair of groups is compared by the moves it does not share.
 """
 
@@ -37,12 +37,12 @@ class Shared:
 
     @property
     def deviations(self) -> Floats:
-        """What two groups share is no difference between them."""
+        """Standard errors without the moves that all groups share: these make no difference between groups."""
         own = self.moves - np.nan_to_num(self.moves).mean(axis=0)
         return np.asarray(np.sqrt(self.errors**2 + (own**2).sum(axis=1)))
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Shared:
-        """More people take nothing off what the replicas bring."""
+        """Some of the groups with more people, which reduces their errors but not the moves of the replicas."""
         chosen = list(places)
         return Shared(
             self.values[chosen],
@@ -55,7 +55,7 @@ class Shared:
         """How far people may have moved a value, down and up, by the beta distribution with its mean and variance.
 
         Means of numbers between 0 and 1 vary no more than a proportion of as many people, so the distribution stands
-        for at least so many.
+        for at least this many.
         """
         from scipy.special import betainccinv, betaincinv, ndtr
 

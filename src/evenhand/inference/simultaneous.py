@@ -41,16 +41,16 @@ def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float
     """The largest gap between any two groups in any of the measures; `usable` is [measures, groups]."""
     share = confidence ** (1 / max(int(usable.any(axis=1).sum()), 1))
     parts = [_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True)]
-    found = [part for part in parts if part is not None]
-    if not found:
+    defined = [part for part in parts if part is not None]
+    if not defined:
         return Ends()
-    differences = np.array([part.difference for part in found])
-    ratios = np.array([part.ratio for part in found])
+    differences = np.array([part.difference for part in defined])
+    ratios = np.array([part.ratio for part in defined])
     if aggregate != "worst":
         return Ends(tuple(differences.mean(axis=0)), tuple(ratios.mean(axis=0)))
     worst = int(np.argmax(differences[:, 0]))
-    pair = found[worst].pair
-    measure = next(i for i, part in enumerate(parts) if part is found[worst])
+    pair = defined[worst].pair
+    measure = next(i for i, part in enumerate(parts) if part is defined[worst])
     return Ends(
         (float(differences[:, 0].max()), float(differences[:, 1].max())),
         (float(ratios[:, 0].min()), float(ratios[:, 1].min())),
@@ -147,7 +147,7 @@ class _Limits:
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
 
     def column(self) -> _Limits:
-        """The same, so that with another the groups of the first are rows and those of the second columns."""
+        """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""
         turned = copy(self)
         for name, part in vars(self).items():
             setattr(turned, name, part[:, None] if isinstance(part, np.ndarray) else part)
@@ -176,7 +176,7 @@ def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
 
 
 def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None) -> Floats:
-    """Independent errors as the sides of a triangle, with what moves the two apart where they share the rest."""
+    """√(a² + b²) of two independent margins, plus the replica noise that the two groups do not share."""
     alone = np.hypot(mine, theirs)
     return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
 
@@ -204,9 +204,9 @@ def against(
 ) -> Against:
     """Each group against a baseline: `bases` holds the baseline of each group.
 
-    The baseline is one group for all, or the rest of each group. With
-    `shares`, the share of each group in everyone [measures, groups], the baseline is everyone: groups overlap with
-    it, so the comparison with the rest is transformed, exactly.
+    The baseline is one group for all, or the rest of each group. With `shares`, the share of each group in everyone
+    [measures, groups], the baseline is everyone: groups overlap with it, so the comparison with the rest is
+    transformed, exactly.
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):

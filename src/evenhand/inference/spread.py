@@ -47,7 +47,7 @@ class Spread(Protocol):
         ...
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
-        """Some of the groups, as they would be with so many times as many people."""
+        """Some of the groups, as they would be with `multiplier` times as many people."""
         ...
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
@@ -61,7 +61,7 @@ class BiasedUpwards(ABC):
     @property
     @abstractmethod
     def bias(self) -> Floats:
-        """How far noise alone lifts a value, where nothing is behind it; half the time it is less."""
+        """Median upward bias of the value when the true value is 0."""
 
     @abstractmethod
     def below(self, deviate: float) -> Floats:
@@ -302,7 +302,7 @@ class Largest(BiasedUpwards):
 
     The largest of many is too large: it picks what noise has lifted most. The deviation of the one true largest part
     is at most the upper limit of that part, so the largest upper limit is one, with no allowance for their number. The
-    lower one takes off what the largest of so many noises would be, as if nothing else were there.
+    lower one takes off what the largest of the noises would be if all true deviations were 0.
     """
 
     away: Floats

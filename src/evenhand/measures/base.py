@@ -1,4 +1,4 @@
-"""Measure: what every kind of measure can be asked, whether it is made of cells, scores, classes or rows."""
+"""Measure: the interface of every kind of measure, whether it is made of cells, scores, classes or rows."""
 
 from __future__ import annotations
 

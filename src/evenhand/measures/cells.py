@@ -237,7 +237,7 @@ def cell_measures(measures: Iterable[Measure]) -> list[CellMeasure]:
 def evaluate(cells: Floats, measures: Iterable[CellMeasure], total: Floats | None = None) -> Mapping[str, Floats]:
     """Each measure for each group: `cells` is [..., groups, 8], a value is [..., groups].
 
-    `total` holds the cells of everyone, for shares; by default the sum over the groups given.
+    `total` holds the cells of everyone, for shares; by default their sum over the groups.
     """
     measures = list(measures)
     direct = {part.name: part for row in measures for part in _parts(row)}
@@ -293,10 +293,10 @@ def spread(row: CellMeasure, cells: Floats, squares: Floats | None = None) -> Sp
 
 def limits(name: str, cells: Floats, squares: Floats | None, confidence: float) -> tuple[Floats, Floats]:
     """Limits of a measure for each group that hold for all groups together; NaN for a plain total."""
-    found = spread(find_cell_measure(name), cells, squares)
-    if found is None:
+    values = spread(find_cell_measure(name), cells, squares)
+    if values is None:
         return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
-    return simultaneous.own(found, confidence)
+    return simultaneous.own(values, confidence)
 
 
 def _parts(row: CellMeasure) -> list[CellMeasure]:
@@ -314,10 +314,10 @@ def _coefficients(cells: str) -> Floats:
 
 @cache
 def _tokens(cells: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    factors: dict[str, int] = {}
     for token in cells.replace("+", " ").replace(",", " ").split():
         match = re.fullmatch(r"(\d*)([A-Z]+[01]?)", token)
         if not match or match[2] not in CELLS:
             raise CallError(f"{token!r} is not a cell; the cells are {listing(CELLS)}.")
-        found[match[2]] = found.get(match[2], 0) + int(match[1] or 1)
-    return found
+        factors[match[2]] = factors.get(match[2], 0) + int(match[1] or 1)
+    return factors

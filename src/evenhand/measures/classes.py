@@ -90,16 +90,16 @@ def class_measures(
     it cannot lie farther apart than the class that differs most. Accuracy is one number, and balanced accuracy is the
     mean of the true positive rates, as for two classes.
     """
-    found = []
+    rows = []
     for row in measures:
         if row.name in _RIGHT_OR_WRONG:
-            found.append(ClassMeasure(row, row.name, row.title))
+            rows.append(ClassMeasure(row, row.name, row.title))
         elif row.name == "balanced_accuracy":
-            found.append(ClassMeasure(find_cell_measure("true_positive_rate"), row.name, row.title))
+            rows.append(ClassMeasure(find_cell_measure("true_positive_rate"), row.name, row.title))
         else:
             for name in classes:
-                found.append(ClassMeasure(row, row.name, f"{row.title} of class {name!r}", of_class=name))
+                rows.append(ClassMeasure(row, row.name, f"{row.title} of class {name!r}", of_class=name))
             if means and row.name not in _SAME_FOR_ALL:
                 mean = f"mean {row.title} of the classes"
-                found.append(ClassMeasure(row, f"macro_{row.name}", mean, judged=False))
-    return tuple(found)
+                rows.append(ClassMeasure(row, f"macro_{row.name}", mean, judged=False))
+    return tuple(rows)

@@ -21,7 +21,7 @@ def auc(positives: Floats, negatives: Floats) -> Floats:
 
 
 def auc_error(positives: Floats, negatives: Floats) -> Floats:
-    """How far the AUC may be off because scores within a bin are not told apart."""
+    """How far the AUC may be off because scores within a bin count as equal."""
     return _over((positives * negatives).sum(axis=-1) / 2, positives.sum(axis=-1) * negatives.sum(axis=-1))
 
 

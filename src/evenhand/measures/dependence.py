@@ -46,8 +46,8 @@ def maximal_correlation(table: Floats) -> Floats:
     row, column = shares.sum(axis=-1, keepdims=True), shares.sum(axis=-2, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(shares > 0, shares / np.sqrt(row * column), 0.0)
-    found = np.linalg.svd(scaled, compute_uv=False)
-    return np.asarray(np.clip(found[..., 1], 0.0, 1.0)) if found.shape[-1] > 1 else np.zeros(found.shape[:-1])
+    singular = np.linalg.svd(scaled, compute_uv=False)
+    return np.asarray(np.clip(singular[..., 1], 0.0, 1.0)) if singular.shape[-1] > 1 else np.zeros(singular.shape[:-1])
 
 
 def mutual_information(table: Floats) -> Floats:
@@ -106,7 +106,7 @@ def _kept(rows: tuple[int, ...], columns: tuple[int, ...], draws: int, random_st
 def _drawn(
     rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], draws: int, random: np.random.Generator
 ) -> Floats:
-    """Tables with these margins, as chance would fill them: cell by cell, each hypergeometric given those before."""
+    """Tables with these margins, as chance would fill them: cell by cell, each hypergeometric after those before it."""
     tables = np.zeros((draws, len(rows), len(columns)))
     left = np.tile(columns, (draws, 1))
     for i, people in enumerate(rows[:-1]):

@@ -100,26 +100,26 @@ class Distances:
 
 def ks(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """The largest distance between two cumulative distributions."""
-    found = _between(data, confidence, random_state, "Kolmogorov-Smirnov distance", _Shares())
+    distances = _between(data, confidence, random_state, "Kolmogorov-Smirnov distance", _Shares())
     everyone = _cells(data, labels=False)[:, 0]
     share = everyone.max(axis=1) / np.maximum(everyone.sum(axis=1), 1)
-    return replace(_capped(found), error=float(share.max()))
+    return replace(_capped(distances), error=float(share.max()))
 
 
 def wasserstein(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """How far scores must move, on average, to turn one distribution into the other."""
-    found = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places)))
+    distances = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places)))
     bins = data.reading.bins
-    return replace(found, error=(bins.high - bins.low) / bins.cells)
+    return replace(distances, error=(bins.high - bins.low) / bins.cells)
 
 
 def abroca(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """The area between two ROC curves."""
     many = len(data.n) > _MOST_EXACT
-    found = _between(data, confidence, random_state, "area between ROC curves", _Heights() if many else _Rocs())
+    distances = _between(data, confidence, random_state, "area between ROC curves", _Heights() if many else _Rocs())
     off = curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
     error = 2 * float(np.nan_to_num(off).max()) + (2 / _HEIGHTS if many else 0.0)
-    return replace(_capped(found), error=error, exact=not many)
+    return replace(_capped(distances), error=error, exact=not many)
 
 
 def largest_shift(people: Floats, confidence: float, random_state: int) -> Distances:
@@ -131,16 +131,16 @@ def largest_shift(people: Floats, confidence: float, random_state: int) -> Dista
     usable = cells.sum(axis=(1, 2)) > 0
     errors = _own_errors(cells, confidence, random_state, _Shares(), usable)
     groups = len(people)
-    found = np.full((3, groups, 1), np.nan)
+    shifts = np.full((3, groups, 1), np.nan)
     share = people.sum(axis=1) / max(people.sum(), 1)
     for i in range(groups):
         if usable[i] and usable[groups + i]:
             apart, reach = curves.ks(cells[i, 0], cells[groups + i, 0]), errors[i] + errors[groups + i]
-            found[:, i, 0] = (1 - share[i]) * np.array([apart, max(0.0, apart - reach), min(1.0, apart + reach)])
-    none = np.isnan(found).all()
-    value, low, high = (np.nan if none else float(np.nanmax(part)) for part in found)
+            shifts[:, i, 0] = (1 - share[i]) * np.array([apart, max(0.0, apart - reach), min(1.0, apart + reach)])
+    none = np.isnan(shifts).all()
+    value, low, high = (np.nan if none else float(np.nanmax(part)) for part in shifts)
     error = float((people.max(axis=1) / np.maximum(people.sum(axis=1), 1)).max())
-    return Distances(found[0], found[1], found[2], (value, low, high), "shift from everyone", error)
+    return Distances(shifts[0], shifts[1], shifts[2], (value, low, high), "shift from everyone", error)
 
 
 def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
@@ -195,10 +195,10 @@ def _between(data: BinnedScores, confidence: float, random_state: int, title: st
     return Distances(values, low, high, worst, title)
 
 
-def _capped(found: Distances) -> Distances:
+def _capped(distances: Distances) -> Distances:
     """A distance that cannot exceed 1."""
-    value, low, high = found.worst
-    return replace(found, high=np.minimum(found.high, 1.0), worst=(value, low, min(high, 1.0)))
+    value, low, high = distances.worst
+    return replace(distances, high=np.minimum(distances.high, 1.0), worst=(value, low, min(high, 1.0)))
 
 
 def _cells(data: BinnedScores, labels: bool) -> Floats:

@@ -39,7 +39,7 @@ class IndexValues:
 
 
 def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Floats:
-    """Generalised entropy of benefits b, each held by `people`: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
+    """Generalised entropy of benefits b, each held by n_b `people`: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
 
     α = 1 is the Theil index, α = 0 the mean log deviation (infinite when someone's benefit is 0).
 

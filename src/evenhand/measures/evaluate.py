@@ -33,7 +33,7 @@ class MeasureValues:
 
 def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[MeasureValues]:
     """Each measure that can be computed for the pairs of a cube; with `names`, only those named."""
-    data, found = GroupData(cube), []
+    data, evaluated = GroupData(cube), []
     for measure in _measurable(cube):
         if names is not None and measure.name not in names:
             continue
@@ -41,8 +41,8 @@ def every_measure(cube: Cube, confidence: float, names: Collection[str] | None =
         none = np.full(data.groups, np.nan)
         low, high = (none, none) if spread is None else simultaneous.own(spread, confidence)
         values, support = measure.values(data, spread), measure.support(data, spread)
-        found.append(MeasureValues(measure, values, low, high, support))
-    return found
+        evaluated.append(MeasureValues(measure, values, low, high, support))
+    return evaluated
 
 
 def measure_values(measure: Measure, cube: Cube) -> Floats:

@@ -224,7 +224,7 @@ class RegressionSums:
             return np.where(mass > 0, top / mass, np.nan)
 
     def error(self, terms: dict[str, Floats | float], bands: list[int]) -> Floats:
-        """The standard error of a mean whose squared deviations are the given sum of products ("" is the constant)."""
+        """The standard error of a mean whose squared deviations are this sum of products ("" is the constant)."""
         mass, n = _total(self.mass, bands), self.people(bands)
         squares = sum(factor * self._sum("w2", moment, bands) for moment, factor in terms.items())
         with np.errstate(divide="ignore", invalid="ignore"):

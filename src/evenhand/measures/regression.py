@@ -87,7 +87,7 @@ LOSSES = {
 
 
 def outcome_bands(reading: Reading) -> tuple[ScoreMeasure, ...]:
-    """The mean prediction in each band of the outcome, as a measure of its own."""
+    """A measure for each band of the outcome: the mean prediction within it."""
 
     def mean(band: int) -> Callable[[RegressionSums], Spread]:
         return lambda data: _mean_in(data, "f", "ff", [band], True)

@@ -94,7 +94,7 @@ def auc(data: BinnedScores) -> Spread:
 
 
 def auc_error(data: BinnedScores) -> Floats:
-    """How far the AUC of each group may be off because scores within a bin are not told apart."""
+    """How far the AUC of each group may be off because scores within a bin count as equal."""
     return curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
 
 
@@ -109,7 +109,7 @@ def brier(data: BinnedScores) -> Spread:
 
 
 def log_loss(data: BinnedScores) -> Spread:
-    """The mean of −log of the probability given to what happened, from the mean score of each bin."""
+    """The mean of −log of the probability that was predicted for what happened, from the mean score of each bin."""
     tiny = np.finfo(np.float64).eps
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.clip(np.where(data.mass > 0, data.first / data.mass, 0.5), tiny, 1 - tiny)
@@ -180,7 +180,7 @@ class ScoreMeasure(MeasureDefaults):
         return None if data.scores is None else self.function(data.scores)
 
     def grid_error(self, data: GroupData) -> Floats | None:
-        """How far the value of each group may be off because scores within a bin are not told apart."""
+        """How far the value of each group may be off because scores within a bin count as equal."""
         return None if self.error is None or data.scores is None else self.error(data.scores)
 
     def reason(self, group: str) -> str:
@@ -217,7 +217,7 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
 
 
 def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
-    """The observed rate in each calibration bin, as a measure of its own."""
+    """A measure for each calibration bin: the observed rate within it."""
     edges = reading.edges
 
     def rate(i: int) -> Callable[[BinnedScores], Spread]:

@@ -84,14 +84,16 @@ def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[
     values = {name: {group[i] for group in groups} - {None} for i, name in enumerate(attributes)}
     if not isinstance(reference, Mapping):
         spelled = spelling(reference)
-        found = {name: reference for name in attributes if spelled in values[name]}
-        if found or spelled in WORDS:
-            return found or spelled
+        named = {name: reference for name in attributes if spelled in values[name]}
+        if named or spelled in WORDS:
+            return named or spelled
         every = sorted({value for group in values.values() for value in group if value is not None})
         raise CallError(f"reference={spelled!r} is not a group; {nearest(spelled, every)}")
     for name, value in reference.items():
         if name not in values:
-            raise CallError(f"reference= names {name!r}, which is no attribute here; {nearest(str(name), attributes)}")
+            raise CallError(
+                f"reference= names {name!r}, which is not an attribute here; {nearest(str(name), attributes)}"
+            )
         if spelling(value) not in values[name]:
             known = sorted(value for value in values[name] if value is not None)
             raise CallError(f"reference {value!r} is not a group of {name!r}; the groups are {listing(known)}.")
@@ -125,9 +127,9 @@ def plan(
         values: tuple[Any, ...] = tuple(wanted)
     else:
         values = tuple(reference) if isinstance(reference, (tuple, list)) else (reference,)
-    found = _find(values, groups)
-    if found is not None:
-        return Plan("reference", found, convention.fold)
+    group = _find_group(values, groups)
+    if group is not None:
+        return Plan("reference", group, convention.fold)
     if values in (("rest",), ("overall",), ("highest",)):
         return Plan(values[0], fold=convention.fold)
     if values == ("largest",):
@@ -143,29 +145,29 @@ def plan(
     )
 
 
-def _find(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
+def _find_group(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
     spelled = tuple(spelling(value) for value in values)
     return next((group for group in groups if group == spelled), None)
 
 
-def baselines(cells: Floats, rows: Sequence[CellMeasure], chosen: Plan, groups: Sequence[Group]) -> Floats | None:
+def baselines(cells: Floats, rows: Sequence[CellMeasure], plan: Plan, groups: Sequence[Group]) -> Floats | None:
     """What each measure of each group is compared with, [..., measures, groups]; None between extremes.
 
     `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself.
     """
-    if chosen.between_extremes:
+    if plan.between_extremes:
         return None
     shape = cells.shape[:-1]
     total = cells.sum(axis=-2)
-    if chosen.against == "overall":
+    if plan.against == "overall":
         values = evaluate(total[..., None, :], rows, total)
-    elif chosen.against == "rest":
+    elif plan.against == "rest":
         values = evaluate(total[..., None, :] - cells, rows, total)
     else:
         values = evaluate(cells, rows, total)
-    if chosen.against != "reference":
+    if plan.against != "reference":
         return np.stack([np.broadcast_to(values[row.name], shape) for row in rows], axis=-2)
-    place = next((i for i, group in enumerate(groups) if group == chosen.reference), None)
+    place = next((i for i, group in enumerate(groups) if group == plan.reference), None)
     if place is None:
         return np.full((*shape[:-1], len(rows), shape[-1]), np.nan)
     base = np.stack([np.broadcast_to(values[row.name][..., [place]], shape) for row in rows], axis=-2)

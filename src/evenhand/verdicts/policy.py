@@ -105,7 +105,7 @@ class Policy:
         for metric, presets, limit in _by_metric("thresholds", self.thresholds, problems):
             kind = presets.get("judged_on", judged_on.get(metric.name, metric.judged_on))
             if metric.name in thresholds or judged_on.get(metric.name, kind) != kind:
-                problems.add(f"{metric.name} is given twice in thresholds= and judged_on=: give it once.")
+                problems.add(f"{metric.name} is given twice in thresholds= and judged_on=: name it once.")
             if kind != metric.judged_on:
                 judged_on[metric.name] = kind
             thresholds[metric.name] = limit
@@ -182,7 +182,7 @@ class Policy:
         return self.inconclusive if verdict == "inconclusive" else verdict
 
     def updated(self, **arguments: Any) -> Policy:
-        """The policy with the arguments that were given (not None) in place of its own."""
+        """The policy with the arguments that are not None in place of its fields."""
         return replace(self, **{name: value for name, value in arguments.items() if value is not None})
 
     def with_thresholds(self, thresholds: Mapping[str, float]) -> Policy:
@@ -203,24 +203,24 @@ def _spelled(reference: Any) -> Any:
     return spelling(reference)
 
 
-def chosen_metrics(given: Any) -> tuple[Any, ...] | None:
-    """The metrics that a caller asks for, by name or of their own; None is left to the data."""
+def chosen_metrics(metrics: Any) -> tuple[Any, ...] | None:
+    """The metrics that a caller names or defines, as a tuple; None leaves the choice to the data."""
     problems = Problems()
-    chosen = _metrics("metrics", given, problems)
+    chosen = _metrics("metrics", metrics, problems)
     problems.raise_if_any(CallError)
     return chosen
 
 
-def _metrics(what: str, given: Any, problems: Problems, none: bool = False) -> tuple[Any, ...] | None:
+def _metrics(what: str, metrics: Any, problems: Problems, none: bool = False) -> tuple[Any, ...] | None:
     """Metrics as a tuple; one may stand alone."""
-    if given is None:
+    if metrics is None:
         return None
-    if isinstance(given, (str, Metric)) or hasattr(given, "metric"):
-        given = [given]
-    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
-        problems.add(f"{what}={shorten(repr(given))} must be a list of metrics, such as ['equalized_odds'].")
+    if isinstance(metrics, (str, Metric)) or hasattr(metrics, "metric"):
+        metrics = [metrics]
+    if isinstance(metrics, (Mapping, bytes)) or not isinstance(metrics, Iterable):
+        problems.add(f"{what}={shorten(repr(metrics))} must be a list of metrics, such as ['equalized_odds'].")
         return None
-    chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in given)
+    chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in metrics)
     for metric in chosen:
         try:
             find(metric)
@@ -231,18 +231,18 @@ def _metrics(what: str, given: Any, problems: Problems, none: bool = False) -> t
     return chosen
 
 
-def _by_metric(what: str, given: Any, problems: Problems) -> list[tuple[Metric, Mapping[str, object], Any]]:
+def _by_metric(what: str, mapping: Any, problems: Problems) -> list[tuple[Metric, Mapping[str, object], Any]]:
     """The entries of a mapping by metric, each with the metric it means and what its alias presets."""
-    if not isinstance(given, Mapping):
-        problems.add(f"{what}={shorten(repr(given))} must map metrics to values, such as {{'equalized_odds': 0.05}}.")
+    if not isinstance(mapping, Mapping):
+        problems.add(f"{what}={shorten(repr(mapping))} must map metrics to values, such as {{'equalized_odds': 0.05}}.")
         return []
-    found: list[tuple[Metric, Mapping[str, object], Any]] = []
-    for name, value in given.items():
+    entries: list[tuple[Metric, Mapping[str, object], Any]] = []
+    for name, value in mapping.items():
         try:
-            found.append((*find(name), value))
+            entries.append((*find(name), value))
         except CallError as error:
             problems.add(f"{what}: {error}")
-    return found
+    return entries
 
 
 def _whole(name: str, value: Any, least: int, most: int | None, problems: Problems, instead: str = "") -> None:
@@ -299,7 +299,7 @@ _FOUR_FIFTHS = Policy(
     reference="highest",
     notes=(
         "Four fifths is a rule of thumb of US enforcement agencies (29 CFR 1607.4(D)), read beside tests of "
-        "significance and the facts of the case; it is no definition of discrimination.",
+        "significance and the facts of the case; it does not define discrimination.",
         "The tests take the most selected group as if it had been chosen beforehand. The intervals do not.",
     ),
 )

@@ -94,16 +94,16 @@ def load(path: Path) -> Policy:
     return _settled(repr(short_path(path)), _read(path))
 
 
-def _settled(where: str, given: Mapping[str, Any]) -> Policy:
+def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
     """A policy from the keys of a file; all that is wrong with them is said at once, with the file's name."""
     known = {each.name for each in fields(Policy)}
     problems = Problems()
-    for key in given:
+    for key in keys:
         if key not in known:
             problems.add(f"{where}: {shorten(key)!r} is not a key of a policy; {nearest(key, _KEYS)}")
     policy = Policy()
     try:
-        policy = Policy(**{key: _without_none(key, value) for key, value in given.items() if key in known})
+        policy = Policy(**{key: _without_none(key, value) for key, value in keys.items() if key in known})
     except CallError as error:
         for line in str(error).splitlines():
             if not re.fullmatch(r"\d+ problems:", line):
@@ -121,15 +121,15 @@ def _read(path: Path) -> dict[str, Any]:
         why = "it is a folder" if _is_folder(path) else getattr(error, "strerror", None) or str(error)
         raise DataError(f"the policy {where} cannot be read: {why}.") from None
     if len(content) > MOST_BYTES:
-        raise DataError(f"{where} is larger than {MOST_BYTES:,} bytes: that is no policy.")
+        raise DataError(f"{where} is larger than {MOST_BYTES:,} bytes: that is not a policy.")
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise DataError(f"{where} is no text in UTF-8, so it is no policy.") from None
+        raise DataError(f"{where} is not UTF-8 text.") from None
     except RecursionError:
         raise DataError(f"{where} is nested too deeply for a policy.") from None
     except ValueError as error:
-        raise DataError(f"{where} is no valid TOML: {shorten(str(error), 200)}.") from None
+        raise DataError(f"{where} is not valid TOML: {shorten(str(error), 200)}.") from None
 
 
 def _is_folder(path: Path) -> bool:

@@ -25,7 +25,7 @@ class Request:
     convention: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     by_range: bool = False
-    """Is the threshold a share of the score's range, because nobody gave one in its own units?"""
+    """Is the threshold a share of the score's range, because nobody set one in units of the score?"""
 
     strata: int = 1
     """How many strata are judged side by side, any of which may fail."""
@@ -63,16 +63,16 @@ def make_request(
         min_group_size=min_group_size, confidence=confidence, interval=interval, draws=draws, random_state=random_state
     )
     usual = presets.get("judged_on") or metric.judged_on
-    chosen: Any = judged_on or policy.judged_on.get(metric.name) or usual
-    if chosen not in ("difference", "ratio", "value") or (chosen == "value") != (metric.judged_on == "value"):
-        raise CallError(misjudged(metric, chosen))
-    if metric.name == "treatment_equality" and chosen == "difference":
+    kind: Any = judged_on or policy.judged_on.get(metric.name) or usual
+    if kind not in ("difference", "ratio", "value") or (kind == "value") != (metric.judged_on == "value"):
+        raise CallError(misjudged(metric, kind))
+    if metric.name == "treatment_equality" and kind == "difference":
         raise CallError("treatment_equality is judged on its ratio only: the difference of two ratios has no scale.")
-    default = metric.threshold if chosen == metric.judged_on else {"difference": 0.1, "ratio": 0.8}[chosen]
-    limit: Any = presets.get("threshold", default) if chosen == usual else default
+    default = metric.threshold if kind == metric.judged_on else {"difference": 0.1, "ratio": 0.8}[kind]
+    limit: Any = presets.get("threshold", default) if kind == usual else default
     limit = policy.thresholds.get(metric.name, limit)
     limit = limit if threshold is None else threshold
-    check_threshold(limit, chosen)
+    check_threshold(limit, kind)
     combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
     if combined not in ("worst", "mean", "mean_abs"):
         raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
@@ -80,6 +80,6 @@ def make_request(
     for option in options:
         if option not in allowed:
             raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
-    given = threshold is not None or metric.name in policy.thresholds
-    by_range = metric.in_score_units and chosen == "difference" and not given
-    return Request(metric, chosen, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)
+    own_threshold = threshold is not None or metric.name in policy.thresholds
+    by_range = metric.in_score_units and kind == "difference" and not own_threshold
+    return Request(metric, kind, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)

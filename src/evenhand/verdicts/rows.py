@@ -75,8 +75,8 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
     for i, (difference, ratio) in enumerate(stratum.bounds.by_measure):
         row = stratum.table.measures[i]
         one = comparison.gap(stratum.table.values[i : i + 1], None, stratum.judged.in_measure(i))
-        found = _gap_row(stratum, row.name, one, difference, ratio)
-        rows.append(replace(found, of_class=row.of_class))
+        gap_row = _gap_row(stratum, row.name, one, difference, ratio)
+        rows.append(replace(gap_row, of_class=row.of_class))
     if stratum.name:
         rows.append(summary_row(stratum))
     return rows

@@ -16,7 +16,7 @@ from evenhand.verdicts.stratum import Stratum
 
 
 def stratum_sentence(stratum: Stratum) -> str:
-    """What was found, with the real names and numbers."""
+    """The finding in one sentence, with the real names and numbers."""
     gap, request, table = stratum.gap, stratum.request, stratum.table
     if math.isnan(stratum.value):
         zero = [row.title for i, row in enumerate(table.measures) if not np.nan_to_num(table.values[i]).any()]
@@ -68,13 +68,13 @@ def rare_groups(stratum: Stratum) -> list[str]:
     """The groups that are too rare to be compared, each with its people and its rates."""
     table = stratum.table
     people = dict(zip(table.groups, table.cube.n.sum(axis=(1, 2)).tolist(), strict=True))
-    told = []
+    described = []
     for group in stratum.rare:
         rates = table.values[:, table.groups.index(group)]
         named = zip(table.measures[:2], rates, strict=False)
         shown = ", ".join(f"{row.title} {amount(float(rate), row.unit)}" for row, rate in named)
-        told.append(f"{spell(group)} ({people[group]:,} people, {shown})")
-    return told
+        described.append(f"{spell(group)} ({people[group]:,} people, {shown})")
+    return described
 
 
 def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
@@ -135,9 +135,9 @@ def average(rows: Sequence[Measure], value: float, who: str, judged_on: JudgedOn
 def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
     """Is a value that depends on the order of scores exact, or how far may it be off?"""
     if not exact:
-        return f"Read off a grid, for so many groups; within {error:.2g} of the exact value."
+        return f"Read off a grid, because there are many groups; within {error:.2g} of the exact value."
     if bins.exact:
-        return "Exact: every score is a bin of its own."
+        return "Exact: every score has its own bin."
     return f"From {bins.count:,} bins of the score; within {error:.2g} of the exact value."
 
 

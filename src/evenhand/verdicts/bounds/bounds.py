@@ -121,7 +121,7 @@ def _aggregated(ends: tuple[Floats, ...], aggregate: str) -> list[Floats]:
 
 
 def pick(ends: tuple[Floats, Floats], place: tuple[int, int] | None, aggregate: str) -> Interval:
-    """The ends of the comparison that speaks for the finding."""
+    """The ends of the comparison that the finding reports."""
     if place is None:
         return _NONE
     if aggregate == "worst":

@@ -19,7 +19,7 @@ from evenhand.verdicts.table import Table
 from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 
-def pairwise_bounds(request: Request, plan: Plan, table: Table, chosen: Gap, judged: JudgedGroups) -> Bounds | None:
+def pairwise_bounds(request: Request, plan: Plan, table: Table, largest: Gap, judged: JudgedGroups) -> Bounds | None:
     """The bounds by the family of classical intervals that the policy names.
 
     None where it names no family, where a measure is not a plain proportion, and for groups that are compared with
@@ -33,7 +33,7 @@ def pairwise_bounds(request: Request, plan: Plan, table: Table, chosen: Gap, jud
     parts = [part for part in table.spreads if isinstance(part, Proportions)]
     limits = [method.proportion(part.k, part.n, confidence) for part in parts]
     if table.base is None:
-        return _between(request, table, chosen, judged, limits, method)
+        return _between(request, table, largest, judged, limits, method)
     bases = [part for part in table.base_spreads if isinstance(part, Proportions)]
     sides = [
         (*method.difference(a.k, a.n, b.k, b.n, confidence), *method.ratio(a.k, a.n, b.k, b.n, confidence))
@@ -42,27 +42,27 @@ def pairwise_bounds(request: Request, plan: Plan, table: Table, chosen: Gap, jud
     compared = judged.everyone & ~np.isnan(table.base)
     near = tuple(np.where(compared, np.stack([side[i] for side in sides]), np.nan) for i in range(4))
     large = judged.large & compared
-    return bounds_against_baseline(request, plan, chosen, limits, near, near, compared, large)  # type: ignore[arg-type]
+    return bounds_against_baseline(request, plan, largest, limits, near, near, compared, large)  # type: ignore[arg-type]
 
 
 def _between(
     request: Request,
     table: Table,
-    chosen: Gap,
+    largest: Gap,
     judged: JudgedGroups,
     limits: list[tuple[Floats, Floats]],
     method: Classical,
 ) -> Bounds:
     def ends(usable: npt.NDArray[np.bool_]) -> list[tuple[Interval, Interval]]:
-        found = []
+        intervals = []
         for i, part in enumerate(table.spreads):
             one = gap(table.values[i : i + 1], None, usable[i : i + 1])
             if one.high is None or one.low is None or not isinstance(part, Proportions):
                 continue
             top, low = (part.k[one.high], part.n[one.high]), (part.k[one.low], part.n[one.low])
             sides = method.difference(*top, *low, request.confidence), method.ratio(*low, *top, request.confidence)
-            found.append(((float(sides[0][0]), float(sides[0][1])), (float(sides[1][0]), float(sides[1][1]))))
-        return found
+            intervals.append(((float(sides[0][0]), float(sides[0][1])), (float(sides[1][0]), float(sides[1][1]))))
+        return intervals
 
     everyone, large = ends(judged.everyone), ends(judged.large)
     if not everyone:
@@ -77,7 +77,7 @@ def _between(
             inside = ratio_within(*for_pass[1], request.threshold, False)
     if request.judged_on == "ratio":
         outside = ratio_beyond(*ratio, request.threshold, False)
-    by_measure = tuple(everyone) if len(everyone) > 1 and chosen.measure is not None else ()
+    by_measure = tuple(everyone) if len(everyone) > 1 and largest.measure is not None else ()
     return Bounds(limits, difference, ratio, by_measure, None, bool(outside), bool(inside))
 
 

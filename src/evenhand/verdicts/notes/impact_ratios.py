@@ -55,7 +55,7 @@ class _Line:
     def rate(self) -> float:
         return self.row.estimate.value if self.row.estimate is not None else math.nan
 
-    def told(self) -> str:
+    def text(self) -> str:
         exact = "" if self.exact is None else f", Fisher's exact p {_p(self.exact)}"
         return f"{self.name} ({abs(self.deviations):.1f}{exact})"
 
@@ -99,14 +99,15 @@ def _notes(stratum: Stratum, top: int, lines: Sequence[_Line]) -> list[str]:
         return notes
     kinds: dict[tuple[bool, bool], list[str]] = {}
     for line in lines:
-        kinds.setdefault((line.ratio < limit, line.deviations <= -MARK), []).append(line.told())
-    told = {
+        kinds.setdefault((line.ratio < limit, line.deviations <= -MARK), []).append(line.text())
+    headings = {
         (True, True): f"Below {limit:g} of it and two or more standard deviations under it",
         (True, False): f"Below {limit:g} of it, yet less than two standard deviations under it",
         (False, True): f"Not below {limit:g} of it, yet two or more standard deviations under it",
     }
-    found = [(text, kinds[kind]) for kind, text in told.items() if kind in kinds]
-    return notes + [f"{text}: {_some(groups, _MOST_TESTS)}." for text, groups in found]
+    return notes + [
+        f"{heading}: {_some(kinds[kind], _MOST_TESTS)}." for kind, heading in headings.items() if kind in kinds
+    ]
 
 
 def _median(stratum: Stratum) -> list[str]:
@@ -125,8 +126,8 @@ def _median(stratum: Stratum) -> list[str]:
     return [f"A score {side} about {edge:.4g} is better than the median of everyone."]
 
 
-def _some(told: Sequence[str], most: int) -> str:
-    return ", ".join(told[:most]) + (f" and {len(told) - most} more" if len(told) > most else "")
+def _some(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _p(p: float) -> str:

@@ -65,7 +65,7 @@ def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: li
         outside = judged[i] and (min(additive, multiplicative) > high[i] or max(additive, multiplicative) < low[i])
         if outside:
             beyond.append((abs(values[i] - additive), i, additive))
-    told = [
+    named = [
         f"{spell(stratum.table.groups[i])} ({wording.amount(float(values[i]), unit)}, where "
         f"{wording.amount(additive, unit)} would be their sum)"
         for _, i, additive in sorted(beyond, reverse=True)[:_MOST_NAMED]
@@ -77,9 +77,9 @@ def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: li
             f"Farthest from the overall {title} of {wording.amount(overall, unit)}, beyond doubt: "
             f"{spell(stratum.table.groups[farthest])} ({wording.amount(float(values[farthest]), unit)})."
         )
-    if told:
-        more = f" and {len(beyond) - len(told)} more" if len(beyond) > len(told) else ""
-        notes.append(f"The {title} is not what the attributes one by one suggest for {'; '.join(told)}{more}.")
+    if named:
+        more = f" and {len(beyond) - len(named)} more" if len(beyond) > len(named) else ""
+        notes.append(f"The {title} is not what the attributes one by one suggest for {'; '.join(named)}{more}.")
     return notes
 
 

@@ -15,7 +15,7 @@ from evenhand.verdicts.stratum import Stratum
 
 
 def describe_sample(stratum: Stratum, people: int) -> Sample | None:
-    """The gap to expect by chance, the gap that could be found, and the rows that would settle the finding."""
+    """The gap to expect by chance, the gap that could be detected, and the rows that would settle the finding."""
     measure = stratum.gap.measure or 0
     spread = stratum.table.spreads[measure]
     if spread is None or stratum.gap.high is None:
@@ -103,10 +103,10 @@ def _settle(stratum: Stratum, people: int) -> tuple[int, Group] | None:
     if stratum.passes and stratum.gap.low is not None and request.aggregate == "worst":
         measures = list(range(len(stratum.table.measures)))
     every = [_settled(stratum, measure, people) for measure in measures]
-    found = [each for each in every if each is not None]
-    if not found or len(found) < len(every):
+    settled = [each for each in every if each is not None]
+    if not settled or len(settled) < len(every):
         return None
-    most = max(found, key=lambda each: each.multiplier)
+    most = max(settled, key=lambda each: each.multiplier)
     multiplier, limiting = most.multiplier, most.limiting
     support = stratum.table.support
     named = stratum.judged.everyone

@@ -48,9 +48,9 @@ def stratum_notes(pooled: Stratum, strata: Sequence[Stratum]) -> tuple[list[Row]
         return [], [], []
     measure, first, second = pair
     names = pooled.table.groups[first], pooled.table.groups[second]
-    found = _standardise(pooled, strata, measure, names)
+    standard = _standardise(pooled, strata, measure, names)
     panel = _panel(pooled, strata, measure)
-    if found is None:
+    if standard is None:
         return (
             [],
             ["No stratum holds both groups that lie farthest apart, so the whole cannot be standardised."],
@@ -63,16 +63,16 @@ def stratum_notes(pooled: Stratum, strata: Sequence[Stratum]) -> tuple[list[Row]
             "standardised_gap",
             names[0],
             against=spell(names[1]),
-            n=found.people,
-            difference=Estimate(found.gap, found.low, found.high),
-            ratio=Estimate(_quotient(found, pooled)),
+            n=standard.people,
+            difference=Estimate(standard.gap, standard.low, standard.high),
+            ratio=Estimate(_quotient(standard, pooled)),
         ),
     ]
-    return rows, [_told(pooled, found, measure, names), *_differences(strata, measure, names)], [panel]
+    return rows, [_note(pooled, standard, measure, names), *_differences(strata, measure, names)], [panel]
 
 
 def _pair(pooled: Stratum) -> tuple[int, int, int] | None:
-    """The measure and the two groups that speak for the whole."""
+    """The measure and the two groups of the largest gap over all strata together."""
     gap = pooled.gap
     if gap.measure is None or gap.high is None or math.isnan(gap.difference):
         return None
@@ -121,40 +121,45 @@ def _places(stratum: Stratum, names: tuple[Group, Group]) -> list[int] | None:
     return [groups.index(name) for name in names] if all(name in groups for name in names) else None
 
 
-def _quotient(found: _Standardised, pooled: Stratum) -> float:
+def _quotient(standard: _Standardised, pooled: Stratum) -> float:
     """lowest / highest between extremes, group / reference against one; as everywhere."""
-    top, bottom = (found.first, found.second) if pooled.table.base is not None else (found.second, found.first)
+    top, bottom = (
+        (standard.first, standard.second) if pooled.table.base is not None else (standard.second, standard.first)
+    )
     return top / bottom if bottom else math.nan
 
 
-def _told(pooled: Stratum, found: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
+def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
     row, groups = pooled.table.measures[measure], list(pooled.table.groups)
     first, second = (float(pooled.table.values[measure, groups.index(name)]) for name in names)
-    interval = wording.reach((found.low, found.high), pooled.request.policy.confidence, "difference", row.unit)
+    interval = wording.reach((standard.low, standard.high), pooled.request.policy.confidence, "difference", row.unit)
     whole = (
         f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {spell(names[0])} and "
         f"{wording.amount(second, row.unit)} for {spell(names[1])}, "
         f"{wording.distance(first - second, row.unit)} apart; within strata, weighted by their size, the gap is "
-        f"{wording.distance(found.gap, row.unit)}{interval}"
+        f"{wording.distance(standard.gap, row.unit)}{interval}"
     )
-    if found.opposite:
-        whole += f", and it points the other way in {found.opposite} of {found.strata} strata"
-    if found.left_out > 0:
-        whole += f"; {found.left_out:.1%} of the people are in strata that lack one of the two and are left out"
-    if _paradox(pooled, found, first - second):
+    if standard.opposite:
+        whole += f", and it points the other way in {standard.opposite} of {standard.strata} strata"
+    if standard.left_out > 0:
+        whole += f"; {standard.left_out:.1%} of the people are in strata that lack one of the two and are left out"
+    if _paradox(pooled, standard, first - second):
         return f"Simpson's paradox: {whole}."
     return f"{whole[0].upper()}{whole[1:]}."
 
 
-def _paradox(pooled: Stratum, found: _Standardised, gap: float) -> bool:
-    """Do the whole and its strata disagree in sign, where the whole leaves no doubt of its own, or in verdict?"""
+def _paradox(pooled: Stratum, standard: _Standardised, gap: float) -> bool:
+    """Do the whole and its strata disagree in sign, where the interval of the whole excludes 0, or in verdict?"""
     near = pooled.bounds.difference[0] if pooled.table.base is None else _nearest_end(*pooled.bounds.difference)
-    if near > 0 and found.gap * gap < 0:
+    if near > 0 and standard.gap * gap < 0:
         return True
     limit = pooled.request.threshold
     if limit is None or pooled.request.judged_on != "difference":
         return False
-    largest, least = max(abs(found.low), abs(found.high)), _nearest_end(found.low, found.high)
+    largest, least = (
+        max(abs(standard.low), abs(standard.high)),
+        _nearest_end(standard.low, standard.high),
+    )
     return (pooled.verdict == "fail" and largest <= limit) or (pooled.verdict == "pass" and least > limit)
 
 
@@ -183,13 +188,13 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     apart = hypotheses.breslow_day(np.array(k), np.array(n))
     if not math.isnan(apart.p_value) and apart.p_value < _SURE:
         notes.append(
-            f"The strata differ among themselves (Breslow-Day p = {apart.p_value:.2g}): no one number speaks for all."
+            f"The strata differ among themselves (Breslow-Day p = {apart.p_value:.2g}): no single number fits all."
         )
     return notes
 
 
 def _panel(pooled: Stratum, strata: Sequence[Stratum], measure: int) -> Panel:
-    """Every group in every stratum and in the whole, in the measure that speaks."""
+    """Every group in every stratum and in the whole, in the measure with the largest gap."""
     rows: list[tuple[object, ...]] = []
     for stratum in [*strata, pooled]:
         spread: Spread | None = stratum.table.spreads[measure]
