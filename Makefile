@@ -1,7 +1,8 @@
 # Everything runs in .venv, made on first use; nothing has to be activated.
 #
 #   make demo                      try it
-#   make test                      what a change has to pass, with lint, types and docs
+#   make test                      what a change has to pass, with lint, types and docs: at most 4 minutes
+#   make thorough                  the same tests, repeated far more often: CI runs it too
 #   make demo PYTHON=python3.12    another Python (3.11 or newer)
 #   make test ARGS="-k cube"       arguments for pytest
 #
@@ -20,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser engines lint format types docs bench stubs dist clean
+.PHONY: help demo test thorough coverage browser engines lint format types docs bench stubs dist clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)$$/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s  %s\n", $$1, $$2 }'
@@ -28,8 +29,16 @@ help: ## list these targets
 demo: $(STAMPS)/package ## audit the COMPAS counts that ship with the package
 	@$(VENV)/bin/evenhand demo
 
+PYTEST := $(PY) -m pytest -n $(WORKERS) --ignore=tests/browser --ignore=tests/engines
+
 test: $(STAMPS)/test ## run the tests and the doctests
-	$(PY) -m pytest -n $(WORKERS) --ignore=tests/browser --ignore=tests/engines $(ARGS)
+	$(PYTEST) $(ARGS)
+
+thorough: $(STAMPS)/test ## run them with hundreds of examples and every hostile name
+	$(PYTEST) --thorough $(ARGS)
+
+coverage: $(STAMPS)/coverage ## run the tests and print which lines of src they reach
+	$(PYTEST) --cov --cov-report=term:skip-covered $(ARGS)
 
 browser: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/axe ## test the page in chromium, which must be there
 	$(PY) -m pytest tests/browser $(ARGS)
@@ -102,6 +111,10 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/pip
 $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/dist $(STAMPS)/browser $(STAMPS)/engines: $(STAMPS)/package
 	@echo "Installing what $(@F) needs ..."
 	@$(INSTALL) --group $(@F)
+	@touch $@
+
+$(STAMPS)/coverage: $(STAMPS)/test
+	@$(INSTALL) --group coverage
 	@touch $@
 
 # The accessibility checks that run inside the page. Without npm, the tests that need them say so.

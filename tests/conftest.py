@@ -1,4 +1,4 @@
-"""What every test may use: optional things that skip with a reason, and how hypothesis runs."""
+"""What every test may use: optional things that skip with a reason, and the two profiles, fast and thorough."""
 
 from __future__ import annotations
 
@@ -6,13 +6,37 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+
+from support import profiles
+
+# Workers of pytest-xdist share the cores: threads of BLAS that wait for each other double the processor time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 
-settings.register_profile("default", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="repeat tests far more often, as CI does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "thorough: run with --thorough only; tests/architecture/test_profiles.py lists them"
+    )
+    config.addinivalue_line("markers", "each_of: see support.profiles.each_of")
+    profiles.choose(config.getoption("--thorough"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    profiles.parametrize(metafunc)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    items[:] = [item for item in items if item not in set(left_out)]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def require(name: str, found: bool, why: str) -> None:

@@ -102,7 +102,7 @@ def test_a_wrong_call_is_no_failure():
         assert_fair("nothing.csv", prediction="d", sensitive="g")
 
 
-@pytest.mark.parametrize("name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()])
+@hostile.every_name_in_memory
 def test_hostile_names(name):
     table = {**UNEVEN, "sensitive": [name, name, "other people", "other people"]}
     with pytest.raises(AssertionError) as caught:

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 import evenhand as eh
@@ -20,6 +20,7 @@ from evenhand.cube import privacy
 from evenhand.errors import CallError, DataError
 from evenhand.verdicts.policy import Policy
 from support import hostile
+from support.profiles import examples
 
 
 def decided(**rates: tuple[int, int]) -> dict[str, list]:
@@ -346,7 +347,7 @@ def test_text_leads_with_what_decides():
     assert repr(found) == str(found)
 
 
-@pytest.mark.parametrize("name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()])
+@hostile.every_name_in_memory
 def test_hostile_names(name):
     column = hostile.as_group(name)
     roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "metrics": ["demographic_parity"]}
@@ -398,7 +399,7 @@ def test_from_files(tmp_path):
         eh.diff(compas(5), 3)
 
 
-@settings(max_examples=15, phases=[Phase.generate])
+@examples(15, phases=[Phase.generate])
 @given(st.lists(st.integers(1, 40), min_size=4, max_size=4))
 def test_there_and_back(numbers):
     one = audited(a=(numbers[0], 40), b=(numbers[1], 40))

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
@@ -15,6 +15,7 @@ from evenhand.audits.least_gaps import BaseRates, smallest_gap
 from evenhand.core.results import spell
 from evenhand.errors import CallError
 from support.hostile import NAMES
+from support.profiles import examples
 from support.strategies import tables
 
 COMPAS = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
@@ -132,7 +133,7 @@ def test_the_panel_holds_the_curve_and_what_was_observed():
 # --- properties
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables(complete=True, weights=True))
 def test_the_identity_holds(table):
     for line in eh.impossibility(table.cube(), min_group_size=10**6).groups:
@@ -144,7 +145,7 @@ counts = st.integers(1, 200)
 cells = st.tuples(counts, counts, counts, counts)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(cells, min_size=2, max_size=2))
 def test_the_smallest_gap_of_two_is_never_more_than_what_was_observed(groups):
     result = found(dict(zip("ab", groups, strict=True)))
@@ -153,7 +154,7 @@ def test_the_smallest_gap_of_two_is_never_more_than_what_was_observed(groups):
         assert result.smallest_epsilon.low <= result.smallest_epsilon.value <= result.smallest_epsilon.high
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(cells, min_size=2, max_size=2), st.integers(2, 50))
 def test_neither_order_nor_scale_matters(groups, factor):
     first = found(dict(zip("ab", groups, strict=True)))
@@ -164,7 +165,7 @@ def test_neither_order_nor_scale_matters(groups, factor):
         assert other.implied_gap.value == pytest.approx(first.implied_gap.value, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(cells, st.integers(1, 9), st.data())
 def test_nothing_is_forced_at_equal_base_rates(first, factor, data):
     tn, fp, fn, tp = first

@@ -6,12 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evenhand.audits import least_gaps
 from evenhand.audits.least_gaps import BaseRates, frontier, implied_rates, smallest_gap
+from support.profiles import examples
 
 TIGHT = ((70, 30, 55, 45), (220, 55, 45, 55))  # all gaps are .1, and cannot be less: see test_theorems
 
@@ -187,7 +188,7 @@ counts = st.integers(1, 200)
 cells = st.tuples(counts, counts, counts, counts)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.lists(st.tuples(*[st.integers(0, 60)] * 4), min_size=3, max_size=5))
 def test_the_smallest_gap_of_many_is_never_more_than_what_was_observed(groups):
     cells = np.array(groups) + np.array([0, 0.5, 0, 0.5])  # PPVs are defined, and both labels are there
@@ -197,7 +198,7 @@ def test_the_smallest_gap_of_many_is_never_more_than_what_was_observed(groups):
     assert 0 <= smallest_gap(BaseRates.of(cells), rates) <= largest + 1e-9
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(st.lists(cells, min_size=3, max_size=4), st.integers(2, 50))
 def test_neither_order_nor_scale_matters_for_many(groups, factor):
     problem = BaseRates.of(np.array(groups, dtype=float))
@@ -208,7 +209,7 @@ def test_neither_order_nor_scale_matters_for_many(groups, factor):
         )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(cells, cells)
 def test_more_unequal_base_rates_force_more(first, second):
     problem = BaseRates.of(np.array([first, second], dtype=float))

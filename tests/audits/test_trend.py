@@ -10,7 +10,7 @@ import pytest
 
 import evenhand as eh
 from evenhand import CallError, Cube, trend
-from support.hostile import NAMES, unseen
+from support.hostile import every_name, unseen
 
 
 def day(rates: dict[str, float], size: int = 500, seed: int = 0, **more) -> Cube:
@@ -238,7 +238,7 @@ def test_a_long_trend_shows_the_last_periods():
     assert "day 19 " not in text
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+@every_name
 def test_hostile_names_stay_names(name, tmp_path):
     cube = day({name: 0.6, "other people": 0.2})
     found = trend({name: cube, "second": cube}, **PARITY)

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from conftest import require
 from evenhand.measures.cells import evaluate, find_cell_measure
+from support.profiles import examples
 from support.strategies import Table, any_tables, tables
 
 try:
@@ -30,8 +31,8 @@ try:
 except ImportError as error:
     require(str(error.name), False, "the other tools are compared with only where they are installed")
 
-examples = settings(max_examples=200)
-each_of_several = settings(max_examples=100)  # of a test that runs for several measures: at least 200 together
+many = examples(200)
+each_of_several = examples(100)  # of a test that runs for several measures: at least 200 together
 METHODS = ("between_groups", "to_overall")
 AGGREGATES = {"worst_case": "worst", "mean": "mean"}
 OURS = {"between_groups": {}, "to_overall": {"reference": "overall"}}
@@ -113,7 +114,7 @@ complete = st.booleans().flatmap(lambda weights: tables(weights=weights, complet
 kinds = st.sampled_from(("difference", "ratio"))
 
 
-@examples
+@many
 @given(weighted)
 def test_confusion_matrix_and_counts_by_group(table):
     cube = table.cube()
@@ -131,7 +132,7 @@ def test_confusion_matrix_and_counts_by_group(table):
             assert np.allclose(cells[:4], mass.ravel(), rtol=1e-12, atol=0)
 
 
-@examples
+@many
 @given(small, st.sets(st.sampled_from(sorted(PEERS)), min_size=2, max_size=3))
 def test_measures_by_group(table, measures):
     theirs = frame(table, *measures).by_group
@@ -145,7 +146,7 @@ def test_measures_by_group(table, measures):
             assert math.isnan(other) or same(other, 1 - row[name] if name in COMPLEMENTS else row[name]), (name, group)
 
 
-@examples
+@many
 @given(weighted, st.sampled_from(sorted(PEERS)))
 def test_an_undefined_rate_is_nan_with_a_reason_and_never_0(table, measure):
     """A rate is undefined exactly where the rows it is made of are absent; scikit-learn says 0 there, or warns."""
@@ -194,7 +195,7 @@ def test_difference_and_ratio_between_groups_and_to_overall(table, measure):
         assert same(ours.ratio.value, theirs.ratio(method=method)[measure]), method
 
 
-@examples
+@many
 @given(
     table=st.booleans().flatmap(lambda weights: tables(controls=1, weights=weights, max_rows=14)),
     measure=st.sampled_from(("selection_rate", "true_positive_rate")),
@@ -250,7 +251,7 @@ def test_equalized_odds(table, method, agg, kind):
     assert same(float(ours), direct(name, table, method, agg=agg))
 
 
-@examples
+@many
 @given(small)
 def test_equalized_odds_where_some_rates_are_undefined(table):
     parts = []
@@ -264,7 +265,7 @@ def test_equalized_odds_where_some_rates_are_undefined(table):
     assert same(ours.ratio.value, min(ratios, default=math.nan))
 
 
-@examples
+@many
 @given(tables(attributes=st.integers(1, 2), missing_groups=True, weights=True, max_rows=20))
 def test_rows_without_a_group_are_shown_and_not_judged(table):
     """fairlearn drops them without a word; the numbers that are judged are the same."""
@@ -279,7 +280,7 @@ def test_rows_without_a_group_are_shown_and_not_judged(table):
         assert same(dropped.ratio.value, theirs.ratio(method=method)["selection_rate"])
 
 
-@examples
+@many
 @given(tables(attributes=2, counts=True, max_rows=20))
 def test_a_count_is_that_many_rows_and_a_weight_in_fairlearn(table):
     repeated = replace(table, count=None).take([i for i, times in enumerate(table.count) for _ in range(times)])
@@ -293,7 +294,7 @@ def test_a_count_is_that_many_rows_and_a_weight_in_fairlearn(table):
     assert same(ours.ratio.value, theirs.ratio()["selection_rate"])
 
 
-@examples
+@many
 @given(any_tables(missing_groups=False, missing_labels=False, counts=False, controls=0))
 def test_the_overall_of_a_cube_is_the_measure_of_everyone(table):
     """Every measure that is a function of sums: the marginal over all attributes against scikit-learn on all rows."""

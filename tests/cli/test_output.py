@@ -116,7 +116,7 @@ def test_diff_of_files_that_are_not_audits(folder, capsys):
     assert "'even.csv' is not an audit" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", list(hostile.NAMES.values()))
+@hostile.every_name
 def test_hostile_names(name, tmp_path, capsys):
     roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "metrics": ["demographic_parity"]}
     paths = []

@@ -93,6 +93,7 @@ def test_the_additive_one_is_not_found_to_move(law, model, predictors, sensitive
     assert found.p_value > 0.05
 
 
+@pytest.mark.thorough
 def test_beside_a_tolerance_race_fails_and_the_additive_one_passes(law, model, predictors):
     verdicts = {
         name: counterfactual_fairness(predict, law, model, sensitive="race", threshold=0.1, refits=25).verdict

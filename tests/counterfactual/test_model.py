@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -17,6 +17,7 @@ from evenhand import CausalModel, Equation
 from evenhand.errors import CallError, DataError
 from support import causal_cases
 from support.causal_cases import GRAPH, KNOWN, people, truth
+from support.profiles import examples
 
 
 def known_model(rows):
@@ -70,7 +71,7 @@ def test_columns_of_very_different_size_lose_nothing():
     st.floats(-3, 3),
     st.sampled_from(["a", "b"]),
 )
-@settings(max_examples=50)
+@examples(50)
 def test_setting_what_is_already_so_changes_nothing_at_all(values, effect, target):
     group = np.array(["a", "b"] * (len(values) // 2) + ["a"] * (len(values) % 2))
     rows = {"group": group, "x": np.array(values) + effect * (group == "b")}

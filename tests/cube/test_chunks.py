@@ -9,11 +9,12 @@ import weakref
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand import CallError, Cube, DataError
+from support.profiles import examples
 
 SIZE = 5000
 SCORES = {
@@ -59,7 +60,7 @@ def test_chunks_make_the_cube_of_the_whole(scores, size, weight):
     assert found == expected
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=6))
 def test_chunks_of_any_sizes(sizes):
     whole = frame(SCORES["few"][0])

@@ -7,12 +7,13 @@ import random as shuffling
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from evenhand import CallError, Cube, DataError
 from evenhand.cube.merge import natural
-from support.hostile import FILES, NAMES, as_group
+from support.hostile import as_group, every_file_name, every_name
+from support.profiles import examples
 from support.strategies import several_cubes
 
 ROLES = {"label": "y", "prediction": "d", "sensitive": "g"}
@@ -60,7 +61,7 @@ def test_days_add_up_to_the_year(scores, from_files, tmp_path):
     assert found == expected
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(several_cubes(4), st.randoms(use_true_random=False))
 def test_files_add_as_cubes_do_in_any_order(tmp_path_factory, four, random):
     folder = tmp_path_factory.mktemp("cubes")
@@ -210,7 +211,7 @@ def test_numbers_that_no_cube_holds_are_told(change, tmp_path):
 # --- names
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+@every_name
 def test_hostile_groups_add_from_files(name, tmp_path):
     cube = Cube.count(as_group(name), prediction="what was decided", sensitive="who it was")
     for i in range(2):
@@ -218,7 +219,7 @@ def test_hostile_groups_add_from_files(name, tmp_path):
     assert Cube.merge(str(tmp_path / "*.cube")) == cube + cube
 
 
-@pytest.mark.parametrize("name", FILES.values(), ids=FILES)
+@every_file_name
 def test_hostile_paths_add(name, tmp_path):
     cube = Cube.count(table(1), **ROLES)
     for part in ("a", "b"):

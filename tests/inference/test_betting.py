@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from evenhand.inference.betting import Pool, wagers
+from support.profiles import each_of
 
 BOTH = np.array([0, 1]), np.array([1, 0])
 
@@ -34,8 +35,8 @@ def expected(past_k, past_n, n, rates, share, shift) -> np.ndarray:
 
 @pytest.mark.parametrize("past", [[], [[9, 1]], [[9, 1], [8, 3]], [[2, 8]]])
 @pytest.mark.parametrize("n", [(6, 6), (2, 9), (1, 1)])
-@pytest.mark.parametrize(
-    ("rates", "share", "shift"),
+@each_of(
+    "rates, share, shift",
     [
         ((0.6, 0.5), 1.0, 0.1),
         ((0.5, 0.5), 1.0, 0.1),
@@ -43,6 +44,7 @@ def expected(past_k, past_n, n, rates, share, shift) -> np.ndarray:
         ((0.5, 0.4), 0.8, 0.0),
         ((0.3, 0.3), 1, 0),
     ],
+    handful=2,
 )
 def test_on_average_nothing_is_won_while_the_claim_holds(past, n, rates, share, shift):
     """By enumeration of everything that can happen: the process is a supermartingale, not only in the long run."""

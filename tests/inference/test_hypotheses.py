@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
@@ -32,6 +32,7 @@ from evenhand.inference.hypotheses import (
     permutation,
     two_proportion_z,
 )
+from support.profiles import examples
 
 
 def close(expected: Any) -> Any:
@@ -215,7 +216,7 @@ class TestChoice:
         k[:10] = 3
         assert permutation(k, n, draws=1200).p_value == 1 / 1201
 
-    @settings(max_examples=30)
+    @examples(30)
     @given(tables(most=30), st.randoms(use_true_random=False))
     def test_neither_order_nor_naming_matters(self, table, random):
         k, n = table

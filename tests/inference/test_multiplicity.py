@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -18,6 +18,7 @@ from evenhand.inference.multiplicity import (
     distinct,
     holm,
 )
+from support.profiles import examples
 
 THEIRS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 
@@ -25,7 +26,7 @@ p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=12)  # their Holm takes a sixth of a second
+@examples(12)  # their Holm takes a sixth of a second
 @given(p=p_values)
 def test_agrees_with_statsmodels(method, p):
     expected = multipletests(p, method=THEIRS[method])[1]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import mutual_info_score
 
 import evenhand as eh
 from evenhand.measures import dependence
+from support.profiles import examples
 from support.tables import close
 
 tables = arrays(np.int64, (4, 3), elements=st.integers(1, 50))
@@ -22,7 +23,7 @@ def test_the_maximal_correlation_of_two_by_two_is_phi():
     assert dependence.maximal_correlation(table).item() == close(phi, 1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(tables)
 def test_mutual_information_equals_scikit_learn(table):
     rows, columns = np.indices(table.shape)
@@ -32,7 +33,7 @@ def test_mutual_information_equals_scikit_learn(table):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(tables)
 def test_no_function_of_the_columns_is_more_correlated(table):
     """HGR is an upper bound of the correlation of any two functions of rows and columns."""

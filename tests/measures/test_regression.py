@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import evenhand as eh
 from evenhand.measures.evaluate import every_measure
 from support.backends import BACKENDS
+from support.profiles import each_of, examples
 from support.tables import by_group, close
 
 GROUPS = ("a", "b", "c")
@@ -175,7 +176,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("kind", BACKENDS)
+@each_of("kind", list(BACKENDS), handful=12)
 def test_every_source_gives_the_same_cube(kind, weight, tmp_path):
     data = BACKENDS[kind](TABLE, tmp_path)
     found = count(data, weight=weight)
@@ -247,7 +248,7 @@ def test_constant_predictions_and_outcomes_are_undefined_not_zero():
     assert found.verdict == "not judged"
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10_000), st.floats(-1e6, 1e6), st.floats(0.01, 1e4))
 def test_gaps_move_with_the_scale(seed, move, stretch):
     data = people(200, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.calibration import calibration_curve
@@ -14,6 +14,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 import evenhand as eh
 from evenhand.errors import CallError, DataError, EvenhandError
 from evenhand.measures import curves
+from support.profiles import examples
 
 COMPAS = {"label": "recidivated", "score": "decile", "count": "count", "sensitive": "race"}
 
@@ -134,7 +135,7 @@ def test_abroca_of_opposite_scores():
     assert found.value.value == pytest.approx(1.0)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.integers(0, 6)), min_size=8, max_size=40))
 def test_the_mean_of_any_scores_is_exact(rows):
     groups, _, scores = zip(*rows, strict=True)

@@ -148,7 +148,7 @@ def test_a_splitter_that_leaves_people_out_is_refused():
         compare([PLAIN], X, Y, RACE, cv=[(np.arange(300), np.arange(300, 400))])
 
 
-@pytest.mark.parametrize("name", hostile.NAMES.values(), ids=list(hostile.NAMES))
+@hostile.every_name
 def test_names_stay_names(found, name):
     from dataclasses import replace
 

@@ -109,7 +109,7 @@ def test_the_package_reaches_it_without_importing_it_first():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", hostile.NAMES.values())
+@hostile.every_name
 def test_a_hostile_name_is_a_group_and_a_class(name):
     found = Reweigher().fit(np.zeros((4, 1)), [name, "y", name, "y"], sensitive=[name, name, "z", "z"])
     assert found.weights_[name, name] == 1.0

@@ -14,12 +14,6 @@ from support import hostile
 from support.backends import BACKENDS, FILES
 from support.hostile import DECISION, GROUP, LABEL, as_column, as_group
 
-every_name = pytest.mark.parametrize("name", list(hostile.NAMES.values()), ids=list(hostile.NAMES))
-every_name_in_memory = pytest.mark.parametrize(
-    "name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()], ids=[*hostile.NAMES, *hostile.IN_MEMORY]
-)
-every_file_name = pytest.mark.parametrize("name", list(hostile.FILES.values()), ids=list(hostile.FILES))
-
 READERS = ["lists", "pandas", "polars", "csv", "csv-semicolon", "jsonl", "parquet"]
 
 
@@ -36,7 +30,7 @@ def test_groups_keep_their_names(backend, tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["polars", "csv-semicolon", "jsonl", "parquet"])
-@every_name
+@hostile.every_name
 def test_a_column_keeps_its_name(name, backend, tmp_path):
     data = BACKENDS[backend](as_column(name), tmp_path)
     cube = Cube.count(data, label=LABEL, prediction=DECISION, sensitive=[name])
@@ -45,7 +39,7 @@ def test_a_column_keeps_its_name(name, backend, tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["pandas", "csv", "parquet"])
-@every_name
+@hostile.every_name
 def test_every_role_may_have_such_a_name(name, backend, tmp_path):
     values = {
         "label": [1, 0, None, 1],
@@ -79,7 +73,7 @@ def test_columns_nobody_asked_for_may_be_strange(tmp_path):
     assert Cube.count(path, prediction="p", sensitive="g").size == 2
 
 
-@every_name_in_memory
+@hostile.every_name_in_memory
 def test_findings_carry_the_name_exactly(name):
     found = eh.demographic_parity(as_group(name), prediction=DECISION, sensitive=GROUP)
     assert found.highest == name
@@ -88,7 +82,7 @@ def test_findings_carry_the_name_exactly(name):
     assert eh.demographic_parity(as_column(name), prediction=DECISION, sensitive=[name]).attributes == (name,)
 
 
-@every_name_in_memory
+@hostile.every_name_in_memory
 def test_a_group_can_be_the_reference(name):
     found = eh.demographic_parity(as_group(name), prediction=DECISION, sensitive=GROUP, reference={GROUP: name})
     assert found.lowest == name
@@ -96,7 +90,7 @@ def test_a_group_can_be_the_reference(name):
 
 
 @pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
-@every_name_in_memory
+@hostile.every_name_in_memory
 def test_a_saved_cube_keeps_the_name(name, column, tmp_path):
     cube = hostile.audited(name, column=column).cube
     cube.save(tmp_path / "x.cube")
@@ -110,7 +104,7 @@ def test_half_a_character_is_not_saved_in_a_cube(tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["csv-gz", "jsonl", "parquet"])
-@every_file_name
+@hostile.every_file_name
 def test_files_may_have_any_name(name, backend, tmp_path, capsys, monkeypatch):
     made = FILES[backend](as_group("a"), tmp_path)
     suffix = "".join(made.suffixes)
@@ -129,7 +123,7 @@ def test_files_may_have_any_name(name, backend, tmp_path, capsys, monkeypatch):
     assert capsys.readouterr() == ("", "")
 
 
-@every_file_name
+@hostile.every_file_name
 def test_a_cube_may_be_saved_under_any_name(name, tmp_path):
     cube = Cube.count(as_group("a"), prediction=DECISION, sensitive=GROUP)
     cube.save(tmp_path / name)

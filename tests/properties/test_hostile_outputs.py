@@ -15,15 +15,11 @@ from support import hostile
 from support.backends import FILES
 from support.hostile import DECISION, GROUP, LABEL, as_column, as_group
 
-every_name = pytest.mark.parametrize("name", list(hostile.NAMES.values()), ids=list(hostile.NAMES))
-every_name_in_memory = pytest.mark.parametrize(
-    "name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()], ids=[*hostile.NAMES, *hostile.IN_MEMORY]
-)
 group_or_column = pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
 
 
 @group_or_column
-@every_name_in_memory
+@hostile.every_name_in_memory
 def test_json_round_trips_and_is_plain(name, column):
     found = hostile.audited(name, column=column)
     written = report_json.dumps(found)
@@ -53,7 +49,7 @@ def on_a_terminal(found, width: int = 120) -> str:
 
 @pytest.mark.parametrize("show", [audit.plain, on_a_terminal], ids=["plain", "terminal"])
 @group_or_column
-@every_name_in_memory
+@hostile.every_name_in_memory
 def test_text_shows_a_name_and_does_nothing_else(name, column, show):
     shown = show(hostile.audited(name, column=column))
     assert hostile.unseen(shown) == set()
@@ -69,7 +65,7 @@ def test_rich_markup_is_not_read(kind, column):
 
 
 @group_or_column
-@every_name
+@hostile.every_name
 def test_the_command_line_shows_only_names(name, column, tmp_path, capsys):
     path = FILES["csv"](as_column(name) if column else as_group(name), tmp_path)
     roles = [f"--label={LABEL}", f"--prediction={DECISION}", f"--sensitive={name if column else GROUP}"]
@@ -83,7 +79,7 @@ def test_the_command_line_shows_only_names(name, column, tmp_path, capsys):
     assert read["data"]["sensitive"] == [name if column else GROUP]
 
 
-@every_name
+@hostile.every_name
 def test_errors_on_the_command_line_show_only_names(name, tmp_path, capsys):
     path = FILES["csv"](as_column(name), tmp_path)
     common = [str(path), f"--label={LABEL}", f"--prediction={DECISION}"]
@@ -106,7 +102,7 @@ def test_errors_on_the_command_line_show_only_names(name, tmp_path, capsys):
         assert hostile.unseen(shown.err) == set()
 
 
-@every_name
+@hostile.every_name
 def test_the_reference_of_the_command_line(name, tmp_path, capsys):
     path = FILES["csv"](as_group(name), tmp_path)
     spelled = hostile.IN_CSV.get(name, name)

@@ -9,13 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand.catalogue import METRICS
 from evenhand.measures import cells as measures
 from evenhand.measures import entropy
+from support.profiles import examples
 from support.strategies import Table, any_tables, cubes, scaled, several_cubes, tables
 
 DECIDED = {name: entry for name, entry in METRICS.items() if "score" not in entry.needs and "binary" in entry.tasks}
@@ -28,8 +29,8 @@ COMPLEMENTS = (
     ("negative_predictive_value", "false_omission_rate"),
     ("accuracy", "error_rate"),
 )
-FEW = settings(max_examples=35)
-FEW_AUDITS = settings(max_examples=10)  # each is some hundred findings
+FEW = examples(35)
+FEW_AUDITS = examples(10)  # each is some hundred findings
 
 
 def same(one: float, other: float) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 import evenhand as eh
@@ -24,11 +24,8 @@ from evenhand.report import json as report_json
 from evenhand.report import junit, load, markdown
 from support import hostile
 from support.hostile import DECISION, GROUP, LABEL
+from support.profiles import examples
 from support.strategies import cubes
-
-every_name = pytest.mark.parametrize(
-    "name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()], ids=[*hostile.NAMES, *hostile.IN_MEMORY]
-)
 
 
 @cache
@@ -146,7 +143,7 @@ def test_half_a_character_in_a_name_comes_back(tmp_path):
     assert again(found, tmp_path).cube == as_it_leaves(found).cube
 
 
-@every_name
+@hostile.every_name_in_memory
 def test_hostile_names_come_back(name, tmp_path):
     found = eh.audit(
         hostile.as_group(name), label=LABEL, prediction=DECISION, sensitive=[GROUP], metrics=["equalized_odds"]
@@ -157,13 +154,13 @@ def test_hostile_names_come_back(name, tmp_path):
     assert loaded.findings[0].highest == found.findings[0].highest
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(cubes())
 def test_any_cube_comes_back(cube):
     assert tables.read(json.loads(json.dumps(tables.write(cube)))) == cube
 
 
-@settings(max_examples=5, phases=[Phase.generate])
+@examples(5, phases=[Phase.generate])
 @given(cubes(controls=0))
 def test_any_audit_comes_back(tmp_path_factory, cube):
     found = as_it_leaves(cube.audit(intersections=False))
@@ -320,7 +317,7 @@ def test_whatever_is_changed_it_loads_or_is_refused(tmp_path):
 # --- plain data
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text() | st.floats(), st.lists, max_leaves=5))
 def test_reading_gives_a_record_or_says_what_does_not_fit(value):
     for kind in (eh.Estimate, eh.Row, eh.Policy, eh.Finding):

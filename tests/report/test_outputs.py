@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from markdown_it import MarkdownIt
 
 import evenhand as eh
@@ -26,11 +26,9 @@ from evenhand.report.text import audit as text
 from evenhand.verdicts.policy import Policy
 from support import hostile
 from support.hostile import DECISION, GROUP, LABEL
+from support.profiles import examples
 from support.strategies import cubes
 
-every_name = pytest.mark.parametrize(
-    "name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()], ids=[*hostile.NAMES, *hostile.IN_MEMORY]
-)
 group_or_column = pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
 
 
@@ -106,14 +104,14 @@ def test_every_audit_keeps_to_the_schema(kind):
     assert told["format_version"] == 1
 
 
-@settings(max_examples=10, phases=[Phase.generate])
+@examples(10, phases=[Phase.generate])
 @given(cubes())
 def test_any_audit_keeps_to_the_schema(cube):
     VALIDATOR.validate(plain(cube.audit(intersections=False)))
 
 
 @group_or_column
-@every_name
+@hostile.every_name_in_memory
 def test_hostile_names_keep_to_the_schema(name, column):
     VALIDATOR.validate(plain(named(name, column)))
 
@@ -243,7 +241,7 @@ def test_what_is_not_judged_is_skipped():
 
 
 @group_or_column
-@every_name
+@hostile.every_name_in_memory
 def test_hostile_names_in_junit(name, column):
     root = parsed(named(name, column))
     shown = names.xml(name)
@@ -321,7 +319,7 @@ def test_markdown_shows_every_finding():
 
 
 @group_or_column
-@every_name
+@hostile.every_name_in_memory
 def test_hostile_names_in_markdown(name, column):
     told = markdown.dumps(named(name, column))
     parts = inline(told)
@@ -339,7 +337,7 @@ def test_hostile_names_in_markdown(name, column):
     assert hostile.unseen(told) == set()
 
 
-@every_name
+@hostile.every_name_in_memory
 def test_hostile_names_in_a_sentence(name):
     parts = inline(markdown.prose(f"The rate of {name} is {name}, and {name}."))
     assert {part.type for part in parts} <= {"text", "text_special", "code_inline"}
@@ -348,7 +346,7 @@ def test_hostile_names_in_a_sentence(name):
     assert "".join(shown.split()) == "".join(expected.split())
 
 
-@every_name
+@hostile.every_name_in_memory
 def test_hostile_names_at_the_beginning_of_a_sentence(name):
     parts = inline(f"- {markdown.prose(f'{name} is numeric.')}")
     shown = "".join(part.content for part in parts)

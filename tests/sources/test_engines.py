@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from narwhals.group_by import LazyGroupBy
 from polars.io.plugins import register_io_source
@@ -23,6 +23,7 @@ from evenhand.sources.engines import fetch, quantiles
 from evenhand.sources.levels import quantile_edges
 from evenhand.sources.scores import OUTCOME_BANDS
 from support.backends import LAZY
+from support.profiles import examples
 
 every_kind = pytest.mark.parametrize("kind", LAZY)
 
@@ -227,7 +228,7 @@ def test_whole_numbers_are_spelled_in_full_however_large():
     assert groups == (("100000000000000000000",), ("100000000000000000001",))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(edge=st.floats(1e-6, 1, exclude_max=True), near=st.integers(-1, 1))
 @every_kind
 def test_a_cutoff_parts_scores_exactly(kind, edge, near, tmp_path_factory):
@@ -251,7 +252,7 @@ NUMBERS = st.lists(
 ).map(np.array)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(numbers=NUMBERS, parts=st.integers(1, 12), enough=st.sampled_from([0, 5, 10**6]))
 def test_ranks_are_those_of_numpy(numbers, parts, enough):
     with pytest.MonkeyPatch.context() as patch:
@@ -262,7 +263,7 @@ def test_ranks_are_those_of_numpy(numbers, parts, enough):
     assert found.tolist() == [numbers.min(), *inner.tolist(), numbers.max()]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(numbers=NUMBERS, seed=st.integers(0, 99))
 def test_edges_are_those_of_memory(numbers, seed):
     people = np.random.default_rng(seed).integers(0, 5, len(numbers))

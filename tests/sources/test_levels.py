@@ -14,6 +14,7 @@ from evenhand.errors import CallError, DataError
 from evenhand.sources import files
 from evenhand.sources.levels import band_names, quantile_edges
 from support.backends import BACKENDS, FILES, Columns
+from support.profiles import each_of
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 some_backends = pytest.mark.parametrize("backend", ["lists", "pandas", "polars", "csv", "jsonl", "parquet", "feather"])
@@ -32,7 +33,7 @@ def incomes(size: int, digits: int = 2) -> Columns:
 
 @pytest.mark.parametrize("count", [None, "c"])
 @pytest.mark.parametrize("attribute", ["income", "years"])
-@every_backend
+@each_of("backend", list(BACKENDS), handful=12)
 def test_quantile_bands_agree_between_engines(backend, attribute, count, tmp_path):
     columns = incomes(300)
     roles = {"prediction": "p", "sensitive": attribute, "count": count}

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from evenhand import Cube
 from support.backends import BACKENDS, FILES, Columns
+from support.profiles import each_of, examples
 from support.strategies import Table, any_tables
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -70,8 +71,7 @@ ROLES = {
 }
 
 
-@pytest.mark.parametrize("roles", ROLES)
-@every_backend
+@each_of("backend, roles", {f"{backend}-{roles}": (backend, roles) for backend in BACKENDS for roles in ROLES}, 100)
 def test_the_same_data_is_the_same_cube(backend, roles, tmp_path):
     expected = Cube.count(PEOPLE, **ROLES[roles])
     found = Cube.count(BACKENDS[backend](PEOPLE, tmp_path), **ROLES[roles])
@@ -137,7 +137,7 @@ UNUSUAL: dict[str, tuple[pa.Array, list[str | None]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", UNUSUAL)
+@each_of("kind", list(UNUSUAL), handful=5)
 @pytest.mark.parametrize("how", ["arrow", "pandas", "pandas-arrow", "polars", "lists", "parquet", "feather"])
 def test_unusual_types_are_spelled_alike(kind, how, tmp_path):
     array, expected = UNUSUAL[kind]
@@ -238,7 +238,7 @@ def test_an_array_may_stand_beside_a_table():
     assert found.pairs == expected.pairs
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=any_tables(), random=st.randoms(use_true_random=False), data=st.data())
 def test_engines_agree_on_any_table(table: Table, random, data, tmp_path_factory):
     roles = table.roles
@@ -256,7 +256,7 @@ def test_engines_agree_on_any_table(table: Table, random, data, tmp_path_factory
     assert found == Cube.count(columns, **asked)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=any_tables(counts=False), cut=st.integers(1, 3))
 def test_cubes_of_chunks_add_up(table: Table, cut):
     first, second = table.take(range(cut)), table.take(range(cut, len(table)))
@@ -274,13 +274,14 @@ def test_cubes_of_files_add_up(tmp_path):
     assert Cube.count([first, second], **roles) == whole
 
 
-@pytest.mark.parametrize("roles", ROLES)
+@each_of("roles", list(ROLES), handful=5)
 def test_a_cube_is_saved_pickled_and_copied_whole(roles, tmp_path):
     cube = Cube.count(PEOPLE, **ROLES[roles])
     cube.save(tmp_path / "it's a [cube]*")
+    findings = repr(cube.audit().findings)
     for twin in (Cube.load(tmp_path / "it's a [cube]*"), pickle.loads(pickle.dumps(cube)), copy.deepcopy(cube)):
         assert twin == cube
         assert twin.meaning == cube.meaning
         assert twin.cut_by_us == cube.cut_by_us
-        assert repr(twin.audit().findings) == repr(cube.audit().findings)
+        assert repr(twin.audit().findings) == findings
     assert [path.name for path in tmp_path.iterdir()] == ["it's a [cube]*"]

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import evenhand as eh
+from support.profiles import each_of
 
 NAMES: dict[str, str] = {
     "script": "</script><script>alert(1)</script>",
@@ -111,6 +112,10 @@ FILES: dict[str, str] = {
     "equals": "sensitive=race",
     "newline": "a\nb",
 }
+
+every_name = each_of("name", NAMES)
+every_name_in_memory = each_of("name", NAMES | IN_MEMORY)
+every_file_name = each_of("name", FILES, handful=4)
 
 METRICS = ("equalized_odds", "demographic_parity", "theil_index", "maximal_correlation")
 LABEL, DECISION, GROUP = "what happened", "what was decided", "who it was"

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
@@ -17,6 +17,7 @@ from evenhand.errors import CallError, DataError
 from evenhand.mitigate import Thresholds, find_thresholds
 from evenhand.mitigate.thresholds.options import of_cube
 from support import hostile
+from support.profiles import examples
 
 KEPT = {
     "demographic_parity": ("selection_rate",),
@@ -224,7 +225,7 @@ def test_ratios_predictive_values_and_floors_are_the_best_of_all(seed):
     assert all(rule.after["true_positive_rate"] >= 0.8 for rule in raised.rules)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     seed=st.integers(0, 10**6),
     within=st.sampled_from([0.0, 0.02, 0.1]),
@@ -437,7 +438,7 @@ def test_the_explanation_names_cutoffs_and_costs():
     assert len(found.to_frame()) == 2
 
 
-@pytest.mark.parametrize("name", hostile.NAMES.values(), ids=list(hostile.NAMES))
+@hostile.every_name
 def test_names_stay_names(name, tmp_path):
     data = people(0, n=100, digits=1)
     data["sensitive"] = np.where(data["sensitive"] == "a", name, "other")

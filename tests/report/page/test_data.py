@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
@@ -20,6 +20,7 @@ from evenhand.measures.cells import MEASURES
 from evenhand.report import json as report_json
 from evenhand.report.page import data as pagedata
 from support import hostile
+from support.profiles import examples
 from support.strategies import cubes
 
 COMPAS = {"label": "recidivated", "score": "decile", "count": "count"}
@@ -134,7 +135,7 @@ def test_critical_values_of_many_groups_are_smooth(most):
         assert values[count] == pytest.approx(critical.tukey(count, 0.95), abs=1e-8)
 
 
-@pytest.mark.parametrize("name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()])
+@hostile.every_name_in_memory
 def test_hostile_names_stay_names(name):
     told = pagedata.build(eh.audit(
         prediction=[0, 1] * 40, label=[0, 0, 1, 1] * 20, sensitive={name: [name, "b"] * 20 + ["b", name] * 20},
@@ -291,7 +292,7 @@ def test_sums_of_scores_stay_with_their_people(seed):
     assert lost.size == 0 or lost.max() < 2 * privacy.LEAST
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cubes(), st.integers(1, 9))
 def test_any_cube_without_scores_hides_its_small_cells(cube, least):
     shared = privacy.shared(cube, least)

@@ -133,9 +133,7 @@ def with_name(name: str, column: bool) -> Read:
 
 
 @pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
-@pytest.mark.parametrize(
-    "name", [*hostile.NAMES.values(), *hostile.IN_MEMORY.values()], ids=[*hostile.NAMES, *hostile.IN_MEMORY]
-)
+@hostile.every_name_in_memory
 def test_a_hostile_name_is_only_a_name(name, column):
     read, harmless = with_name(name, column), with_name("harmless", column)
     assert read.tags == harmless.tags

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
+from support.profiles import examples
 from support.tables import close
 
 BERKELEY = {
@@ -137,7 +138,7 @@ def test_other_measures_have_strata_too():
         assert row(found, "standardised_gap").difference.low <= row(found, "standardised_gap").difference.high
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.tuples(*[st.integers(1, 200)] * 4), min_size=2, max_size=5))
 def test_the_standardised_gap_is_the_weighted_mean_of_the_strata(strata):
     cells = {}

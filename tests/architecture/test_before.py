@@ -1,0 +1,236 @@
+"""Files, names, options and numbers of before the modules were moved: all of them are as they were.
+
+The files are described in tests/data/before/README.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import math
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import numpy as np
+import pytest
+
+import evenhand as eh
+from conftest import ROOT
+from evenhand import cli
+from evenhand.mitigate import Thresholds
+from evenhand.report import json as report_json
+
+BEFORE = ROOT / "tests" / "data" / "before"
+CUBES = ("binary", "weighted", "multiclass", "regression")
+AUDITS = ("compas", "berkeley", "scores", "regression", "stability", "individual")
+
+
+@cache
+def recorded(name: str) -> Any:
+    return json.loads((BEFORE / name).read_text(encoding="utf-8"))
+
+
+# --- numbers
+
+
+def numbers(estimate: eh.Estimate) -> tuple[float, float, float]:
+    """The value and both ends; an end that was not computed is NaN, as an undefined value is."""
+    return tuple(math.nan if part is None else part for part in (estimate.value, estimate.low, estimate.high))
+
+
+def as_recorded(part: float | str | None) -> float:
+    return math.nan if part in (None, "undefined") else float(part)
+
+
+def same_findings(findings: tuple[eh.Finding, ...], before: list[dict[str, Any]]) -> None:
+    """Each finding has the verdict and the numbers of before. Sentences may improve and are not compared."""
+    asked = [(found.metric, list(found.attributes)) for found in findings]
+    assert asked == [(old["metric"], old["attributes"]) for old in before]
+    for found, old in zip(findings, before, strict=True):
+        place = f"{found.metric} on {found.attributes}"
+        assert (found.verdict, found.passes, len(found.rows)) == (old["verdict"], old["passes"], old["rows"]), place
+        for part in ("value", "difference", "ratio"):
+            value, *ends = numbers(getattr(found, part))
+            expected, *limits = map(as_recorded, old[part] or [None] * 3)
+            assert value == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), (place, part)
+            # Ends come from searches for a root, which stop at a tolerance of their own.
+            assert ends == pytest.approx(limits, rel=1e-9, abs=1e-9, nan_ok=True), (place, part)
+        p_values = [as_recorded(part) for part in (found.p_value, found.p_adjusted)]
+        assert p_values == pytest.approx([*map(as_recorded, old["p"])], rel=1e-9, abs=1e-12, nan_ok=True), place
+        assert as_recorded(found.threshold) == pytest.approx(as_recorded(old["threshold"]), nan_ok=True), place
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_a_cube_of_before_is_loaded_and_judged_alike(name):
+    cube, before = eh.Cube.load(BEFORE / f"{name}.cube"), recorded("findings.json")[f"{name}.cube"]
+    assert cube.size == before["size"]
+    assert [list(group) for group in cube.groups] == before["groups"]
+    assert cube.n.tolist() == before["counts"]
+    same_findings(cube.audit(intersections=False).findings, before["findings"])
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_the_same_rows_are_counted_into_the_same_cube(name):
+    roles = {
+        "binary": {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": ["group"], "control": ["region"]},
+        "weighted": {
+            "label": "label",
+            "score": "score",
+            "cutoff": 0.5,
+            "sensitive": ["group", "region"],
+            "weight": "weight",
+        },
+        "multiclass": {"label": "truth", "prediction": "said", "sensitive": ["group"], "task": "multiclass"},
+        "regression": {"label": "pay", "prediction": "offer", "sensitive": ["group"], "control": ["region"]},
+    }[name]
+    assert eh.Cube.count(BEFORE / "people.csv", **roles) == eh.Cube.load(BEFORE / f"{name}.cube")
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_an_audit_of_before_is_loaded(name, tmp_path):
+    loaded, before = eh.Audit.load(BEFORE / f"{name}.json"), recorded("findings.json")[f"{name}.json"]
+    assert loaded.verdict == before["verdict"]
+    same_findings(loaded.findings, before["findings"])
+    loaded.save(tmp_path / "again.json")
+    holds(json.loads((tmp_path / "again.json").read_text(encoding="utf-8")), recorded(f"{name}.json"))
+    for suffix in (".html", ".md", ".xml"):
+        loaded.save(tmp_path / f"audit{suffix}")
+
+
+def holds(today: Any, before: Any, place: str = "") -> None:
+    """Everything of before stands in today's file; the form may have learnt further keys."""
+    if isinstance(before, dict):
+        for key, value in before.items():
+            assert key in today, f"{place}/{key}"
+            holds(today[key], value, f"{place}/{key}")
+    elif isinstance(before, list):
+        assert len(today) == len(before), place
+        for i, (one, other) in enumerate(zip(today, before, strict=True)):
+            holds(one, other, f"{place}/{i}")
+    else:
+        assert today == before, place
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_the_schema_of_today_describes_an_audit_of_before(name):
+    jsonschema.Draft202012Validator(json.loads(report_json.schema())).validate(recorded(f"{name}.json"))
+
+
+SHIPPED = {
+    "compas": {
+        "data": eh.datasets.compas(),
+        "label": "recidivated",
+        "score": "decile",
+        "cutoff": 5,
+        "count": "count",
+        "sensitive": ["race", "sex"],
+    },
+    "berkeley": {
+        "data": eh.datasets.berkeley(),
+        "prediction": "admitted",
+        "sensitive": "gender",
+        "count": "count",
+        "control": "department",
+    },
+}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_finding_on_the_shipped_data_is_as_before(name):
+    audit, before = eh.audit(**SHIPPED[name]), recorded("findings.json")[name]
+    assert audit.verdict == before["verdict"]
+    same_findings(audit.findings, before["findings"])
+
+
+def test_a_policy_of_before_judges_alike():
+    roles = {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": "group"}
+    audit = eh.audit(BEFORE / "people.csv", **roles, policy=BEFORE / "policy.toml")
+    before = recorded("findings.json")["policy.toml"]
+    assert audit.verdict == before["verdict"]
+    same_findings(audit.findings, before["findings"])
+
+
+def test_cutoffs_of_before_decide_alike():
+    thresholds = Thresholds.load(BEFORE / "thresholds.json")
+    scores = np.linspace(0, 1, 21)
+    for group, chances in recorded("findings.json")["thresholds.json"]["chances"].items():
+        assert thresholds.chances(scores, [group] * 21).tolist() == pytest.approx(chances, abs=1e-12)
+
+
+# --- public names
+
+
+def same_parameters(thing: Any, before: str | None) -> None:
+    """Today's parameters are those of before, in the same order; further ones come after them and may be left out."""
+    if before is None:
+        return
+    signature = inspect.signature(thing)
+    known = set(re.findall(r"\w+", before))
+    parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    old = [each for each in parameters if each.name in known]
+    shown = signature.replace(parameters=old, return_annotation=inspect.Signature.empty)
+    assert str(shown) == before
+    new = [each for each in parameters if each.name not in known]
+    assert all(each.default is not inspect.Parameter.empty for each in new)
+    by_place = [each for each in parameters if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+    assert [each.name in known for each in by_place] == sorted((each.name in known for each in by_place), reverse=True)
+
+
+@pytest.mark.parametrize("door", recorded("public-names.json"))
+def test_every_public_name_is_there_with_its_parameters(door):
+    module = importlib.import_module(door)
+    for name, described in recorded("public-names.json")[door].items():
+        thing = getattr(module, name)
+        same_parameters(thing, described["signature"])
+        for member, before in described.get("members", {}).items():
+            if before != "property":
+                same_parameters(getattr(thing, member), before)
+            else:
+                assert hasattr(thing, member), f"{name}.{member}"
+
+
+# --- the command line
+
+
+def commands(command: click.Command, path: str) -> dict[str, click.Command]:
+    """Every command by its full name."""
+    found = {path: command}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found |= commands(command.get_command(context, name), f"{path} {name}")
+    return found
+
+
+def default(option: click.Parameter) -> Any:
+    value = option.default() if callable(option.default) else option.default
+    if "UNSET" in repr(value):  # newer versions of click say so where older ones say None
+        return None
+    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+
+
+def test_every_option_is_there_with_its_default():
+    (root,) = {id(value): value for value in vars(cli).values() if isinstance(value, click.Group)}.values()
+    today = commands(root, "evenhand")
+    for path, before in recorded("command-line.json")["options"].items():
+        options = {" ".join([*each.opts, *each.secondary_opts]): default(each) for each in today[path].params}
+        lost = {name: value for name, value in before.items() if name not in options or options[name] != value}
+        assert not lost, path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A copy of the files, in which a command may write."""
+    return Path(shutil.copytree(BEFORE, tmp_path_factory.mktemp("before") / "files"))
+
+
+@pytest.mark.parametrize("known", recorded("command-line.json")["calls"], ids=lambda known: " ".join(known["call"]))
+def test_a_call_ends_with_the_same_exit_code(known, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert cli.run(known["call"]) == known["code"], capsys.readouterr().err

@@ -1,0 +1,176 @@
+"""Which room may import which, and what an import loads."""
+
+from __future__ import annotations
+
+import graphlib
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, require
+from support.modules import MODULES, imports
+
+# Module-level imports go downwards only: a room may import the rooms above it here, and the modules of a room may
+# import each other as long as they make no circle. Each folder and each module at the root of the package is a room.
+ORDER = (
+    "errors",
+    "core",
+    "sources",
+    "cube",
+    "inference",
+    "measures",
+    "catalogue",
+    "verdicts",
+    "audits",
+    "individual",
+    "counterfactual",
+    "replicas",
+    "mitigate",
+    "report",
+    "plots",
+    "testing",
+    "datasets",
+    "cli",
+    "__main__",
+    "",  # the package itself, which may import everything
+)
+
+# Imports against the order, inside a function: an object that shows, saves or audits itself knows who does it.
+ALLOWED = {
+    ("cube.cube.Cube.measures", "measures.cells"),
+    ("cube.cube.Cube.limits", "measures.cells"),
+    ("cube.cube.Cube.audit", "audits.audit"),
+    ("audits.audit.Audit.to_dict", "report.json"),
+    ("audits.audit.Audit.save", "report"),
+    ("audits.audit.Audit.load", "report.load"),
+    ("audits.audit.Audit.__str__", "report.text.audit"),
+    ("audits.audit.Audit._repr_html_", "report.page"),
+    ("audits.diff.Changes.__str__", "report.text.diff"),
+    ("audits.trend.Trend.__str__", "report.text.trend"),
+    ("audits.scorer.scorer", "mitigate.scorers"),
+    ("mitigate.thresholds.rules.Thresholds.explain", "report.text.thresholds"),
+    ("mitigate.comparison.Comparison.__str__", "report.text.comparison"),
+    ("mitigate.comparison.Comparison.plot", "plots"),
+}
+
+# What `import evenhand` must not load: slow, or not installed everywhere.
+HEAVY = ("scipy", "duckdb", "narwhals", "rich", "click", "jinja2", "pandas", "polars", "pyarrow", "sklearn", "joblib")
+
+# --- the order of imports
+
+
+def place(module: str) -> int:
+    """The line of a module's room in ORDER."""
+    room = module.partition(".")[0]
+    assert room in ORDER, f"{module} is in no room of ORDER: write the room where it may import what it needs"
+    return ORDER.index(room)
+
+
+def against_the_order(*, types: bool) -> set[tuple[str, str]]:
+    """Who imports a room that stands below its own in ORDER, and what; `types` adds imports for type checkers."""
+    return {
+        (f"{module}.{found.where}" if found.where else f"{module} at module level", found.target)
+        for module in MODULES
+        for found in imports(module)
+        if place(found.target) > place(module) and (types or not found.types_only)
+    }
+
+
+def test_imports_go_downwards_only():
+    wrong = [f"{who} imports {what or 'evenhand'}" for who, what in sorted(against_the_order(types=False) - ALLOWED)]
+    assert not wrong, f"rooms that stand below in ORDER are imported: {'; '.join(wrong)}"
+
+
+def test_every_exception_to_the_order_is_still_needed():
+    unused = ALLOWED - against_the_order(types=True)
+    assert not unused, f"take out of ALLOWED: {sorted(unused)}"
+
+
+def test_the_order_names_each_room_once():
+    rooms = {module.partition(".")[0] for module in MODULES}
+    assert sorted(ORDER) == sorted(rooms)
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """At module level; `from evenhand.room import module` needs the room's own __init__ only for its name."""
+    graph = {
+        module: {found.target for found in imports(module) if not found.where and not found.types_only}
+        for module in MODULES
+        if module
+    }
+    order = graphlib.TopologicalSorter(graph)
+    try:
+        order.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+# --- what an import loads
+
+
+def fresh(code: str) -> list[str]:
+    """The libraries, the standard one aside, that are loaded after some code has run in a new interpreter."""
+    listing = (
+        "\nimport json, sys"
+        "\nprint(json.dumps(sorted({name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code + listing], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+AUDIT = "audit = evenhand.audit(data, label='y', prediction='d', sensitive='g'); str(audit); audit.to_dict()"
+COLUMNS = "{'y': [0, 1, 0, 1], 'd': [0, 1, 1, 1], 'g': ['a', 'a', 'b', 'b']}"
+
+
+def test_importing_evenhand_loads_numpy_and_nothing_else():
+    before, after = fresh("import numpy"), fresh("import evenhand")
+    assert set(after) - set(before) == {"evenhand"}
+    assert set(after).isdisjoint(HEAVY)
+
+
+def test_a_metric_of_arrays_loads_no_library_for_tables():
+    loaded = fresh(
+        "import evenhand\nevenhand.equalized_odds(label=[0, 1, 0, 1], prediction=[0, 1, 1, 1], sensitive=list('aabb'))"
+    )
+    assert set(loaded).isdisjoint({"pandas", "polars", "pyarrow", "sklearn", "narwhals", "duckdb"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "others"),
+    [("pandas", {"polars", "sklearn", "duckdb"}), ("polars", {"pandas", "sklearn", "duckdb"})],
+)
+def test_a_table_of_one_library_loads_no_other(kind, others):
+    require(kind, importlib.util.find_spec(kind) is not None, f"pip install {kind}")
+    loaded = fresh(f"import evenhand, {kind}\ndata = {kind}.DataFrame({COLUMNS})\n{AUDIT}\naudit.to_frame()")
+    assert kind in loaded
+    assert set(loaded).isdisjoint(others)
+
+
+def test_a_mapping_of_arrays_loads_no_library_for_tables():
+    loaded = fresh(f"import evenhand\ndata = {COLUMNS}\n{AUDIT}")
+    assert set(loaded).isdisjoint({"pandas", "polars", "pyarrow", "sklearn", "narwhals"})
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_loads_duckdb_and_no_library_for_tables(suffix, tmp_path):
+    import duckdb
+
+    path = tmp_path / f"decisions.{suffix}"
+    rows = "SELECT * FROM (VALUES (0, 0, 'a'), (1, 1, 'a'), (0, 1, 'b'), (1, 1, 'b')) AS t (y, d, g)"
+    duckdb.connect().execute(f"COPY ({rows}) TO '{path}'")
+    loaded = fresh(f"import evenhand\ndata = {str(path)!r}\n{AUDIT}")
+    assert "duckdb" in loaded
+    assert set(loaded).isdisjoint({"pandas", "polars", "pyarrow", "sklearn"})
+
+
+@pytest.mark.parametrize(
+    "module", ["audits.functions", "catalogue", "cli", "cube.cube", "measures.cells", "sources", "verdicts.policy"]
+)
+def test_a_module_can_be_the_first_to_be_imported(module):
+    subprocess.run([sys.executable, "-c", f"import evenhand.{module}"], check=True, capture_output=True)
