@@ -1,8 +1,8 @@
 """An audit as one HTML file that a person can explore, print and trust: no network, no server, nothing to install.
 
-The tables are text that Jinja escapes; the script and the style are inlined, and a Content-Security-Policy names their
-hashes, so that nothing else can run whatever a group is called. What the script draws from is JSON in a block that is
-never executed.
+The tables are text that Jinja escapes. The script and the style are the files in assets/, inlined as they are, so that
+whoever opens the source of a page can read them. A Content-Security-Policy names their hashes, so that nothing else can
+run whatever a group is called. The script draws from JSON in a block that is never executed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evenhand.core.version import __version__
 from evenhand.report import tables
 from evenhand.report.page import data as pagedata
 from evenhand.report.page import results as pageresults
-from evenhand.report.page import squeeze, static
+from evenhand.report.page import static
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -171,10 +171,15 @@ def _families(audit: Audit) -> dict[str, Any]:
 
 @cache
 def assets() -> tuple[str, str]:
-    """The script and the style, as a page carries them."""
-    engine, view = ("\n".join(_asset(name) for name in names) for names in (ENGINE, VIEW))
-    both = f"const evenhandCompute = (() => {{\n{engine}\nreturn evenhandCompute;\n}})();\n(() => {{\n{view}\n}})();"
-    return squeeze.script(f'"use strict";\n{both}'), squeeze.style(_asset("style.css"))
+    """The script and the style of a page."""
+    view = "\n".join(_asset(name) for name in VIEW)
+    return f'"use strict";\n{engine()}\n(() => {{\n{view}\n}})();', _asset("style.css")
+
+
+def engine() -> str:
+    """The part of the script that computes: it declares `evenhandCompute` and touches no document."""
+    code = "\n".join(_asset(name) for name in ENGINE)
+    return f"const evenhandCompute = (() => {{\n{code}\nreturn evenhandCompute;\n}})();"
 
 
 def _asset(name: str) -> str:

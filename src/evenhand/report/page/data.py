@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = 250_000
-"""Of the packed cube, so that a page stays below 400 KB; a cube beyond it is cut into fewer bins."""
+"""Of the packed cube, so that the data of a page stays below 330 KB; a larger cube is cut into fewer bins."""
 
 _FEWEST_BINS = 32
 
