@@ -97,12 +97,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Something to draw, as plain columns and rows, so that a new capability brings its own picture."""
+    """Something to draw, as plain columns and rows, so that a new capability brings its own picture.
+
+    `role` tells a report what the panel is, where the report treats it in its own way: "calibration" (calibration
+    curves, which a page with counts draws itself) or "strata" (groups within strata, which a page shows on its own).
+    """
 
     kind: Literal["table", "curve", "distribution", "pairs"]
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ A file is input like any other: whatever is wrong with it is an error that says 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.core import records
-from evenhand.core.results import Finding
+from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
 from evenhand.errors import DataError, EvenhandError, short_path
 from evenhand.report.json import FORMAT, FORMAT_VERSION
@@ -89,7 +90,7 @@ def _build(told: dict[str, Any]) -> Audit:
     return Audit(
         tables.read(records.read(dict[str, Any], told["cube"], "cube")),
         _policy(records.read(dict[str, Any], told["policy"], "policy")),
-        records.read(tuple[Finding, ...], told["findings"], "findings"),
+        tuple(_with_roles(finding) for finding in records.read(tuple[Finding, ...], told["findings"], "findings")),
         records.read(tuple[str, ...], told["notes"], "notes"),
         records.read(tuple[str, ...], told["required"], "required"),
         origin={
@@ -98,6 +99,20 @@ def _build(told: dict[str, Any]) -> Audit:
             if key in told or key in ("evenhand", "created")
         },
     )
+
+
+# Files saved before panels had roles: what the titles of two kinds of panels end with.
+_ROLES_BY_TITLE = {"Calibration by group": "calibration", "within strata and over all of them": "strata"}
+
+
+def _with_roles(finding: Finding) -> Finding:
+    """The finding; panels from a file that has no roles get theirs by title."""
+    return replace(finding, panels=tuple(_with_role(panel) for panel in finding.panels))
+
+
+def _with_role(panel: Panel) -> Panel:
+    role = next((role for ending, role in _ROLES_BY_TITLE.items() if panel.title.endswith(ending)), "")
+    return panel if panel.role or not role else replace(panel, role=role)
 
 
 def _policy(told: dict[str, Any]) -> Policy:

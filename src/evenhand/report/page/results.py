@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 8_000  # numbers of one set of attributes; beyond, only the measures that people ask for first
 MOST_PANEL_CELLS = 12_000
-CALIBRATION = "Calibration by group"
 
 FIRST = (
     "selection_rate",
@@ -238,7 +237,7 @@ def told_findings(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
     for found in audit.findings:
         mine = []
         for panel in found.panels:
-            if panel.title == CALIBRATION and not curves:
+            if panel.role == "calibration" and not curves:
                 continue
             key = (panel.title, panel.rows)
             if key not in places:

@@ -28,7 +28,6 @@ MOST_CARDS = 12
 MOST_GROUPS = 250  # lines of one table of groups
 MOST_COLUMNS = 10
 MOST_COMPARED = 12  # groups that the impossibility is computed for: its time grows with them
-STRATA_TITLE = "within strata and over all of them"
 
 # What a browser would act on instead of showing it, or what turns a line around. Joiners stay: names need them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
@@ -196,7 +195,7 @@ def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
 
 def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     """Pooled against strata: the panels of the findings that decide, or of the first that has one."""
-    every = [(found, panel) for found in audit.findings for panel in found.panels if panel.title.endswith(STRATA_TITLE)]
+    every = [(found, panel) for found in audit.findings for panel in found.panels if panel.role == "strata"]
     deciding = [pair for pair in every if audit.decides(pair[0])]
     return deciding or every[:1]
 

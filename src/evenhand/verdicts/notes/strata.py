@@ -198,4 +198,4 @@ def _panel(pooled: Part, parts: Sequence[Part], measure: int) -> Panel:
                 size = int(part.table.support[measure, i])
                 rows.append((where, spell(group), size, value, float(low[i]), float(high[i])))
     title = f"{pooled.table.measures[measure].title.capitalize()} within strata and over all of them"
-    return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows))
+    return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows), role="strata")
