@@ -22,7 +22,6 @@ from evenhand.measures import curves
 from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
 from evenhand.report.names import clip
 from evenhand.report.tables import share_of_limit
-from evenhand.verdicts.table import every_measure
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -72,14 +71,14 @@ class GroupMeasureDisplay(_Display):
     ) -> GroupMeasureDisplay:
         """The first measure of the audit, or the one named; of the first attribute, or of those named."""
         cube = _part(audit, attributes)
-        told = {each.measure.name: each for each in every_measure(cube, audit.policy.confidence)}
-        name = measure or next(iter(told))
-        if name not in told:
-            raise CallError(f"{name!r} is no measure of this audit; {nearest(name, told)}")
-        one = told[name]
-        overall = every_measure(cube.marginal(()), audit.policy.confidence, [name])
+        measures = {each.measure.name: each for each in audit.measures(cube.meaning.sensitive)}
+        name = measure or next(iter(measures))
+        if name not in measures:
+            raise CallError(f"{name!r} is not a measure of this audit; {nearest(name, measures)}")
+        one = measures[name]
+        overall = next(float(each.values[0]) for each in audit.measures(()) if each.measure.name == name)
         names = [clip(spell(group)) for _, group in cube.pairs]
-        return cls(name, one.measure.title, names, one.values, one.low, one.high, float(overall[0].values[0]))
+        return cls(name, one.measure.title, names, one.values, one.low, one.high, overall)
 
     def plot(self, ax: Any = None) -> GroupMeasureDisplay:
         """Draw the groups from top to bottom."""

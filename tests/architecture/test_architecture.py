@@ -177,6 +177,13 @@ def test_no_modules_import_each_other_in_a_circle():
         pytest.fail(" -> ".join(error.args[1]))
 
 
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("report.page")])
+def test_a_page_receives_what_it_shows(module):
+    """An audit computes what its page shows: the modules of a page import no room that computes, only the cube."""
+    rooms = {found.target.partition(".")[0] for found in imports(module) if not found.types_only}
+    assert rooms <= {"core", "errors", "cube", "report"}
+
+
 # --- what an import loads
 
 

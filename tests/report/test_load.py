@@ -119,6 +119,18 @@ def test_the_findings_are_loaded_and_not_computed_anew(tmp_path):
     assert float(loaded.findings[0]) == 0.123
 
 
+def test_what_a_finding_was_judged_by_is_not_saved_and_is_made_again(tmp_path):
+    audit = small()
+    audit.save(tmp_path / "audit.json")
+    told = json.loads((tmp_path / "audit.json").read_text())
+    assert not {"basis", "counts"} & set(told["findings"][0])
+    for before, after in zip(audit.findings, eh.Audit.load(tmp_path / "audit.json").findings, strict=True):
+        assert "basis" not in repr(before)
+        assert replace(before, basis=None) == before
+        assert after.basis.request == before.basis.request
+        assert after.basis.plan == before.basis.plan
+
+
 def test_panels_of_a_file_from_before_panels_had_roles_get_theirs(tmp_path):
     roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": "race"}
     audit = eh.audit(eh.datasets.compas(), **roles, control="sex", metrics=["demographic_parity", "calibration"])

@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.catalogue import METRICS, find
+from evenhand.audits import impossibility, recomputation
+from evenhand.audits.impossibility import Impossibility
+from evenhand.audits.recomputation import Recomputation
+from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
 from evenhand.core.results import Finding, Verdict, spell
 from evenhand.cube.cube import Cube
@@ -22,7 +26,7 @@ from evenhand.sources import roles as reading
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts import finding as judge
 from evenhand.verdicts.policy import Policy, Request, chosen_metrics, request
-from evenhand.verdicts.table import every_measure
+from evenhand.verdicts.table import Told, every_measure
 
 MOST_GROUPS = 1000
 
@@ -58,6 +62,45 @@ class Audit:
         """The same audit with more findings."""
         return replace(self, findings=(*self.findings, *findings))
 
+    @property
+    def metrics(self) -> list[Metric]:
+        """What the catalogue says of the metrics that have a finding, in the order of the catalogue."""
+        names = {finding.metric for finding in self.findings}
+        return [entry for name, entry in METRICS.items() if name in names]
+
+    @property
+    def counted_sets(self) -> list[tuple[str, ...]]:
+        """The sets of attributes of the cube that findings are about; every set where there is no such finding."""
+        known = dict.fromkeys(finding.attributes for finding in self.findings)
+        sets = [names for names in known if set(names) <= set(self.cube.meaning.sensitive)]
+        return sets or attribute_sets(self.cube, self.policy.intersections)[0]
+
+    def measures(self, attributes: Sequence[str], *, strata: bool = False) -> Sequence[Told]:
+        """Every measure of the groups of some attributes, over all strata or in each; computed once.
+
+        No attributes means everyone together. The values stand in the order of the pairs of the cube's marginal.
+        """
+        key = tuple(attributes), strata and bool(self.cube.meaning.control)
+        if key not in self._measures:
+            part = self.cube.marginal(attributes, control=key[1])
+            self._measures[key] = every_measure(part, self.policy.confidence)
+        return self._measures[key]
+
+    @cached_property
+    def _measures(self) -> dict[tuple[tuple[str, ...], bool], Sequence[Told]]:
+        """What `measures` has computed."""
+        return {}
+
+    @cached_property
+    def impossibilities(self) -> list[Impossibility]:
+        """What the base rates of each attribute force, where labels and decisions allow to say it; computed once."""
+        return impossibility.by_attribute(self.cube, self.policy)
+
+    @cached_property
+    def recomputation(self) -> Recomputation:
+        """What it takes to compute the findings again at another cutoff; computed once."""
+        return recomputation.Recomputation(self)
+
     def to_frame(self) -> Any:
         """The findings as a dataframe of the caller's own kind."""
         columns: dict[str, list[Any]] = {
@@ -87,7 +130,7 @@ class Audit:
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for attributes in attribute_sets(self.cube, True)[0]:
             part = self.cube.marginal(attributes)
-            for told in every_measure(part, self.policy.confidence):
+            for told in self.measures(attributes, strata=True):
                 row = told.measure
                 for i, (stratum, group) in enumerate(part.pairs):
                     why = cells.reason(row, spell(group)) if np.isnan(told.values[i]) else None

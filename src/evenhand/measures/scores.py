@@ -68,19 +68,13 @@ class Binned:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(mass > 0, self.first.sum(axis=(0, 1)) / mass, self.reading.bins.starts)
 
-    @cached_property
-    def by_edge(self) -> npt.NDArray[np.intp]:
-        """The calibration bin of each score bin; the last is closed."""
-        edges = np.array(self.reading.edges)
-        return np.clip(np.searchsorted(edges, self.reading.bins.starts, side="right") - 1, 0, len(edges) - 2)
-
     def calibration(self) -> tuple[Floats, Floats, Floats]:
         """Positives, everyone labelled (as people) and mean score by calibration bin; [groups, bins]."""
         return self._calibration
 
     @cached_property
     def _calibration(self) -> tuple[Floats, Floats, Floats]:
-        inside = np.eye(len(self.reading.edges) - 1)[self.by_edge]  # [score bins, calibration bins]
+        inside = np.eye(len(self.reading.edges) - 1)[self.reading.calibration_bin]  # [score bins, calibration bins]
         top, rest = (self.mass[:, label] @ inside for label in (POSITIVE, NEGATIVE))
         score = (self.first[:, POSITIVE] + self.first[:, NEGATIVE]) @ inside
         mass = top + rest

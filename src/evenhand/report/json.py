@@ -75,10 +75,10 @@ def _named(value: Any) -> Any:
 
 def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
     """A finding with every field, and with what its properties say."""
-    apart = ("counts", "summary", "rows")
-    told = {part.name: records.write(getattr(found, part.name)) for part in fields(found) if part.name not in apart}
+    apart = ("summary", "rows")
+    plain = [part.name for part in records.saved_fields(found) if part.name not in apart]
     return {
-        **told,
+        **{name: records.write(getattr(found, name)) for name in plain},
         "required": required,
         "difference": records.write(found.difference),
         "ratio": records.write(found.ratio),

@@ -6,18 +6,23 @@ A file is input like any other: whatever is wrong with it is an error that says 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.core import records
 from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
+from evenhand.cube.cube import Cube
 from evenhand.errors import DataError, EvenhandError, short_path
 from evenhand.report.json import FORMAT, FORMAT_VERSION
-from evenhand.verdicts.policy import Policy
+from evenhand.verdicts import comparison
+from evenhand.verdicts.basis import Basis
+from evenhand.verdicts.comparison import Plan
+from evenhand.verdicts.policy import Policy, Request, options_of
 
 MOST_BYTES = 512 * 1024**2
 
@@ -87,10 +92,13 @@ def _build(told: dict[str, Any]) -> Audit:
     for key in ("cube", "policy", "findings", "notes", "required"):
         if key not in told:
             raise records.MisfitError(f"it lacks {key!r}")
+    cube = tables.read(records.read(dict[str, Any], told["cube"], "cube"))
+    policy = _policy(records.read(dict[str, Any], told["policy"], "policy"))
+    findings = records.read(tuple[Finding, ...], told["findings"], "findings")
     return Audit(
-        tables.read(records.read(dict[str, Any], told["cube"], "cube")),
-        _policy(records.read(dict[str, Any], told["policy"], "policy")),
-        tuple(_with_roles(finding) for finding in records.read(tuple[Finding, ...], told["findings"], "findings")),
+        cube,
+        policy,
+        tuple(map(_with_roles, with_bases(findings, cube, policy))),
         records.read(tuple[str, ...], told["notes"], "notes"),
         records.read(tuple[str, ...], told["required"], "required"),
         origin={
@@ -99,6 +107,53 @@ def _build(told: dict[str, Any]) -> Audit:
             if key in told or key in ("evenhand", "created")
         },
     )
+
+
+def with_bases(findings: Sequence[Finding], cube: Cube, policy: Policy) -> list[Finding]:
+    """The findings with what they were judged by, as far as their settings tell: those of metrics of the catalogue."""
+    reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
+    plans = {
+        names: _plan(cube.marginal(names, control=False), reference)
+        for names in dict.fromkeys(finding.attributes for finding in findings)
+        if set(names) <= set(cube.meaning.sensitive)
+    }
+    bases = [_basis(finding, cube, policy, reference, plans.get(finding.attributes)) for finding in findings]
+    return [replace(finding, basis=basis) for finding, basis in zip(findings, bases, strict=True)]
+
+
+def _plan(cube: Cube, reference: Any) -> Plan:
+    sizes = dict(zip(cube.groups, cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+    return comparison.plan(reference, cube.meaning.sensitive, cube.groups, sizes, comparison.Convention())
+
+
+def _basis(finding: Finding, cube: Cube, policy: Policy, reference: Any, plan: Plan | None) -> Basis | None:
+    """The request and the plan of a finding; None where its metric or its groups are not known here."""
+    metric, settings = METRICS.get(finding.metric), finding.settings
+    if metric is None or plan is None:
+        return None
+    if finding.judged_on != "value" and settings.get("against") != (plan.name or "extremes"):
+        return None
+    request = Request(
+        metric,
+        finding.judged_on,
+        finding.threshold,
+        records.read(str, settings.get("aggregate", metric.aggregate), "aggregate"),
+        _judged_by(policy, settings),
+        reference,
+        records.read(cast(Any, str | None), settings.get("convention"), "convention"),
+        {name: settings.get(name, usual) for name, usual in options_of(metric).items()},
+        strata=len(cube.strata),
+    )
+    return Basis(request, None if finding.judged_on == "value" else plan)
+
+
+def _judged_by(policy: Policy, settings: Mapping[str, object]) -> Policy:
+    """The policy of the audit, or what a finding tells of another one."""
+    least = records.read(int, settings.get("min_group_size", policy.min_group_size), "min_group_size")
+    confidence = records.read(float, settings.get("confidence", policy.confidence), "confidence")
+    if (least, confidence) == (policy.min_group_size, policy.confidence):
+        return policy
+    return Policy(min_group_size=least, confidence=confidence, min_group_share=policy.min_group_share)
 
 
 # Files saved before panels had roles: what the titles of two kinds of panels end with.

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from evenhand.core import wording
 from evenhand.core.results import Finding, Verdict, figure, spell
 from evenhand.report.names import clip
-from evenhand.verdicts.table import Told, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.verdicts.table import Told
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
 
@@ -61,17 +61,17 @@ def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTabl
         return None
     part = audit.cube.marginal(attributes, control=False)
     wanted = _GROUP_COLUMNS if part.meaning.task == "binary" else _OTHER_COLUMNS
-    columns = every_measure(part, audit.policy.confidence, wanted)
+    columns = [each for each in audit.measures(attributes) if each.measure.name in wanted]
     if len(columns) > _MOST_COLUMNS:
-        columns = [told for told in columns if told.measure.name != "base_rate"]
-    columns.sort(key=lambda told: list(wanted).index(told.measure.name))
+        columns = [each for each in columns if each.measure.name != "base_rate"]
+    columns.sort(key=lambda each: list(wanted).index(each.measure.name))
     people = part.n.sum(axis=(1, 2))
     chosen = list(range(len(part.pairs)))
     if len(chosen) > most:
-        evidence = _evidence(columns, every_measure(part.marginal([]), audit.policy.confidence, wanted), len(chosen))
+        evidence = _evidence(columns, audit.measures(()), len(chosen))
         chosen = [i for i in np.lexsort((-people, -evidence)).tolist() if evidence[i] > 0][:most]
-    lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(told, i) for told in columns)) for i in chosen]
-    titles = ("people", *(wanted[told.measure.name] for told in columns))
+    lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in chosen]
+    titles = ("people", *(wanted[each.measure.name] for each in columns))
     return GroupTable(titles, tuple(lines), len(part.pairs) - len(lines))
 
 
@@ -85,8 +85,9 @@ def left_out(groups: GroupTable) -> str:
     )
 
 
-def _cell(told: Told, i: int) -> str:
-    return interval(told.values[i], told.low[i], told.high[i], 100 if told.measure.unit == "rate" else 1)
+def _cell(measured: Told, i: int) -> str:
+    scale = 100 if measured.measure.unit == "rate" else 1
+    return interval(measured.values[i], measured.low[i], measured.high[i], scale)
 
 
 def _evidence(columns: Sequence[Told], everyone: Sequence[Told], groups: int) -> npt.NDArray[np.float64]:
@@ -94,15 +95,15 @@ def _evidence(columns: Sequence[Told], everyone: Sequence[Told], groups: int) ->
 
     A small group with an extreme rate has a wide interval, and so does not lead.
     """
-    overall = {told.measure.name: told.values[0] for told in everyone}
-    found = np.zeros(groups)
-    for told in columns:
-        middle = overall.get(told.measure.name, math.nan)
-        away = np.fmax(told.low - middle, middle - told.high)
-        if told.measure.unit != "rate" and np.isfinite(told.values).any():
-            away = away / max(float(np.nanmax(told.values) - np.nanmin(told.values)), 1e-300)
-        found = np.fmax(found, away)
-    return found
+    overall = {each.measure.name: each.values[0] for each in everyone}
+    evidence = np.zeros(groups)
+    for each in columns:
+        middle = overall.get(each.measure.name, math.nan)
+        away = np.fmax(each.low - middle, middle - each.high)
+        if each.measure.unit != "rate" and np.isfinite(each.values).any():
+            away = away / max(float(np.nanmax(each.values) - np.nanmin(each.values)), 1e-300)
+        evidence = np.fmax(evidence, away)
+    return evidence
 
 
 def deciding(audit: Audit) -> list[Finding]:

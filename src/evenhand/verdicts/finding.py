@@ -20,6 +20,7 @@ from evenhand.measures.cells import Measure
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
 from evenhand.verdicts import comparison, index_finding
+from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.notes import calibration as scored
 from evenhand.verdicts.notes import impact_ratios, intersections, p_values, sample_size, strata
@@ -155,6 +156,7 @@ def _conclude(asked: Request, plan: Plan, cube: Cube, parts: Sequence[Part]) -> 
         sample=sample,
         panels=(*_panels(asked.metric, cube), *(panel for panels, _ in impacts.values() for panel in panels), *crossed),
         settings=_settings(asked, plan),
+        basis=Basis(asked, plan),
     )
 
 

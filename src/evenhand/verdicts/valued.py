@@ -8,6 +8,7 @@ from typing import Any
 
 from evenhand.core.results import Estimate, Finding, Row, Verdict
 from evenhand.cube.cube import Cube
+from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.bounds.simultaneous import TOLERANCE
 from evenhand.verdicts.policy import Request
 
@@ -50,6 +51,7 @@ def conclude(
             **(settings or {}),
             **asked.options,
         },
+        basis=Basis(asked),
     )
 
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -22,6 +22,7 @@ from evenhand.report import tables
 from evenhand.report.page import data as pagedata
 from evenhand.report.page import results as pageresults
 from evenhand.report.page import static
+from evenhand.report.page.results import Results
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,19 +35,13 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 
 def dumps(audit: Audit, **counts: Any) -> str:
-    """The text of the file."""
-    return render(audit, **counts)
-
-
-def render(audit: Audit, **counts: Any) -> str:
-    """The audit as a page; without its counts (see pagedata.build) its cutoff cannot be moved."""
+    """The audit as a page; without its counts (see `data.build`) its cutoff cannot be moved."""
     origin = {
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
     }
     results = pageresults.results(audit)
-    forced = static.forced(audit)
-    data = _data(audit, results, forced, counts)
+    data = _data(audit, results, counts)
     script, style = assets()
     return _template().render(
         policy=content_policy(script, style),
@@ -63,7 +58,7 @@ def render(audit: Audit, **counts: Any) -> str:
         value=tables.value,
         limit=tables.limit,
         strata=static.strata_panels(audit),
-        forced=forced,
+        forced=audit.impossibilities,
         notes=list(dict.fromkeys([*audit.notes, *data["notes"]])),
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
@@ -87,7 +82,7 @@ def notebook(audit: Audit) -> str:
     shown: str = (
         _environment()
         .from_string(_FRAME)
-        .render(page=render(audit), title=static.title(audit), verdict=verdict, text=text.plain(audit))
+        .render(page=dumps(audit), title=static.title(audit), verdict=verdict, text=text.plain(audit))
     )
     return shown
 
@@ -99,13 +94,13 @@ _FRAME = """<div class="evenhand-audit">
 </div>"""
 
 
-def embed(told: Any) -> str:
+def embed(data: Any) -> str:
     """JSON that stays text inside a script element.
 
     >>> embed({"a": "</script>"})
     '{"a":"\\\\u003c/script\\\\u003e"}'
     """
-    text = json.dumps(told, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029\x7f]", lambda mark: _ESCAPES[mark.group()], text)
 
 
@@ -125,10 +120,10 @@ def _titles(audit: Audit) -> list[str]:
     return [named.get(name, name) for name in audit.required]
 
 
-def _data(audit: Audit, results: Any, forced: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
+def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
     built = pagedata.build(audit, **counts)
-    findings, panels = pageresults.told_findings(audit, curves=built["cube"] is None)
+    findings, panels = pageresults.findings_data(audit, curves=built["cube"] is None)
     meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
     return {
         "verdict": audit.verdict,
@@ -151,10 +146,10 @@ def _data(audit: Audit, results: Any, forced: Any, counts: Mapping[str, Any]) ->
                 "tables": {name: table for name, table in built["tables"].items() if name != "metrics"},
                 "findings": findings,
                 "panels": panels,
-                "results": pageresults.told_results(results),
+                "results": pageresults.results_data(results),
                 "forced": [
-                    {"attribute": each.attributes[0], "drawn": pageresults.told_panel(each.panel)}
-                    for each in forced
+                    {"attribute": each.attributes[0], "drawn": pageresults.panel_data(each.panel)}
+                    for each in audit.impossibilities
                     if each.panel is not None
                 ],
             }

@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.audits.audit import attribute_sets
 from evenhand.core.results import Finding, Group, Panel, Row, spell
-from evenhand.verdicts.table import Told, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.verdicts.table import Told
 
 MOST_CELLS = 8_000  # numbers of one set of attributes; beyond, only the measures that people ask for first
 MOST_PANEL_CELLS = 12_000
@@ -87,33 +86,29 @@ class Results:
 def results(audit: Audit) -> list[Results]:
     """The results of every set of attributes that has a finding; of every set where there is none."""
     sensitive = audit.cube.meaning.sensitive
-    sets = list(dict.fromkeys(finding.attributes for finding in audit.findings))
-    sets = sets or attribute_sets(audit.cube, audit.policy.intersections)[0]
-    counted = [names for names in sets if set(names) <= set(sensitive)]
-    counted.sort(key=lambda names: (len(names), [sensitive.index(name) for name in names]))
-    found = [_counted(audit, names) for names in counted]
-    return [*found, *(_told_only(audit, names) for names in sets if names not in counted)]
+    counted = sorted(audit.counted_sets, key=lambda names: (len(names), [sensitive.index(name) for name in names]))
+    others = dict.fromkeys(finding.attributes for finding in audit.findings if finding.attributes not in counted)
+    return [*(_counted(audit, names) for names in counted), *(_not_counted(audit, names) for names in others)]
 
 
 def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
     """Every measure that the cube allows, and those that findings bring along."""
     part, own = audit.cube.marginal(attributes, control=False), _own_rows(audit, attributes)
     groups = tuple(group for _, group in part.pairs)
-    whole = every_measure(part.marginal([]), audit.policy.confidence)
-    overall = {_key(told): float(told.values[0]) for told in whole}
+    overall = {_key(measured): float(measured.values[0]) for measured in audit.measures(())}
     columns = [
-        _column(told, groups, own, overall.get(_key(told), math.nan))
-        for told in every_measure(part, audit.policy.confidence)
-        if told.measure.name != "count"
+        _column(measured, groups, own, overall.get(_key(measured), math.nan))
+        for measured in audit.measures(attributes)
+        if measured.measure.name != "count"
     ]
     columns += _brought(audit, attributes, groups, {column.key for column in columns})
     if len(groups) * len(columns) * 4 > MOST_CELLS:
-        wanted = {*FIRST, *_asked(audit)}
+        wanted = {*FIRST, *_deciding_measures(audit)}
         columns = [column for column in columns if column.name in wanted]
     return Results(tuple(attributes), groups, part.n.sum(axis=(1, 2)).tolist(), columns)
 
 
-def _told_only(audit: Audit, attributes: Sequence[str]) -> Results:
+def _not_counted(audit: Audit, attributes: Sequence[str]) -> Results:
     """What findings on attributes that are not in the cube say of their groups."""
     groups = tuple(dict.fromkeys(group for _, _, group in _own_rows(audit, attributes)))
     columns = _brought(audit, attributes, groups, set())
@@ -138,15 +133,15 @@ def _group_rows(finding: Finding) -> list[Row]:
     return [row for row in finding.groups if row.bin is None and not row.stratum and row.group]
 
 
-def _column(told: Told, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
+def _column(measured: Told, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
     """A measure with the numbers of the findings in place of those computed from the cube, where they have one."""
+    numbers = zip(measured.values, measured.low, measured.high, measured.support, strict=True)
     lines = [
-        _line(own.get((*_key(told), group)))
-        or (float(told.values[i]), float(told.low[i]), float(told.high[i]), int(told.support[i]))
-        for i, group in enumerate(groups)
+        _line(own.get((*_key(measured), group))) or (float(value), float(low), float(high), int(n))
+        for group, (value, low, high, n) in zip(groups, numbers, strict=True)
     ]
-    row = told.measure
-    return _of_lines(row.name, row.title, row.unit, _key(told)[1], lines, overall)
+    row = measured.measure
+    return _of_lines(row.name, row.title, row.unit, _key(measured)[1], lines, overall)
 
 
 def _brought(
@@ -181,16 +176,16 @@ def _of_lines(
     return Column(name, title, unit, of_class, values, low, high, n, overall)
 
 
-def _asked(audit: Audit) -> set[str]:
+def _deciding_measures(audit: Audit) -> set[str]:
     """The measures that decide."""
     return {row.measure for finding in audit.findings if audit.decides(finding) for row in finding.groups}
 
 
-def _key(told: Told) -> tuple[str, str | None]:
-    return told.measure.name, getattr(told.measure, "of_class", None)
+def _key(measured: Told) -> tuple[str, str | None]:
+    return measured.measure.name, getattr(measured.measure, "of_class", None)
 
 
-def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:
+def results_data(found: Iterable[Results]) -> list[dict[str, Any]]:
     """The results as plain columns; null is undefined."""
     return [
         {
@@ -198,13 +193,13 @@ def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:
             "counted": each.counted,
             "groups": [list(group) for group in each.groups],
             "people": each.people,
-            "measures": [_told(column) for column in each.columns],
+            "measures": [_column_data(column) for column in each.columns],
         }
         for each in found
     ]
 
 
-def _told(column: Column) -> dict[str, Any]:
+def _column_data(column: Column) -> dict[str, Any]:
     return {
         "name": column.name,
         "title": column.title,
@@ -225,8 +220,8 @@ def number(value: Any, figures: int = 6) -> float | None:
     return float(f"{value:.{figures}g}")
 
 
-def told_findings(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The findings without their rows, and the panels they refer to by place; a panel that two share is told once.
+def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The findings without their rows, and the panels they refer to by place; a panel that two share comes once.
 
     A page with the cube draws the curves of scores itself, so it needs none of those.
     """
@@ -244,7 +239,7 @@ def told_findings(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
                 cells += len(panel.rows) * len(panel.columns)
                 places[key] = len(panels) if cells <= MOST_PANEL_CELLS else None
                 if cells <= MOST_PANEL_CELLS:
-                    panels.append(told_panel(panel))
+                    panels.append(panel_data(panel))
             if places[key] is not None:
                 mine.append(places[key])
         findings.append({**_finding(found, required=audit.decides(found)), "panels": mine})
@@ -289,7 +284,8 @@ def _speaking(found: Finding) -> str | None:
     return row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
 
 
-def told_panel(panel: Panel) -> dict[str, Any]:
+def panel_data(panel: Panel) -> dict[str, Any]:
+    """A panel as plain data."""
     return {
         "kind": panel.kind,
         "title": panel.title,

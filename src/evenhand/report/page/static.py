@@ -13,21 +13,18 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from evenhand.audits.impossibility import Impossibility, impossibility
-from evenhand.catalogue import METRICS, Metric
 from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
-from evenhand.errors import CallError
 from evenhand.report import tables
 from evenhand.report.page.results import Results
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.catalogue import Metric
 
 MOST_CARDS = 12
 MOST_GROUPS = 250  # lines of one table of groups
 MOST_COLUMNS = 10
-MOST_COMPARED = 12  # groups that the impossibility is computed for: its time grows with them
 
 # What a browser would act on instead of showing it, or what turns a line around. Joiners stay: names need them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
@@ -187,8 +184,7 @@ def _capital(text: str) -> str:
 
 def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
     """What the catalogue says of the metrics of the audit, by family."""
-    there = {found.metric for found in audit.findings}
-    entries = [entry for name, entry in METRICS.items() if name in there]
+    entries = audit.metrics
     families = dict.fromkeys(entry.family for entry in entries)
     return [(family_title(family), [entry for entry in entries if entry.family == family]) for family in families]
 
@@ -198,27 +194,6 @@ def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     every = [(found, panel) for found in audit.findings for panel in found.panels if panel.role == "strata"]
     deciding = [pair for pair in every if audit.decides(pair[0])]
     return deciding or every[:1]
-
-
-def forced(audit: Audit) -> list[Impossibility]:
-    """What the base rates of each attribute force, where labels and decisions allow to say it."""
-    told = []
-    for name in audit.cube.meaning.sensitive:
-        try:
-            told.append(impossibility(audit, attribute=name, groups=_largest(audit, name)))
-        except CallError:
-            return []
-    return [each for each in told if len(each.compared) > 1]
-
-
-def _largest(audit: Audit, name: str) -> list[str] | None:
-    """The groups to compare: all, or the largest where there are many."""
-    part = audit.cube.marginal([name], control=False)
-    if len(part.pairs) <= MOST_COMPARED:
-        return None
-    people = part.n.sum(axis=(1, 2))
-    order = sorted(range(len(part.pairs)), key=lambda i: -int(people[i]))
-    return [value for i in order if (value := part.pairs[i][1][0]) is not None][:MOST_COMPARED]
 
 
 def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
