@@ -15,12 +15,12 @@ from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
 from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
+from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
 from evenhand.measures.scores import NEGATIVE, POSITIVE, Binned
-from evenhand.report.names import clip
 from evenhand.report.tables import share_of_limit
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from evenhand.audits.audit import Audit, audit
 from evenhand.core.results import Finding
+from evenhand.core.wording import clean
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.report import tables
-from evenhand.report.names import clean
 
 
 def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fail", **arguments: Any) -> Audit:
@@ -32,7 +32,7 @@ def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fa
     >>> from evenhand.datasets import berkeley
     >>> assert_fair(berkeley(), prediction="admitted", count="count", sensitive="gender")
     Traceback (most recent call last):
-    AssertionError: the audit comes to fail by demographic_parity
+    AssertionError: the audit fails by demographic_parity
     - demographic_parity on gender: fail, difference 14.2 [11.3, 17.0], limit ≤ 10 points
       The selection rate is highest for Male (44.5 %) and lowest for Female (30.4 %): a gap of 14.2 points (95 %
       interval 11.3 to 17.0), above the threshold of 10.
@@ -65,7 +65,8 @@ def _problem(found: Audit, inconclusive: str) -> str | None:
         names = ", ".join(found.required) or "no metric"
         lines = [f"the audit judges nothing ({names} decides): require a metric with a threshold that the data allows"]
     else:
-        lines = [f"the audit comes to {verdict} by {', '.join(found.required)}"]
+        says = {"fail": "fails", "inconclusive": "is inconclusive"}[verdict]
+        lines = [f"the audit {says} by {', '.join(found.required)}"]
         deciding = [finding for finding in deciding if found.policy.counted(finding.verdict) != "pass"]
     lines += [line for finding in deciding for line in _lines(finding)]
     return "\n".join(clean(line) for line in lines)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding
+from evenhand.core.wording import clean, clip
 from evenhand.report import tables
-from evenhand.report.names import clean, clip
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit

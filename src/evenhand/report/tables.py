@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evenhand.core import wording
 from evenhand.core.results import Finding, Verdict, figure, spell
-from evenhand.report.names import clip
+from evenhand.core.wording import clip
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -44,19 +44,23 @@ _MOST_COLUMNS = 4
 
 @dataclass(frozen=True)
 class GroupTable:
-    """The groups of some attributes with the rates that people ask for first; `left_out` more are not shown.
+    """The groups of some attributes with their first measures; `left_out` more groups are not shown.
 
-    A line is the group's name, as it is, and then its cells. Where there are too many to show, only those are shown
-    whose interval stays away from what holds for everyone, the farthest first.
+    A line is the group's name, as it is, and then its cells; `titles` are those of the cells.
     """
 
+    attributes: tuple[str, ...]
     titles: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     left_out: int
 
 
 def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTable | None:
-    """The table of the groups, or None where the cube does not know the attributes."""
+    """The table of the groups, or None where the cube does not know the attributes.
+
+    Where there are more than `most`, only those are shown whose interval stays away from what holds for everyone, the
+    farthest first.
+    """
     if not set(attributes) <= set(audit.cube.meaning.sensitive):
         return None
     part = audit.cube.marginal(attributes, control=False)
@@ -72,7 +76,7 @@ def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTabl
         chosen = [i for i in np.lexsort((-people, -evidence)).tolist() if evidence[i] > 0][:most]
     lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in chosen]
     titles = ("people", *(wanted[each.measure.name] for each in columns))
-    return GroupTable(titles, tuple(lines), len(part.pairs) - len(lines))
+    return GroupTable(tuple(attributes), titles, tuple(lines), len(part.pairs) - len(lines))
 
 
 def left_out(groups: GroupTable) -> str:
@@ -144,14 +148,10 @@ def headline(audit: Audit) -> str:
 
 def value(finding: Finding) -> str:
     """The judged value with its interval: points of a rate, or a plain number."""
-    shown, scale = finding.value, _scale(finding)
+    shown, scale = finding.value, wording.shown_scale(finding.judged_on, finding.unit)
     ends = [abs(end) for end in (shown.value, shown.low, shown.high) if end is not None]
     small = finding.judged_on == "difference" and scale == 1 and max(ends) < 0.1  # NaN is not small
     return interval(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
-
-
-def _scale(finding: Finding) -> int:
-    return 100 if finding.judged_on == "difference" and finding.unit == "rate" else 1
 
 
 def interval(value: float, low: float | None, high: float | None, scale: int = 1, *, digits: int | None = None) -> str:
@@ -216,6 +216,6 @@ def limit(finding: Finding) -> str:
     """How far the judged value may go."""
     if finding.threshold is None:
         return "-"
-    if _scale(finding) == 100:
+    if wording.shown_scale(finding.judged_on, finding.unit) == 100:
         return f"≤ {100 * finding.threshold:g} points"
     return f"{'≥' if finding.judged_on == 'ratio' else '≤'} {wording.limit_figure(finding.threshold)}"

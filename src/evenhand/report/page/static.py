@@ -9,14 +9,15 @@ import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
+from evenhand.core.wording import capital, shown_scale
 from evenhand.report import tables
 from evenhand.report.page.results import Results
+from evenhand.report.tables import GroupTable
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -133,7 +134,7 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
 
 def _numbers(found: Finding) -> tuple[str, str, str]:
     """The judged value and its ends, each by itself."""
-    scale = 100 if found.judged_on == "difference" and found.unit == "rate" else 1
+    scale = shown_scale(found.judged_on, found.unit)
     low, high = (
         "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
         for end in (found.value.low, found.value.high)
@@ -143,16 +144,6 @@ def _numbers(found: Finding) -> tuple[str, str, str]:
 
 def _small(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-@dataclass(frozen=True)
-class GroupTable:
-    """The groups of some attributes, a line each, with how many more are not shown."""
-
-    on: str
-    titles: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    left_out: int
 
 
 def group_tables(found: Sequence[Results]) -> list[GroupTable]:
@@ -174,12 +165,8 @@ def _group_table(found: Results) -> GroupTable:
     if found.counted:
         everyone = [tables.interval(column.overall, None, None, column.scale) for column in columns]
         lines.append(("everyone", f"{sum(found.people):,}", *everyone))
-    titles = [f"{_capital(column.title)}{', %' if column.unit == 'rate' else ''}" for column in columns]
-    return GroupTable(" × ".join(found.attributes), ("Group", "People", *titles), tuple(lines), left_out)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    titles = [f"{capital(column.title)}{', %' if column.unit == 'rate' else ''}" for column in columns]
+    return GroupTable(found.attributes, ("People", *titles), tuple(lines), left_out)
 
 
 def about(audit: Audit) -> list[tuple[str, list[Metric]]]:

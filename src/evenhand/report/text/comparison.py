@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from evenhand.catalogue import METRICS
 from evenhand.core.results import Estimate
-from evenhand.report.names import clip
-from evenhand.report.text import audit
+from evenhand.core.wording import clip
+from evenhand.report.text import new_table, plain_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from evenhand.mitigate.comparison import Comparison
 
 
 def plain(found: Comparison, width: int = 120) -> str:
-    """The comparison as plain text. Names of users are never read as markup."""
+    """The comparison as plain text."""
+    return plain_text(lambda console: write(found, console), width)
+
+
+def write(found: Comparison, console: Console) -> None:
+    """Write the comparison to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    page = io.StringIO()
-    console = audit.paper(page, width)
     metric = METRICS[found.metric].title if found.metric in METRICS else found.metric
     console.print(
         Text(
@@ -33,7 +37,7 @@ def plain(found: Comparison, width: int = 120) -> str:
     unit = "gap, points" if found.judged_on == "difference" else "ratio"
     said = ("verdict", "frontier")
     first = clip(found.contenders[0].name)
-    table = audit.new_table("", "accuracy, %", f"beside {first}", unit, *said, left=said)
+    table = new_table("", "accuracy, %", f"beside {first}", unit, *said, left=said)
     gap = _points if found.judged_on == "difference" else _ratio
     for each in found.contenders:
         cells = (
@@ -46,7 +50,6 @@ def plain(found: Comparison, width: int = 120) -> str:
         )
         table.add_row(*map(Text, cells))
     console.print(table)
-    return audit.tidy(page.getvalue())
 
 
 def _points(value: Estimate, sign: str = "") -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, spell
+from evenhand.core.wording import clean, clip, shown_scale
 from evenhand.report import tables
-from evenhand.report.names import clean, clip
-from evenhand.report.text import audit
+from evenhand.report.text import STYLES, new_table, plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,16 +29,14 @@ _TENDENCIES = ("worse", "better", "unclear")
 
 def plain(found: Changes, width: int = 120) -> str:
     """The changes as plain text."""
-    page = io.StringIO()
-    write(found, audit.paper(page, width))
-    return audit.tidy(page.getvalue())
+    return plain_text(lambda console: write(found, console), width)
 
 
 def write(found: Changes, console: Console) -> None:
     """Write the changes to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    verdict = Text("Change: ") + Text(found.verdict, style=f"bold {audit.STYLES[found.verdict]}")
+    verdict = Text("Change: ") + Text(found.verdict, style=f"bold {STYLES[found.verdict]}")
     console.print(verdict.append(f" ({_MEANS[found.verdict]})"))
     by = f"; judged by {', '.join(map(clean, found.required))}" if found.required else ""
     console.print(Text(f"{found.people[0]:,} people before, {found.people[1]:,} after{by}"))
@@ -71,12 +68,13 @@ def _section(attributes: tuple[str, ...], changes: list[Change], confidence: flo
     shown = told[:_MOST_ROWS]
     console.print(Text(f"\n{clip(' × '.join(attributes), 100)}", style="bold"))
     if shown:
-        table = audit.new_table(
+        table = new_table(
             "metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict", left=("", "verdict")
         )
         for change in shown:
-            figures = [tables.interval(one.value, None, None, _scale(change)) for one in (change.before, change.after)]
-            moved = tables.interval(change.change.value, change.change.low, change.change.high, _scale(change))
+            scale = shown_scale(change.judged_on, change.unit)
+            figures = [tables.interval(one.value, None, None, scale) for one in (change.before, change.after)]
+            moved = tables.interval(change.change.value, change.change.low, change.change.high, scale)
             tendency = "" if change.tendency == "unclear" else change.tendency
             cells = [clip(change.metric), *figures, moved, tendency, _verdicts(change)]
             table.add_row(*map(Text, cells))
@@ -114,7 +112,3 @@ def _names(names: Sequence[str]) -> str:
 
 def _verdicts(change: Change) -> str:
     return f"{change.verdict_before} → {change.verdict_after}" if change.crossed else change.verdict_after
-
-
-def _scale(change: Change) -> int:
-    return 100 if change.judged_on == "difference" and change.unit == "rate" else 1

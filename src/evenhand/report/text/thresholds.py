@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import io
 import math
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import figure, spell
-from evenhand.core.wording import amount, limit_figure
+from evenhand.core.wording import amount, clean, clip, limit_figure
 from evenhand.measures.cells import MEASURES
-from evenhand.report.names import clean, clip
-from evenhand.report.text import audit
+from evenhand.report.text import new_table, plain_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from evenhand.mitigate.thresholds.rules import Rule, Thresholds
 
 _MOST = 40
 
 
 def plain(found: Thresholds, width: int = 120) -> str:
-    """The thresholds as plain text. Names of users are never read as markup."""
+    """The thresholds as plain text."""
+    return plain_text(lambda console: write(found, console), width)
+
+
+def write(found: Thresholds, console: Console) -> None:
+    """Write the thresholds to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    page = io.StringIO()
-    console = audit.paper(page, width)
     for line in _lines(found):
         console.print(Text(clean(line)), soft_wrap=True)
     titles = [MEASURES[name].title for name in _measures(found)]
-    table = audit.new_table(" × ".join(clip(name) for name in found.attributes), "people", "cutoff", *titles)
+    table = new_table(" × ".join(clip(name) for name in found.attributes), "people", "cutoff", *titles)
     for rule in found.rules[:_MOST]:
         changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(found)]
         cells = (clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, found.higher_is), *changes)
@@ -37,7 +40,6 @@ def plain(found: Thresholds, width: int = 120) -> str:
         console.print(f"{len(found.rules) - _MOST} more groups: see to_frame().")
     for note in found.notes:
         console.print(Text(f"- {clean(note)}"), soft_wrap=True)
-    return audit.tidy(page.getvalue())
 
 
 def _measures(found: Thresholds) -> list[str]:
