@@ -28,4 +28,4 @@ def decided(cube: Cube, stop: int) -> Cube:
     if stop < 0 or cube.scores is None:
         return cube
     meaning = replace(cube.meaning, prediction=None, cutoff=float(cutoffs.stops(cube)[0][stop]))
-    return replace(cutoffs.decide(cube, cube.scores.bin >= stop), meaning=meaning)
+    return replace(cutoffs.decide(cube, 1.0 * (cube.scores.bin >= stop)), meaning=meaning)

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
 from evenhand.cube.cube import Cube
+from evenhand.cube.scores import ScoreTable
+
+Tables = dict[str, Any]
 
 
 def stops(cube: Cube) -> tuple[Floats, int]:
@@ -39,26 +42,26 @@ def decide(cube: Cube, chances: npt.NDArray[Any]) -> Cube:
     undecided. What the cube says of itself (`meaning`, `scores`) stays.
 
     >>> cube = Cube.count(score=[1, 2, 3], cutoff=1.5, sensitive=["a", "b", "a"])
-    >>> decide(cube, cube.scores.bin >= 2).measures()["selection_rate"].tolist()
+    >>> decide(cube, 1.0 * (cube.scores.bin >= 2)).measures()["selection_rate"].tolist()
     [0.5, 0.0]
     """
-    table = cube.scores
-    assert table is not None  # noqa: S101 - said in the first line
+    assert cube.scores is not None  # noqa: S101 - said in the first line
+    before = {name: values for name in ("n", "w", "w2") if (values := getattr(cube, name)) is not None}
+    return replace(cube, **decided_tables(before, cube.scores, chances))
+
+
+def decided_tables(before: Tables, scores: ScoreTable, chances: npt.NDArray[Any]) -> Tables:
+    """The tables of a cube (`n`, and `w` and `w2` where there are weights) as `decide` makes them from scores."""
 
     def by_label(values: npt.NDArray[Any]) -> Floats:
-        sums = np.bincount(table.pair * 3 + table.label, weights=values, minlength=len(cube.pairs) * 3)
+        sums = np.bincount(scores.pair * 3 + scores.label, weights=values, minlength=3 * len(before["n"]))
         return sums.reshape(-1, 3).astype(np.float64)
 
-    undecided = cube.n.sum(axis=2) - by_label(table.n)
-    arrays: dict[str, Any] = {}
-    for name in ("n", "w", "w2"):
-        before = getattr(cube, name)
-        if before is None:
-            continue
-        values = table.n if name == "n" else table.sums[name]
-        selected, scored = by_label(values * chances), by_label(values)
-        selected = np.round(selected) if name == "n" else selected
-        rest = np.where(undecided > 0, before.sum(axis=2) - scored, 0.0)
-        cells = np.stack([scored - selected, selected, rest], axis=2)
-        arrays[name] = np.maximum(cells, 0).astype(before.dtype)
-    return replace(cube, **arrays)
+    people, selected = by_label(scores.n), np.round(by_label(scores.n * chances))
+    unscored = before["n"].sum(axis=2) - people
+    after = {"n": np.stack([people - selected, selected, unscored], axis=2).astype(before["n"].dtype)}
+    for name in before.keys() - {"n"}:
+        rejected, accepted = (by_label(scores.sums[name] * share) for share in (1 - chances, chances))
+        rest = np.where(unscored > 0, before[name].sum(axis=2) - rejected - accepted, 0.0)
+        after[name] = np.maximum(np.stack([rejected, accepted, rest], axis=2), 0)
+    return after
