@@ -214,11 +214,11 @@ class SweepDisplay(_Display):
         cls, audit: Audit, metric: str | None = None, attributes: Sequence[str] | None = None
     ) -> SweepDisplay:
         """The first metric that decides, or the one named."""
-        found = sweep(_part(audit, attributes))
-        name = metric or next((each for each in audit.required if each in found.differences), "demographic_parity")
-        if name not in found.differences:
-            raise CallError(f"{name!r} has no gap at every cutoff; {nearest(name, found.differences)}")
-        return cls(name, found.cutoffs[:-1], found.differences[name][:-1], _until_last(found.overall.get("accuracy")))
+        every = sweep(_part(audit, attributes))
+        name = metric or next((each for each in audit.required if each in every.differences), "demographic_parity")
+        if name not in every.differences:
+            raise CallError(f"{name!r} has no gap at every cutoff; {nearest(name, every.differences)}")
+        return cls(name, every.cutoffs[:-1], every.differences[name][:-1], _until_last(every.overall.get("accuracy")))
 
     def plot(self, ax: Any = None) -> SweepDisplay:
         """Draw both against the cutoff."""

@@ -40,11 +40,11 @@ def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fa
     __tracebackhide__ = True
     if inconclusive not in ("fail", "pass"):
         raise CallError(f"inconclusive={inconclusive!r} must be 'fail' or 'pass'.")
-    found = _audited(data, arguments)
-    problem = _problem(found, inconclusive)
+    audited = _audited(data, arguments)
+    problem = _problem(audited, inconclusive)
     if problem:
         raise AssertionError(problem)
-    return found
+    return audited
 
 
 def _audited(data: Any, arguments: dict[str, Any]) -> Audit:
@@ -55,19 +55,19 @@ def _audited(data: Any, arguments: dict[str, Any]) -> Audit:
     return data.audit(**arguments) if isinstance(data, Cube) else audit(data, **arguments)
 
 
-def _problem(found: Audit, inconclusive: str) -> str | None:
+def _problem(audited: Audit, inconclusive: str) -> str | None:
     """What the test has to say, or None where all is well."""
-    verdict = found.verdict
+    verdict = audited.verdict
     if verdict == "pass" or (verdict == "inconclusive" and inconclusive == "pass"):
         return None
-    deciding = [finding for finding in found.findings if found.decides(finding)]
+    deciding = [finding for finding in audited.findings if audited.decides(finding)]
     if verdict == "not judged":
-        names = ", ".join(found.required) or "no metric"
+        names = ", ".join(audited.required) or "no metric"
         lines = [f"the audit judges nothing ({names} decides): require a metric with a threshold that the data allows"]
     else:
         says = {"fail": "fails", "inconclusive": "is inconclusive"}[verdict]
-        lines = [f"the audit {says} by {', '.join(found.required)}"]
-        deciding = [finding for finding in deciding if found.policy.counted(finding.verdict) != "pass"]
+        lines = [f"the audit {says} by {', '.join(audited.required)}"]
+        deciding = [finding for finding in deciding if audited.policy.counted(finding.verdict) != "pass"]
     lines += [line for finding in deciding for line in _lines(finding)]
     return "\n".join(clean(line) for line in lines)
 

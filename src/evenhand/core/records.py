@@ -74,12 +74,12 @@ def read(kind: type[T], value: Any, place: str = "") -> T:
     evenhand.core.records.MisfitError: difference.value is [0.5], not a number
     """
     try:
-        found: T = reader(typing.cast(Any, kind))(value)
+        record: T = reader(typing.cast(Any, kind))(value)
     except MisfitError as error:
         if place:
             error.path.insert(0, place)
         raise
-    return found
+    return record
 
 
 def refuse_unknown(kind: type, value: Mapping[str, Any], place: str) -> None:
@@ -186,14 +186,14 @@ def _tuple(parts: tuple[Any, ...]) -> Reader:
             raise MisfitError(f"is {shown(value)}, not a list")
         if not many and len(value) != len(each):
             raise MisfitError(f"has {len(value)} parts, not {len(each)}")
-        found = []
+        values = []
         for i, item in enumerate(value):
             try:
-                found.append(each[0 if many else i](item))
+                values.append(each[0 if many else i](item))
             except MisfitError as error:
                 error.path.insert(0, i)
                 raise
-        return tuple(found)
+        return tuple(values)
 
     return take
 

@@ -56,27 +56,27 @@ def _case(suite: Xml.Element, name: str, finding: Finding, result: str | None) -
     sentence = clean_for_xml(finding.interpretation)
     if result is not None:
         aside = " and does not decide" if result == "skipped" and finding.verdict != "not judged" else ""
-        told = Xml.SubElement(case, result, message=f"{finding.verdict}{aside}: {sentence}")
+        element = Xml.SubElement(case, result, message=f"{finding.verdict}{aside}: {sentence}")
         if result != "skipped":
-            told.set("type", finding.verdict)
-        told.text = "\n".join([sentence, *(clean_for_xml(note) for note in finding.notes)])
+            element.set("type", finding.verdict)
+        element.text = "\n".join([sentence, *(clean_for_xml(note) for note in finding.notes)])
     shown = f"{finding.judged_on} {tables.value(finding)}, limit {tables.limit(finding)}: {finding.verdict}"
     Xml.SubElement(case, "system-out").text = f"{shown}\n{sentence}"
 
 
 def _properties(audit: Audit) -> Xml.Element:
     """What the whole audit says; readers of JUnit look for it in a suite."""
-    found = Xml.Element("properties")
-    told = {
+    properties = Xml.Element("properties")
+    texts = {
         "verdict": audit.verdict,
         "required": ", ".join(audit.required),
         "people": str(audit.cube.size),
         "confidence": f"{audit.policy.confidence:g}",
         **{f"note {i}": note for i, note in enumerate(dict.fromkeys(audit.notes), 1)},
     }
-    for name, value in told.items():
-        Xml.SubElement(found, "property", name=name, value=clean_for_xml(value))
-    return found
+    for name, value in texts.items():
+        Xml.SubElement(properties, "property", name=name, value=clean_for_xml(value))
+    return properties
 
 
 def _count(suites: Iterable[Xml.Element], where: Xml.Element) -> None:

@@ -32,30 +32,30 @@ _AGAIN = "Save the audit again: audit.save('audit.json'), or evenhand audit … 
 def load(path: Path) -> Audit:
     """Read an audit that was saved as JSON."""
     shown = repr(short_path(path))
-    told = _parse(_text(path, shown), shown)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    data = _parse(_text(path, shown), shown)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise DataError(f"{shown} is JSON but not an audit. {_AGAIN}")
-    version = told.get("format_version")
+    version = data.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:
         raise DataError(
             f"{shown} is an audit in version {records.shown(version)} of the form; this evenhand reads version "
-            f"{FORMAT_VERSION}. It was made by evenhand {records.shown(told.get('evenhand'))}: use that one."
+            f"{FORMAT_VERSION}. It was made by evenhand {records.shown(data.get('evenhand'))}: use that one."
         )
-    if told.get("cube", ...) is None:
+    if data.get("cube", ...) is None:
         raise DataError(
             f"{shown} was saved without its counts (--no-cube): any program can read it as JSON, and nothing can be "
             "computed or drawn from it again. Save the audit with them, or as a page (.html)."
         )
     try:
-        found = _build(told)
+        audit = _build(data)
     except (ValueError, EvenhandError) as error:
         raise DataError(f"{shown} is a damaged audit: {error}. {_AGAIN}") from None
-    if told.get("verdict") != found.verdict:
+    if data.get("verdict") != audit.verdict:
         raise DataError(
-            f"{shown} contradicts itself: it says {records.shown(told.get('verdict'))}, and its findings come to "
-            f"{found.verdict!r}. {_AGAIN}"
+            f"{shown} contradicts itself: it says {records.shown(data.get('verdict'))}, and its findings come to "
+            f"{audit.verdict!r}. {_AGAIN}"
         )
-    return found
+    return audit
 
 
 def _text(path: Path, shown: str) -> str:
@@ -88,23 +88,23 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _build(told: dict[str, Any]) -> Audit:
+def _build(data: dict[str, Any]) -> Audit:
     for key in ("cube", "policy", "findings", "notes", "required"):
-        if key not in told:
+        if key not in data:
             raise records.MisfitError(f"it lacks {key!r}")
-    cube = tables.read(records.read(dict[str, Any], told["cube"], "cube"))
-    policy = _policy(records.read(dict[str, Any], told["policy"], "policy"))
-    findings = records.read(tuple[Finding, ...], told["findings"], "findings")
+    cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"))
+    policy = _policy(records.read(dict[str, Any], data["policy"], "policy"))
+    findings = records.read(tuple[Finding, ...], data["findings"], "findings")
     return Audit(
         cube,
         policy,
         tuple(map(_with_roles, with_bases(findings, cube, policy))),
-        records.read(tuple[str, ...], told["notes"], "notes"),
-        records.read(tuple[str, ...], told["required"], "required"),
+        records.read(tuple[str, ...], data["notes"], "notes"),
+        records.read(tuple[str, ...], data["required"], "required"),
         origin={
-            key: records.read(str, told.get(key), key)
+            key: records.read(str, data.get(key), key)
             for key in ("evenhand", "created", "source", "command")
-            if key in told or key in ("evenhand", "created")
+            if key in data or key in ("evenhand", "created")
         },
     )
 
@@ -170,11 +170,11 @@ def _with_role(panel: Panel) -> Panel:
     return panel if panel.role or not role else replace(panel, role=role)
 
 
-def _policy(told: dict[str, Any]) -> Policy:
+def _policy(data: dict[str, Any]) -> Policy:
     """The policy. Metrics that somebody made stay in it by name, though no new audit can compute them."""
-    records.refuse_unknown(Policy, told, "policy")
-    made = {key: names for key in ("required", "metrics") if (names := told.get(key)) and not _known(names)}
-    policy = records.read(Policy, {**told, **dict.fromkeys(made)}, "policy")
+    records.refuse_unknown(Policy, data, "policy")
+    made = {key: names for key in ("required", "metrics") if (names := data.get(key)) and not _known(names)}
+    policy = records.read(Policy, {**data, **dict.fromkeys(made)}, "policy")
     for key, names in made.items():
         object.__setattr__(policy, key, records.read(tuple[str, ...], names, f"policy.{key}"))
     return policy

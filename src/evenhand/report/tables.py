@@ -129,7 +129,8 @@ def by_attributes(audit: Audit) -> list[tuple[tuple[str, ...], list[Finding]]]:
             VERDICTS.index(finding.verdict),
         ),
     )
-    return [(key, list(found)) for key, found in itertools.groupby(ranked, key=lambda finding: finding.attributes)]
+    grouped = itertools.groupby(ranked, key=lambda finding: finding.attributes)
+    return [(attributes, list(findings)) for attributes, findings in grouped]
 
 
 def tally(findings: Iterable[Finding]) -> str:
@@ -142,8 +143,8 @@ def headline(audit: Audit) -> str:
     """Who was audited: people, and the attributes with the number of their groups."""
     names = audit.cube.meaning.sensitive
     sizes = [len({group[i] for group in audit.cube.groups}) for i in range(len(names))]
-    told = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
-    return f"{audit.cube.size:,} people; {told}"
+    attributes = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
+    return f"{audit.cube.size:,} people; {attributes}"
 
 
 def value(finding: Finding) -> str:

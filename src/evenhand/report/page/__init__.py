@@ -116,7 +116,7 @@ def digest(text: str) -> str:
 
 
 def _titles(audit: Audit) -> list[str]:
-    named = {found.metric: found.title for found in audit.findings}
+    named = {finding.metric: finding.title for finding in audit.findings}
     return [named.get(name, name) for name in audit.required]
 
 

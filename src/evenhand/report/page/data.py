@@ -34,8 +34,8 @@ def build(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy
     `cube` is base64 of raw deflate of JSON, or None where nothing can be recomputed; `notes` say what was made coarser.
 
     >>> import evenhand as eh
-    >>> found = eh.audit(prediction=[1, 0, 1, 1] * 9, sensitive=["a", "a", "b", "b"] * 9)
-    >>> sorted(build(found)), build(found, embed_cube=False)["cube"]
+    >>> audit = eh.audit(prediction=[1, 0, 1, 1] * 9, sensitive=["a", "a", "b", "b"] * 9)
+    >>> sorted(build(audit)), build(audit, embed_cube=False)["cube"]
     (['cube', 'notes', 'tables'], None)
     """
     if not embed_cube or audit.cube.meaning.task != "binary":
@@ -87,7 +87,7 @@ def _seven_digits(values: Floats) -> Floats:
 
 def cells(inside: Cube) -> dict[str, Any]:
     """A cube as the page reads it: the tables of (label, prediction) one after the other, scores as runs of bins."""
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "sensitive": list(inside.meaning.sensitive),
         "groups": [list(group) for _, group in inside.pairs],
         "values": [[group[0] for group in inside.marginal([name]).groups] for name in inside.meaning.sensitive],
@@ -96,8 +96,8 @@ def cells(inside: Cube) -> dict[str, Any]:
         "scores": _scores(inside),
     }
     if inside.w is not None and inside.w2 is not None:
-        told |= {"w": inside.w.reshape(-1).tolist(), "w2": inside.w2.reshape(-1).tolist()}
-    return told
+        data |= {"w": inside.w.reshape(-1).tolist(), "w2": inside.w2.reshape(-1).tolist()}
+    return data
 
 
 def _scores(inside: Cube) -> dict[str, Any] | None:
@@ -114,7 +114,7 @@ def _scores(inside: Cube) -> dict[str, Any] | None:
     by_edge = np.eye(len(reading.edges) - 1)[reading.calibration_bin]
     first = (dense[:, 0] + dense[:, 1]) @ by_edge  # without those who have no label
     stops, audited = cutoffs.stops(inside)
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "stops": stops.tolist(),
         "audited": audited,
         "high": reading.bins.high,
@@ -125,4 +125,4 @@ def _scores(inside: Cube) -> dict[str, Any] | None:
         "n": table.n.tolist(),
         "first": first.reshape(-1).tolist(),
     }
-    return told | ({name: table.sums[name].tolist() for name in ("w", "w2")} if table.weighted else {})
+    return data | ({name: table.sums[name].tolist() for name in ("w", "w2")} if table.weighted else {})

@@ -185,7 +185,7 @@ def _key(measured: Told) -> tuple[str, str | None]:
     return measured.measure.name, getattr(measured.measure, "of_class", None)
 
 
-def results_data(found: Iterable[Results]) -> list[dict[str, Any]]:
+def results_data(results: Iterable[Results]) -> list[dict[str, Any]]:
     """The results as plain columns; null is undefined."""
     return [
         {
@@ -195,7 +195,7 @@ def results_data(found: Iterable[Results]) -> list[dict[str, Any]]:
             "people": each.people,
             "measures": [_column_data(column) for column in each.columns],
         }
-        for each in found
+        for each in results
     ]
 
 
@@ -229,9 +229,9 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
     panels: list[dict[str, Any]] = []
     places: dict[Any, int | None] = {}
     cells = 0
-    for found in audit.findings:
+    for finding in audit.findings:
         mine = []
-        for panel in found.panels:
+        for panel in finding.panels:
             if panel.role == "calibration" and not curves:
                 continue
             key = (panel.title, panel.rows)
@@ -242,42 +242,42 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
                     panels.append(panel_data(panel))
             if places[key] is not None:
                 mine.append(places[key])
-        findings.append({**_finding(found, required=audit.decides(found)), "panels": mine})
+        findings.append({**_finding_data(finding, required=audit.decides(finding)), "panels": mine})
     return findings, panels
 
 
-def _finding(found: Finding, *, required: bool) -> dict[str, Any]:
-    shown = [row for row in found.groups if row.bin is None]
+def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
+    shown = [row for row in finding.groups if row.bin is None]
     return {
-        "metric": found.metric,
-        "title": found.title,
-        "attributes": list(found.attributes),
+        "metric": finding.metric,
+        "title": finding.title,
+        "attributes": list(finding.attributes),
         "required": required,
-        "judged_on": found.judged_on,
-        "unit": found.unit,
-        "value": number(found.value.value),
-        "low": number(found.value.low),
-        "high": number(found.value.high),
-        "threshold": found.threshold,
-        "verdict": found.verdict,
-        "highest": found.highest,
-        "lowest": found.lowest,
-        "sentence": found.interpretation,
-        "notes": list(found.notes),
-        "p": number(found.p_adjusted),
-        "against": found.settings.get("against"),
-        "aggregate": found.settings.get("aggregate"),
+        "judged_on": finding.judged_on,
+        "unit": finding.unit,
+        "value": number(finding.value.value),
+        "low": number(finding.value.low),
+        "high": number(finding.value.high),
+        "threshold": finding.threshold,
+        "verdict": finding.verdict,
+        "highest": finding.highest,
+        "lowest": finding.lowest,
+        "sentence": finding.interpretation,
+        "notes": list(finding.notes),
+        "p": number(finding.p_adjusted),
+        "against": finding.settings.get("against"),
+        "aggregate": finding.settings.get("aggregate"),
         "measures": list(dict.fromkeys(row.measure for row in shown)),
-        "measure": _speaking(found),
+        "measure": _widest_measure(finding),
     }
 
 
-def _speaking(found: Finding) -> str | None:
+def _widest_measure(finding: Finding) -> str | None:
     """The measure in which the two groups of the summary lie farthest apart."""
-    summary = found.summary
+    summary = finding.summary
     pair = (summary.group, summary.against)
-    rows = [row for row in found.rows if row.difference is not None and (row.group, row.against) == pair]
-    exact = [row for row in rows if row.difference is not None and row.difference.value == found.difference.value]
+    rows = [row for row in finding.rows if row.difference is not None and (row.group, row.against) == pair]
+    exact = [row for row in rows if row.difference is not None and row.difference.value == finding.difference.value]
     if not rows:
         return None
     row = (exact or rows)[0]

@@ -1,4 +1,4 @@
-"""What a page says without its script: who was audited, what was found, every number as a table, and how it was made.
+"""What a page says without its script: who was audited, the findings, every number as a table, and how it was made.
 
 Everything here is text; the template escapes it.
 """
@@ -86,7 +86,7 @@ def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
     """Who and what was audited, as terms with their values."""
     meaning, cube = audit.cube.meaning, audit.cube
     sizes = {name: len({group[i] for group in cube.groups}) for i, name in enumerate(meaning.sensitive)}
-    told = [
+    terms = [
         ("Data", audit.origin.get("source")),
         ("People", f"{cube.size:,}"),
         ("Groups", ", ".join(f"{name} ({size})" for name, size in sizes.items())),
@@ -97,7 +97,7 @@ def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
         ("Weighted by", meaning.weight),
         ("Date", f"{created[:10]} {created[11:16]} UTC"),
     ]
-    return [(term, value) for term, value in told if value]
+    return [(term, value) for term, value in terms if value]
 
 
 def _valued(audit: Audit, role: str, name: str | None) -> str | None:
@@ -116,57 +116,57 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
     """A line for each finding, those of single attributes first."""
     return [
         {
-            "metric": found.metric,
-            "title": found.title,
-            "on": " × ".join(found.attributes),
-            "numbers": _numbers(found),
-            "limit": "–" if found.threshold is None else tables.limit(found),
-            "highest": found.highest or "–",
-            "lowest": found.lowest or "–",
-            "p": "–" if found.p_adjusted is None else _small(found.p_adjusted),
-            "verdict": found.verdict,
-            "decides": audit.decides(found),
+            "metric": finding.metric,
+            "title": finding.title,
+            "on": " × ".join(finding.attributes),
+            "numbers": _numbers(finding),
+            "limit": "–" if finding.threshold is None else tables.limit(finding),
+            "highest": finding.highest or "–",
+            "lowest": finding.lowest or "–",
+            "p": "–" if finding.p_adjusted is None else _small(finding.p_adjusted),
+            "verdict": finding.verdict,
+            "decides": audit.decides(finding),
         }
         for _, findings in tables.by_attributes(audit)
-        for found in findings
+        for finding in findings
     ]
 
 
-def _numbers(found: Finding) -> tuple[str, str, str]:
+def _numbers(finding: Finding) -> tuple[str, str, str]:
     """The judged value and its ends, each by itself."""
-    scale = shown_scale(found.judged_on, found.unit)
+    scale = shown_scale(finding.judged_on, finding.unit)
     low, high = (
         "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
-        for end in (found.value.low, found.value.high)
+        for end in (finding.value.low, finding.value.high)
     )
-    return tables.interval(found.value.value, None, None, scale), low, high
+    return tables.interval(finding.value.value, None, None, scale), low, high
 
 
 def _small(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def group_tables(found: Sequence[Results]) -> list[GroupTable]:
+def group_tables(results: Sequence[Results]) -> list[GroupTable]:
     """A table for each set of attributes; beyond what a page can hold, the largest groups."""
-    return [_group_table(each) for each in found if each.groups]
+    return [_group_table(each) for each in results if each.groups]
 
 
-def _group_table(found: Results) -> GroupTable:
-    columns = (found.first() or found.columns)[:MOST_COLUMNS]
-    largest = sorted(range(len(found.groups)), key=lambda i: -found.people[i])[:MOST_GROUPS]
+def _group_table(results: Results) -> GroupTable:
+    columns = (results.first() or results.columns)[:MOST_COLUMNS]
+    largest = sorted(range(len(results.groups)), key=lambda i: -results.people[i])[:MOST_GROUPS]
     lines = []
     for i in sorted(largest):
         cells = [
             tables.interval(column.values[i], column.low[i], column.high[i], column.scale) if column.n[i] else "–"
             for column in columns
         ]
-        lines.append((spell(found.groups[i]), f"{found.people[i]:,}", *cells))
-    left_out = len(found.groups) - len(lines)
-    if found.counted:
+        lines.append((spell(results.groups[i]), f"{results.people[i]:,}", *cells))
+    left_out = len(results.groups) - len(lines)
+    if results.counted:
         everyone = [tables.interval(column.overall, None, None, column.scale) for column in columns]
-        lines.append(("everyone", f"{sum(found.people):,}", *everyone))
+        lines.append(("everyone", f"{sum(results.people):,}", *everyone))
     titles = [f"{capital(column.title)}{', %' if column.unit == 'rate' else ''}" for column in columns]
-    return GroupTable(found.attributes, ("People", *titles), tuple(lines), left_out)
+    return GroupTable(results.attributes, ("People", *titles), tuple(lines), left_out)
 
 
 def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
@@ -178,7 +178,7 @@ def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
 
 def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     """Pooled against strata: the panels of the findings that decide, or of the first that has one."""
-    every = [(found, panel) for found in audit.findings for panel in found.panels if panel.role == "strata"]
+    every = [(finding, panel) for finding in audit.findings for panel in finding.panels if panel.role == "strata"]
     deciding = [pair for pair in every if audit.decides(pair[0])]
     return deciding or every[:1]
 
@@ -188,7 +188,7 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     policy, missing = audit.policy, audit.cube.meaning.missing
     together = "each finding" if policy.familywise == "finding" else "all findings that decide together"
     drawn = f"{policy.draws:,}, seed {policy.random_state}"
-    told = [
+    terms = [
         ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} % for {together}"),
         ("Draws", drawn if policy.uses_draws else "none: the intervals are analytic"),
         ("Permutation tests", f"seed {policy.random_state}" if _permuted(audit) else None),
@@ -201,7 +201,7 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
         ("Audited with", f"evenhand {origin['evenhand']}"),
         ("Page written with", _versions()),
     ]
-    return [(term, value) for term, value in told if value]
+    return [(term, value) for term, value in terms if value]
 
 
 _CORRECTIONS = {
@@ -226,7 +226,7 @@ _REFERENCES = {
 
 
 def _permuted(audit: Audit) -> bool:
-    return any(found.tested == "permutation" for found in audit.findings)
+    return any(finding.tested == "permutation" for finding in audit.findings)
 
 
 def _against(reference: Any) -> str:
@@ -247,7 +247,7 @@ def command(audit: Audit) -> tuple[str, str]:
     if "command" in audit.origin:
         return "The command", audit.origin["command"]
     meaning, policy = audit.cube.meaning, audit.policy
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "label": meaning.label,
         "prediction": meaning.prediction,
         "score": meaning.score,
@@ -261,7 +261,7 @@ def command(audit: Audit) -> tuple[str, str]:
         "confidence": None if policy.confidence == 0.95 else policy.confidence,
         "interval": None if policy.interval == "simultaneous" else policy.interval,
     }
-    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
+    arguments = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
     return "The call in Python, as far as the audit knows it", f"evenhand.audit(data, {arguments})"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
 _FEW_SETS = 3  # of attributes, beyond which each gets less room
-_MOST_TOLD = 20
+_MOST_SENTENCES = 20
 _MOST_FINDINGS = {"single": (40, 12), "crossed": (10, 5)}
 _MOST_GROUPS = {"single": (20, 12), "crossed": (8, 5)}
 WIDE = 132  # columns, from which there is room for small drawings
@@ -37,11 +37,11 @@ def write(audit: Audit, console: Console) -> None:
     console.print(verdict.append(f" by {', '.join(map(clean, audit.required))}" if audit.required else ""))
     console.print(Text(tables.headline(audit)), soft_wrap=True)
     deciding = tables.deciding(audit)
-    for finding in deciding[:_MOST_TOLD]:
+    for finding in deciding[:_MOST_SENTENCES]:
         metric = f", {clip(finding.metric)}" if len(audit.required) > 1 else ""
         _tell(finding, console, f"  {clip(' × '.join(finding.attributes))}{metric}: ")
-    if len(deciding) > _MOST_TOLD:
-        left = deciding[_MOST_TOLD:]
+    if len(deciding) > _MOST_SENTENCES:
+        left = deciding[_MOST_SENTENCES:]
         console.print(Text(f"  {len(left)} more that decide: {tables.tally(left)}."))
     rest = [finding for finding in audit.findings if not audit.decides(finding)]
     if rest:

@@ -27,31 +27,31 @@ _MEANS = {
 _TENDENCIES = ("worse", "better", "unclear")
 
 
-def plain(found: Changes, width: int = 120) -> str:
+def plain(changes: Changes, width: int = 120) -> str:
     """The changes as plain text."""
-    return plain_text(lambda console: write(found, console), width)
+    return plain_text(lambda console: write(changes, console), width)
 
 
-def write(found: Changes, console: Console) -> None:
+def write(changes: Changes, console: Console) -> None:
     """Write the changes to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    verdict = Text("Change: ") + Text(found.verdict, style=f"bold {STYLES[found.verdict]}")
-    console.print(verdict.append(f" ({_MEANS[found.verdict]})"))
-    by = f"; judged by {', '.join(map(clean, found.required))}" if found.required else ""
-    console.print(Text(f"{found.people[0]:,} people before, {found.people[1]:,} after{by}"))
-    for change in found.changes:
+    verdict = Text("Change: ") + Text(changes.verdict, style=f"bold {STYLES[changes.verdict]}")
+    console.print(verdict.append(f" ({_MEANS[changes.verdict]})"))
+    by = f"; judged by {', '.join(map(clean, changes.required))}" if changes.required else ""
+    console.print(Text(f"{changes.people[0]:,} people before, {changes.people[1]:,} after{by}"))
+    for change in changes.changes:
         if change.required:
             line = Text(f"  {clip(' × '.join(change.attributes))}: {_verdicts(change)}. {clean(change.interpretation)}")
             console.print(line, soft_wrap=True)
             for note in change.notes:
                 console.print(Text(f"    - {clean(note)}"), soft_wrap=True)
-    ordered = sorted(found.changes, key=_rank)
-    for attributes, changes in itertools.groupby(ordered, key=lambda change: change.attributes):
-        _section(attributes, list(changes), found.confidence, console)
-    for told in _lines(found):
-        console.print(Text(told), soft_wrap=True)
-    for note in found.notes:
+    ordered = sorted(changes.changes, key=_rank)
+    for attributes, together in itertools.groupby(ordered, key=lambda change: change.attributes):
+        _section(attributes, list(together), changes.confidence, console)
+    for sentence in _lines(changes):
+        console.print(Text(sentence), soft_wrap=True)
+    for note in changes.notes:
         console.print(Text(f"- {clean(note)}"), soft_wrap=True)
 
 
@@ -64,8 +64,8 @@ def _rank(change: Change) -> tuple[Any, ...]:
 def _section(attributes: tuple[str, ...], changes: list[Change], confidence: float, console: Console) -> None:
     from rich.text import Text
 
-    told = [change for change in changes if change.required or change.crossed or change.tendency != "unclear"]
-    shown = told[:_MOST_ROWS]
+    notable = [change for change in changes if change.required or change.crossed or change.tendency != "unclear"]
+    shown = notable[:_MOST_ROWS]
     console.print(Text(f"\n{clip(' × '.join(attributes), 100)}", style="bold"))
     if shown:
         table = new_table(
@@ -79,19 +79,19 @@ def _section(attributes: tuple[str, ...], changes: list[Change], confidence: flo
             cells = [clip(change.metric), *figures, moved, tendency, _verdicts(change)]
             table.add_row(*map(Text, cells))
         console.print(table)
-    if len(told) > len(shown):
-        console.print(Text(f" {len(told) - len(shown)} more that crossed a threshold or changed beyond chance."))
-    if len(changes) > len(told):
-        console.print(Text(f" {len(changes) - len(told)} others changed by no more than chance could bring about."))
+    if len(notable) > len(shown):
+        console.print(Text(f" {len(notable) - len(shown)} more that crossed a threshold or changed beyond chance."))
+    if len(changes) > len(notable):
+        console.print(Text(f" {len(changes) - len(notable)} others changed by no more than chance could bring about."))
 
 
-def _lines(found: Changes) -> list[str]:
+def _lines(changes: Changes) -> list[str]:
     """What is only on one side."""
     lines = []
-    for title, members in (("Groups that appeared", found.appeared), ("Groups that vanished", found.vanished)):
+    for title, members in (("Groups that appeared", changes.appeared), ("Groups that vanished", changes.vanished)):
         if members:
             lines.append(f"{title}: {_names([_member(member) for member in members])}.")
-    for title, findings in (("Only before", found.only_before), ("Only after", found.only_after)):
+    for title, findings in (("Only before", changes.only_before), ("Only after", changes.only_after)):
         if findings:
             lines.append(f"{title}: {_names([_finding(finding) for finding in findings])}.")
     return lines
