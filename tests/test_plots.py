@@ -79,7 +79,7 @@ def test_what_is_not_there_is_said():
     for display in (plots.CalibrationDisplay, plots.RocDisplay):
         with pytest.raises(eh.CallError, match="needs a score and a label"):
             display.from_audit(plain)
-    with pytest.raises(eh.CallError, match="'tpr' is no measure of this audit"):
+    with pytest.raises(eh.CallError, match="'tpr' is not a measure of this audit"):
         plots.GroupMeasureDisplay.from_audit(plain, "tpr")
     with pytest.raises(eh.CallError, match="'theil_index' has no gap at every cutoff"):
         plots.SweepDisplay.from_audit(AUDIT, "theil_index")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import evenhand as eh
+from evenhand.audits import recomputation
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import METRICS, find
 from evenhand.core import records
@@ -27,7 +29,11 @@ from evenhand.measures.scores import SCORE_MEASURES
 from evenhand.report.page import data
 from evenhand.verdicts.notes import calibration
 
-FOLDER = Path(__file__).resolve().parent.parent / "tests" / "vectors"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "tests" / "vectors"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support import page_data  # noqa: E402 - the line above makes it importable
 
 
 def table(count: Callable[..., int], sensitive: dict[str, list[Any]], **axes: list[Any]) -> dict[str, Any]:
@@ -138,7 +144,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
 
 def names() -> list[str]:
     """The metrics that a page recomputes."""
-    return [metric.name for metric in METRICS.values() if data.recomputable(metric)]
+    return [metric.name for metric in METRICS.values() if recomputation.recomputable(metric)]
 
 
 def case(
@@ -155,10 +161,10 @@ def case(
     chosen = names() if whole else FEW
     audit = cube.audit(metrics=_possible(cube, chosen), **arguments)
     built = data.build(audit, smallest_cell=least)
-    inside = data.embedded(cube, least)
+    inside = page_data.embedded(cube, least)
     told = {
         "tables": {name: part for name, part in built["tables"].items() if name != "measures"},
-        "cube": data.unpack(built["cube"]),
+        "cube": page_data.unpack(built["cube"]),
         "curves": [_curves(inside, attributes) for attributes in built["tables"]["attribute_sets"]] if curves else [],
         "expected": [_expected(audit, inside, stop, chosen, MEASURES if whole else SHOWN) for stop in stops],
     }
@@ -174,7 +180,7 @@ def _expected(
     audit: Audit, inside: Cube, stop: int, chosen: Iterable[str], measures: Collection[str]
 ) -> dict[str, Any]:
     """Every group and every finding at a stop, from the embedded cube."""
-    there = data.decided(inside, stop)
+    there = page_data.decided(inside, stop)
     again = there.audit(policy=audit.policy, metrics=_possible(there, chosen))
     sets = list(dict.fromkeys(found.attributes for found in again.findings))
     return {
@@ -264,7 +270,7 @@ def _short(value: Any) -> Any:
 
 def vectors() -> dict[str, Any]:
     """The content of each file: the measures that all cases share, and a file for each case."""
-    found: dict[str, Any] = {"measures": data.measures()}
+    found: dict[str, Any] = {"measures": recomputation.measures()}
     for name, (roles, arguments, stops) in CASES.items():
         found[name.replace(" ", "_")] = case(roles(), arguments, stops, whole=name in WHOLE, curves=name in CURVES)
     return found

@@ -15,13 +15,12 @@ from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
 from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
+from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
-from evenhand.measures.evaluate import every_measure
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
-from evenhand.report.names import clip
 from evenhand.report.tables import share_of_limit
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
@@ -72,14 +71,14 @@ class GroupMeasureDisplay(_Display):
     ) -> GroupMeasureDisplay:
         """The first measure of the audit, or the one named; of the first attribute, or of those named."""
         cube = _part(audit, attributes)
-        told = {each.measure.name: each for each in every_measure(cube, audit.policy.confidence)}
-        name = measure or next(iter(told))
-        if name not in told:
-            raise CallError(f"{name!r} is no measure of this audit; {nearest(name, told)}")
-        one = told[name]
-        overall = every_measure(cube.marginal(()), audit.policy.confidence, [name])
+        measures = {each.measure.name: each for each in audit.measures(cube.meaning.sensitive)}
+        name = measure or next(iter(measures))
+        if name not in measures:
+            raise CallError(f"{name!r} is not a measure of this audit; {nearest(name, measures)}")
+        one = measures[name]
+        overall = next(float(each.values[0]) for each in audit.measures(()) if each.measure.name == name)
         names = [clip(spell(group)) for _, group in cube.pairs]
-        return cls(name, one.measure.title, names, one.values, one.low, one.high, float(overall[0].values[0]))
+        return cls(name, one.measure.title, names, one.values, one.low, one.high, overall)
 
     def plot(self, ax: Any = None) -> GroupMeasureDisplay:
         """Draw the groups from top to bottom."""
@@ -215,11 +214,11 @@ class SweepDisplay(_Display):
         cls, audit: Audit, metric: str | None = None, attributes: Sequence[str] | None = None
     ) -> SweepDisplay:
         """The first metric that decides, or the one named."""
-        found = sweep(_part(audit, attributes))
-        name = metric or next((each for each in audit.required if each in found.differences), "demographic_parity")
-        if name not in found.differences:
-            raise CallError(f"{name!r} has no gap at every cutoff; {nearest(name, found.differences)}")
-        return cls(name, found.cutoffs[:-1], found.differences[name][:-1], _until_last(found.overall.get("accuracy")))
+        every = sweep(_part(audit, attributes))
+        name = metric or next((each for each in audit.required if each in every.differences), "demographic_parity")
+        if name not in every.differences:
+            raise CallError(f"{name!r} has no gap at every cutoff; {nearest(name, every.differences)}")
+        return cls(name, every.cutoffs[:-1], every.differences[name][:-1], _until_last(every.overall.get("accuracy")))
 
     def plot(self, ax: Any = None) -> SweepDisplay:
         """Draw both against the cutoff."""

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from evenhand.audits.audit import Audit, audit
 from evenhand.core.results import Finding
+from evenhand.core.wording import clean
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.report import tables
-from evenhand.report.names import clean
 
 
 def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fail", **arguments: Any) -> Audit:
@@ -32,7 +32,7 @@ def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fa
     >>> from evenhand.datasets import berkeley
     >>> assert_fair(berkeley(), prediction="admitted", count="count", sensitive="gender")
     Traceback (most recent call last):
-    AssertionError: the audit comes to fail by demographic_parity
+    AssertionError: the audit fails by demographic_parity
     - demographic_parity on gender: fail, difference 14.2 [11.3, 17.0], limit ≤ 10 points
       The selection rate is highest for Male (44.5 %) and lowest for Female (30.4 %): a gap of 14.2 points (95 %
       interval 11.3 to 17.0), above the threshold of 10.
@@ -40,11 +40,11 @@ def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fa
     __tracebackhide__ = True
     if inconclusive not in ("fail", "pass"):
         raise CallError(f"inconclusive={inconclusive!r} must be 'fail' or 'pass'.")
-    found = _audited(data, arguments)
-    problem = _problem(found, inconclusive)
+    audited = _audited(data, arguments)
+    problem = _problem(audited, inconclusive)
     if problem:
         raise AssertionError(problem)
-    return found
+    return audited
 
 
 def _audited(data: Any, arguments: dict[str, Any]) -> Audit:
@@ -55,18 +55,19 @@ def _audited(data: Any, arguments: dict[str, Any]) -> Audit:
     return data.audit(**arguments) if isinstance(data, Cube) else audit(data, **arguments)
 
 
-def _problem(found: Audit, inconclusive: str) -> str | None:
+def _problem(audited: Audit, inconclusive: str) -> str | None:
     """What the test has to say, or None where all is well."""
-    verdict = found.verdict
+    verdict = audited.verdict
     if verdict == "pass" or (verdict == "inconclusive" and inconclusive == "pass"):
         return None
-    deciding = [finding for finding in found.findings if found.decides(finding)]
+    deciding = [finding for finding in audited.findings if audited.decides(finding)]
     if verdict == "not judged":
-        names = ", ".join(found.required) or "no metric"
+        names = ", ".join(audited.required) or "no metric"
         lines = [f"the audit judges nothing ({names} decides): require a metric with a threshold that the data allows"]
     else:
-        lines = [f"the audit comes to {verdict} by {', '.join(found.required)}"]
-        deciding = [finding for finding in deciding if found.policy.counted(finding.verdict) != "pass"]
+        says = {"fail": "fails", "inconclusive": "is inconclusive"}[verdict]
+        lines = [f"the audit {says} by {', '.join(audited.required)}"]
+        deciding = [finding for finding in deciding if audited.policy.counted(finding.verdict) != "pass"]
     lines += [line for finding in deciding for line in _lines(finding)]
     return "\n".join(clean(line) for line in lines)
 

@@ -82,6 +82,7 @@ def test_measures_are_made_of_known_cells_and_measures():
 TESTED_IN = {
     "audits.audit": "properties/test_properties.py",
     "audits.functions": "architecture/test_public_names.py",
+    "audits.recomputation": "report/page/test_data.py",
     "cli.audit": "cli/test_cli.py",
     "cli.mitigate": "mitigate/test_comparison.py",
     "cli.replicate": "cli/test_stability.py",

@@ -174,3 +174,10 @@ def test_a_file_loads_duckdb_and_no_library_for_tables(suffix, tmp_path):
 )
 def test_a_module_can_be_the_first_to_be_imported(module):
     subprocess.run([sys.executable, "-c", f"import evenhand.{module}"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("report.page")])
+def test_a_page_receives_what_it_shows(module):
+    """An audit computes what its page shows: the modules of a page import no room that computes, only the cube."""
+    rooms = {found.target.partition(".")[0] for found in imports(module) if not found.types_only}
+    assert rooms <= {"core", "errors", "cube", "report"}

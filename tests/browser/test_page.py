@@ -13,22 +13,22 @@ import pytest
 import evenhand as eh
 from evenhand.report import page as html
 from evenhand.report import tables
-from evenhand.report.page import data, static
-from support import hostile, pages
+from evenhand.report.page import static
+from support import hostile, page_data, pages
 
 every_kind = pytest.mark.parametrize("kind", list(pages.KINDS))
 
 
 @cache
 def page(kind: str) -> str:
-    return html.render(pages.KINDS[kind]())
+    return html.dumps(pages.KINDS[kind]())
 
 
 @cache
 def at(kind: str, stop: int) -> eh.Audit:
     """What Python says of the embedded counts with the cutoff at a stop of the slider."""
     audit = pages.KINDS[kind]()
-    return data.decided(data.embedded(audit.cube), stop).audit(policy=audit.policy)
+    return page_data.decided(page_data.embedded(audit.cube), stop).audit(policy=audit.policy)
 
 
 def found(audit: eh.Audit, metric: str, *attributes: str) -> eh.findings.Finding:
@@ -233,7 +233,7 @@ def test_a_mirrored_score_reads_as_it_was_given(opened):
 
 
 def test_without_the_cube_there_is_no_slider_and_every_plot(opened):
-    shown = opened(html.render(pages.compas(), embed_cube=False))
+    shown = opened(html.dumps(pages.compas(), embed_cube=False))
     assert shown.tab.locator("#cutoff").count() == 0
     check_forest(shown, pages.compas(), "equalized_odds", "race")
     assert shown.texts("#scores h3") == ["Calibration"]
@@ -332,7 +332,7 @@ def test_light_and_dark(opened):
 def test_tables_sort_and_are_copied_as_csv(opened):
     table = hostile.as_group(hostile.NAMES["formula"])
     roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "sensitive": [hostile.GROUP]}
-    shown = opened(html.render(eh.audit(table, **roles, metrics=["equalized_odds"])))
+    shown = opened(html.dumps(eh.audit(table, **roles, metrics=["equalized_odds"])))
     shown.tab.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
     groups = shown.tab.locator("#tables .tabled").last
     people = groups.get_by_role("button", name="People")
@@ -404,7 +404,7 @@ def hostile_audit() -> eh.Audit:
 
 def test_hostile_names_stay_names(opened):
     audit = hostile_audit()
-    shown = opened(html.render(audit))
+    shown = opened(html.dumps(audit))
     assert shown.quiet, shown.errors
     shown.tab.locator("#cutoff").focus()
     shown.tab.keyboard.press("ArrowRight")

@@ -116,6 +116,32 @@ def test_the_findings_are_loaded_and_not_computed_anew(tmp_path):
     assert float(loaded.findings[0]) == 0.123
 
 
+def test_what_a_finding_was_judged_by_is_not_saved_and_is_made_again(tmp_path):
+    audit = small()
+    audit.save(tmp_path / "audit.json")
+    told = json.loads((tmp_path / "audit.json").read_text())
+    assert not {"basis", "counts"} & set(told["findings"][0])
+    for before, after in zip(audit.findings, eh.Audit.load(tmp_path / "audit.json").findings, strict=True):
+        assert "basis" not in repr(before)
+        assert replace(before, basis=None) == before
+        assert after.basis.request == before.basis.request
+        assert after.basis.plan == before.basis.plan
+
+
+def test_panels_of_a_file_from_before_panels_had_roles_get_theirs(tmp_path):
+    roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": "race"}
+    audit = eh.audit(eh.datasets.compas(), **roles, control="sex", metrics=["demographic_parity", "calibration"])
+    audit.save(tmp_path / "new.json")
+    told = json.loads((tmp_path / "new.json").read_text())
+    for finding in told["findings"]:
+        for panel in finding["panels"]:
+            del panel["role"]
+    (tmp_path / "old.json").write_text(json.dumps(told))
+    panels = [panel for finding in eh.Audit.load(tmp_path / "old.json").findings for panel in finding.panels]
+    assert {panel.role for panel in panels} >= {"calibration", "strata"}
+    assert panels == [panel for finding in audit.findings for panel in finding.panels]
+
+
 def test_where_and_when_it_was_made_stays(tmp_path):
     told = json.loads(report_json.dumps(small()))
     told |= {"created": "2020-01-01T00:00:00+00:00", "evenhand": "0.0.1"}

@@ -18,10 +18,11 @@ from hypothesis import Phase, given
 from markdown_it import MarkdownIt
 
 import evenhand as eh
+from evenhand.core import wording
 from evenhand.core.results import Estimate, Row
 from evenhand.errors import CallError, DataError
 from evenhand.report import json as report_json
-from evenhand.report import junit, markdown, names, tables
+from evenhand.report import junit, markdown, tables
 from evenhand.report.text import audit as text
 from evenhand.verdicts.policy import Policy
 from support import hostile
@@ -244,7 +245,7 @@ def test_what_is_not_judged_is_skipped():
 @hostile.every_name_in_memory
 def test_hostile_names_in_junit(name, column):
     root = parsed(named(name, column))
-    shown = names.xml(name)
+    shown = wording.clean_for_xml(name)
     if column:
         assert root[0].get("name") == shown
     told = "".join(root.itertext()) + " ".join(value for part in root.iter() for value in part.attrib.values())
@@ -258,7 +259,7 @@ def test_hostile_names_in_junit(name, column):
 
 @pytest.mark.parametrize("strange", ["\ufffe", "\uffff", "\ud800", "\0", "\x0b", "\x1b"])
 def test_characters_that_no_xml_may_hold_are_replaced(strange):
-    assert names.xml(f"a{strange}b") == "a�b"
+    assert wording.clean_for_xml(f"a{strange}b") == "a�b"
     parsed(named(f"a{strange}b", column=False))
 
 
@@ -327,7 +328,7 @@ def test_hostile_names_in_markdown(name, column):
     for part in parts:
         if part.type == "text":
             assert not MENTIONS.search(part.content), part.content
-    shown = names.clip(name, 100) or '""'
+    shown = wording.clip(name, 100) or '""'
     codes = [part.content for part in parts if part.type == "code_inline"]
     assert shown in codes or shown.strip() in map(str.strip, codes)
     rows = cells(told)
@@ -342,7 +343,7 @@ def test_hostile_names_in_a_sentence(name):
     parts = inline(markdown.prose(f"The rate of {name} is {name}, and {name}."))
     assert {part.type for part in parts} <= {"text", "text_special", "code_inline"}
     shown = "".join(part.content for part in parts)
-    expected = f"The rate of {names.clean(name)} is {names.clean(name)}, and {names.clean(name)}."
+    expected = f"The rate of {wording.clean(name)} is {wording.clean(name)}, and {wording.clean(name)}."
     assert "".join(shown.split()) == "".join(expected.split())
 
 
@@ -350,7 +351,7 @@ def test_hostile_names_in_a_sentence(name):
 def test_hostile_names_at_the_beginning_of_a_sentence(name):
     parts = inline(f"- {markdown.prose(f'{name} is numeric.')}")
     shown = "".join(part.content for part in parts)
-    assert "".join(shown.split()) == "".join(f"{names.clean(name)} is numeric.".split())
+    assert "".join(shown.split()) == "".join(f"{wording.clean(name)} is numeric.".split())
 
 
 @pytest.mark.parametrize("word", ["deadbeef", "a1b2c3d", "GH-12", "x@y.org", "#12", "example.com", "http://x", "__x__"])
@@ -385,7 +386,7 @@ def test_text_of_200_groups_leads_with_what_has_evidence():
     assert len(lines) < 150
     assert max(map(len, lines)) < 400
     assert lines[0].startswith("Verdict: ")
-    assert "Beside what decides: " in told
+    assert "Other findings (they do not decide): " in told
     crossed = told.partition("\nrace × sex × region\n")[2]
     table = crossed.partition("──\n")[2].splitlines()
     # The groups that were made to be selected less often, and not those that are extreme because they are small.

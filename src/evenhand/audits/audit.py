@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.catalogue import METRICS, find
+from evenhand.audits import impossibility, recomputation
+from evenhand.audits.impossibility import Impossibility
+from evenhand.audits.recomputation import Recomputation
+from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
 from evenhand.core.results import Finding, Verdict, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.inference import multiplicity
-from evenhand.measures.evaluate import every_measure
+from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources import roles as reading
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts.finding import check_roles, judge
@@ -55,6 +59,45 @@ class Audit:
         """The same audit with more findings."""
         return replace(self, findings=(*self.findings, *findings))
 
+    @property
+    def metrics(self) -> list[Metric]:
+        """What the catalogue says of the metrics that have a finding, in the order of the catalogue."""
+        names = {finding.metric for finding in self.findings}
+        return [entry for name, entry in METRICS.items() if name in names]
+
+    @property
+    def counted_sets(self) -> list[tuple[str, ...]]:
+        """The sets of attributes of the cube that findings are about; every set where there is no such finding."""
+        known = dict.fromkeys(finding.attributes for finding in self.findings)
+        sets = [names for names in known if set(names) <= set(self.cube.meaning.sensitive)]
+        return sets or self.cube.attribute_sets(self.policy.intersections)[0]
+
+    def measures(self, attributes: Sequence[str], *, strata: bool = False) -> Sequence[MeasureValues]:
+        """Every measure of the groups of some attributes, over all strata or in each; computed once.
+
+        No attributes means everyone together. The values stand in the order of the pairs of the cube's marginal.
+        """
+        key = tuple(attributes), strata and bool(self.cube.meaning.control)
+        if key not in self._measures:
+            part = self.cube.marginal(attributes, control=key[1])
+            self._measures[key] = every_measure(part, self.policy.confidence)
+        return self._measures[key]
+
+    @cached_property
+    def _measures(self) -> dict[tuple[tuple[str, ...], bool], Sequence[MeasureValues]]:
+        """What `measures` has computed."""
+        return {}
+
+    @cached_property
+    def impossibilities(self) -> list[Impossibility]:
+        """What the base rates of each attribute force, where labels and decisions allow to say it; computed once."""
+        return impossibility.by_attribute(self.cube, self.policy)
+
+    @cached_property
+    def recomputation(self) -> Recomputation:
+        """What it takes to compute the findings again at another cutoff; computed once."""
+        return recomputation.Recomputation(self)
+
     def to_frame(self) -> Any:
         """The findings as a dataframe of the caller's own kind."""
         columns: dict[str, list[Any]] = {
@@ -84,7 +127,7 @@ class Audit:
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for attributes in self.cube.attribute_sets()[0]:
             part = self.cube.marginal(attributes)
-            for measured in every_measure(part, self.policy.confidence):
+            for measured in self.measures(attributes, strata=True):
                 row = measured.measure
                 for i, (stratum, group) in enumerate(part.pairs):
                     why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None

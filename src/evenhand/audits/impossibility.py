@@ -128,6 +128,36 @@ def impossibility(
     return _Computation(part, _places(part, groups), policy, strata=bool(cube.meaning.control)).result()
 
 
+MOST_COMPARED = 12
+"""Groups that `by_attribute` compares: the time that it takes grows with them."""
+
+
+def by_attribute(cube: Cube, policy: Policy) -> list[Impossibility]:
+    """What the base rates force among the groups of each attribute, the largest groups where there are many.
+
+    Attributes with fewer than two groups to compare are left out, and all where the cube lacks labels or decisions.
+    """
+    try:
+        _check_roles(cube)
+    except CallError:
+        return []
+    strata = bool(cube.meaning.control)
+    found = []
+    for name in cube.meaning.sensitive:
+        part = cube.marginal([name], control=False)
+        found.append(_Computation(part, _places(part, _largest(part)), policy, strata=strata).result())
+    return [each for each in found if len(each.compared) > 1]
+
+
+def _largest(part: Cube) -> list[str] | None:
+    """The groups to compare: None means all; the largest with a name where there are many."""
+    if len(part.pairs) <= MOST_COMPARED:
+        return None
+    people = part.n.sum(axis=(1, 2))
+    order = sorted(range(len(part.pairs)), key=lambda i: -int(people[i]))
+    return [value for i in order if (value := part.pairs[i][1][0]) is not None][:MOST_COMPARED]
+
+
 class _Computation:
     """The cells of the chosen groups, and everything that is computed from them."""
 

@@ -12,7 +12,7 @@ from evenhand.audits.audit import Audit
 from evenhand.audits.evidence import Evidence, GroupPair, evidence
 from evenhand.core import frames
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
-from evenhand.core.wording import distance, limit_figure
+from evenhand.core.wording import capital, distance, limit_figure
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -146,7 +146,7 @@ class Series:
             gaps += [("threshold", i, self.whole.threshold, None, None, None, point.period) for i, point in ends]
             money += [("alarm", i, math.log10(self.needed), point.period) for i, point in ends]
         title = f"{self.whole.title} by {where}"
-        panels = [Panel("curve", f"{_capital(title)}, over time", ("line", "period", value, *_REST), tuple(gaps))]
+        panels = [Panel("curve", f"{capital(title)}, over time", ("line", "period", value, *_REST), tuple(gaps))]
         if self.reason is None:
             columns = ("line", "period", "log10 of the e-value", "name")
             panels.append(Panel("curve", f"Evidence beyond the threshold: {title}", columns, tuple(money)))
@@ -161,7 +161,7 @@ class Series:
         for measure, lines in rows.items():
             groups = {line[0] for line in lines}
             if len(groups) <= _MOST_GROUPS_DRAWN and len(lines) <= _MOST_ROWS_DRAWN:
-                name = _capital(measure.replace("_", " "))
+                name = capital(measure.replace("_", " "))
                 columns = ("group", "period", measure, *_REST)
                 panels.append(Panel("curve", f"{name} of each group of {where}, over time", columns, tuple(lines)))
         return panels
@@ -386,7 +386,3 @@ def _log10(value: float) -> float | None:
 
 def _plural(word: str, number: int) -> str:
     return word if number == 1 else f"{word}s"
-
-
-def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]

@@ -14,8 +14,8 @@ import click
 
 from evenhand.core.results import Verdict
 from evenhand.core.version import __version__
+from evenhand.core.wording import clean
 from evenhand.errors import EvenhandError, nearest
-from evenhand.report.names import clean
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "not judged": 0, "fail": 1, "inconclusive": 3}
 WRONG, CRASHED, INTERRUPTED = 2, 70, 130

@@ -10,8 +10,8 @@ import click
 from evenhand.cli.database import database_options
 from evenhand.cli.options import SUFFIX, cube_of, role_options, skip_bad_option
 from evenhand.cli.output import put
+from evenhand.core.wording import clean
 from evenhand.errors import CallError, short_path
-from evenhand.report.names import clean
 
 
 @click.command("cube", short_help="Count files once, and keep the counts.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,11 +197,11 @@ def _cube(table: dict[str, Any], given: dict[str, Any]) -> Cube:
 def _show_pairs(panel: Panel) -> None:
     from rich.text import Text
 
-    from evenhand.report.names import clip
-    from evenhand.report.text import audit as text
+    from evenhand.core.wording import clip
+    from evenhand.report.text import new_table, plain_text
 
     first, *others = (clip(name, 24) for name in panel.columns)
-    table = text.new_table(first, *others)
+    table = new_table(first, *others)
     for row in panel.rows:
         table.add_row(*(Text(clip(_cell(value), 24)) for value in row))
 
@@ -210,12 +209,7 @@ def _show_pairs(panel: Panel) -> None:
         console.print(Text(f"\n{panel.title}", style="bold"))
         console.print(table)
 
-    def plain() -> str:
-        page = io.StringIO()
-        write(text.paper(page, 200))
-        return text.tidy(page.getvalue()) + "\n"
-
-    put(plain, write)
+    put(lambda: plain_text(write, 200) + "\n", write)
 
 
 def _cell(value: object) -> str:

@@ -102,17 +102,15 @@ def _shown(weigher: Reweigher, roles: dict[str, Any]) -> str:
     from rich.text import Text
 
     from evenhand.core.results import spell
-    from evenhand.report.names import clip
-    from evenhand.report.text import audit
+    from evenhand.core.wording import clip
+    from evenhand.report.text import new_table, plain_text
 
-    page = io.StringIO()
-    table = audit.new_table(" × ".join(map(clip, roles["sensitive"])), clip(roles["label"]), "rows", "weight")
+    table = new_table(" × ".join(map(clip, roles["sensitive"])), clip(roles["label"]), "rows", "weight")
     for group, counts, weights in zip(weigher.groups_, weigher.counts_, weigher.table_, strict=True):
         for value, count, weight in zip(weigher.classes_, counts, weights, strict=True):
             cells = (clip(spell(group)), clip(str(value)), f"{count:,}", f"{weight:.4f}" if count else "undefined")
             table.add_row(*map(Text, cells))
-    audit.paper(page, 120).print(table)
-    return audit.tidy(page.getvalue()).strip("\n")
+    return plain_text(lambda console: console.print(table)).strip("\n")
 
 
 def _thresholds(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:

@@ -17,6 +17,9 @@ from typing import Any, Literal, TypeVar, Union
 Reader = Callable[[Any], Any]
 T = TypeVar("T")
 
+UNSAVED = types.MappingProxyType({"saved": False})
+"""The metadata of a field that is neither written nor read."""
+
 INFINITIES = {"infinite": math.inf, "-infinite": -math.inf}
 
 
@@ -47,12 +50,17 @@ def write(value: Any) -> Any:
     {'low': '-infinite', 'group': ['a', None], 'value': None}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {part.name: write(getattr(value, part.name)) for part in dataclasses.fields(value)}
+        return {part.name: write(getattr(value, part.name)) for part in saved_fields(value)}
     if isinstance(value, Mapping):
         return {str(key): write(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [write(item) for item in value]
     return number(value) if isinstance(value, float) else value
+
+
+def saved_fields(record: Any) -> list[dataclasses.Field[Any]]:
+    """The fields of a record, or of its class, that are written and read."""
+    return [part for part in dataclasses.fields(record) if part.metadata.get("saved", True)]
 
 
 def read(kind: type[T], value: Any, place: str = "") -> T:
@@ -66,12 +74,12 @@ def read(kind: type[T], value: Any, place: str = "") -> T:
     evenhand.core.records.MisfitError: difference.value is [0.5], not a number
     """
     try:
-        found: T = reader(typing.cast(Any, kind))(value)
+        record: T = reader(typing.cast(Any, kind))(value)
     except MisfitError as error:
         if place:
             error.path.insert(0, place)
         raise
-    return found
+    return record
 
 
 def refuse_unknown(kind: type, value: Mapping[str, Any], place: str) -> None:
@@ -178,14 +186,14 @@ def _tuple(parts: tuple[Any, ...]) -> Reader:
             raise MisfitError(f"is {shown(value)}, not a list")
         if not many and len(value) != len(each):
             raise MisfitError(f"has {len(value)} parts, not {len(each)}")
-        found = []
+        values = []
         for i, item in enumerate(value):
             try:
-                found.append(each[0 if many else i](item))
+                values.append(each[0 if many else i](item))
             except MisfitError as error:
                 error.path.insert(0, i)
                 raise
-        return tuple(found)
+        return tuple(values)
 
     return take
 
@@ -201,7 +209,7 @@ def _mapping(read_item: Reader) -> Reader:
 
 def _record(kind: type) -> Reader:
     hints = typing.get_type_hints(kind)
-    fields = dataclasses.fields(kind)
+    fields = saved_fields(kind)
     readers = {part.name: reader(hints[part.name]) for part in fields}
     required = [
         part.name

@@ -1,6 +1,6 @@
 """Results: an Estimate, the Rows below it, Panels to draw, and the Finding that holds them.
 
-Everything here is frozen and computes nothing; `judge.finding` is the only maker of Findings.
+Everything here is frozen and computes nothing; findings are made in `verdicts`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evenhand.core.records import UNSAVED
+
 Group = tuple[str | None, ...]
+"""One value for each attribute; None is a missing value."""
 Pair = tuple[Group, Group]
 """A stratum and a group in it."""
-"""One value for each attribute; None is a missing value."""
 
 Verdict = Literal["pass", "fail", "inconclusive", "not judged"]
 JudgedOn = Literal["difference", "ratio", "value"]
@@ -109,12 +111,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Something to draw, as plain columns and rows, so that a new capability brings its own picture."""
+    """Something to draw, as plain columns and rows, so that a new capability brings its own picture.
+
+    `role` tells a report what the panel is, where the report treats it in its own way: "calibration" (calibration
+    curves, which a page with counts draws itself) or "strata" (groups within strata, which a page shows on its own).
+    """
 
     kind: Literal["table", "curve", "distribution", "pairs"]
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,8 @@ class Finding:
     `value` is the estimate that is judged and `judged_on` says what it is. `passes` compares that estimate
     with the threshold and nothing else; `verdict` also asks whether the data can carry the answer. `p_value` tests
     "no gap at all" by the test named in `tested`, and does not decide the verdict; `counts` is the table it rests on,
-    by which an audit tells equal questions apart.
+    by which an audit tells equal questions apart. `basis` is what it was judged by (a `verdicts.basis.Basis`), where
+    that is known. Neither is shown, compared or saved; loading an audit makes `basis` again.
     """
 
     metric: str
@@ -162,9 +170,10 @@ class Finding:
     p_adjusted: float | None = None
     tested: str | None = None
     sample: Sample | None = None
-    counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
+    counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
     panels: tuple[Panel, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
+    basis: object | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
 
     @property
     def difference(self) -> Estimate:

@@ -1,10 +1,16 @@
-"""Numbers and intervals in words."""
+"""Numbers, intervals and names as people read them; whatever a name of a user holds, it stays a name."""
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 
 from evenhand.core.results import JudgedOn, figure
+
+NAME_WIDTH = 40
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def amount(value: float, unit: str = "rate") -> str:
@@ -55,9 +61,35 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     """
     if any(math.isnan(end) for end in ends):
         return ""
-    scale = 100 if judged_on == "difference" and unit == "rate" else 1
+    scale = shown_scale(judged_on, unit)
     largest = max(map(abs, ends))
     small = judged_on == "difference" and largest < 0.1
     form = "{:.1f}" if scale == 100 else "{:.4f}" if small else "{:,.0f}" if 1e3 <= largest < math.inf else "{:.2f}"
     low, high = (form.format(scale * end) if math.isfinite(end) else "infinite" for end in ends)
     return f" ({100 * confidence:g} % interval {low} to {high})"
+
+
+def shown_scale(judged_on: JudgedOn, unit: str) -> int:
+    """What a judged value is multiplied by to be shown: 100 for differences of rates, which are shown in points."""
+    return 100 if judged_on == "difference" and unit == "rate" else 1
+
+
+def capital(text: str) -> str:
+    """The text with a capital letter first; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def clean(text: str) -> str:
+    """A name as it may be printed: no control characters, no escapes, nothing that turns the line around."""
+    return "".join("�" if unicodedata.category(mark) in _UNSEEN else mark for mark in text)
+
+
+def clip(text: str, width: int = NAME_WIDTH) -> str:
+    """A clean name, cut where it is too long for a table."""
+    text = clean(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def clean_for_xml(text: str) -> str:
+    """A name without the characters that no XML file may hold, not even escaped."""
+    return _NOT_IN_XML.sub("�", clean(text))

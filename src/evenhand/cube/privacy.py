@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Bools, Ints
 from evenhand.cube.cube import Cube
+from evenhand.cube.cutoffs import decided_tables
 from evenhand.cube.scores import ScoreTable, collect
 from evenhand.errors import CallError
 
@@ -34,13 +35,13 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 LEAST = 5
 
-_TOLD = {
+_SENTENCES = {
     "cells_left_out": "{count:,} people are left out",
     "cells_withheld": "{count:,} are counted without their decision or score",
     "cells_moved": "{count:,} count with the decision beside theirs",
     "cells_joined": "{count:,} stand at a score beside theirs",
 }
-FACTS = tuple(_TOLD)
+FACTS = tuple(_SENTENCES)
 """What a cube says of itself where it was made coarser."""
 
 
@@ -54,32 +55,32 @@ def shared(cube: Cube, least: int = LEAST) -> Cube:
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
         raise CallError(f"smallest_cell={least!r} must be a whole number of people of at least 1, which hides nothing.")
     cube = cube.coarsen()
-    told: Counter[str] = Counter()
+    facts: Counter[str] = Counter()
     arrays = {kind: getattr(cube, kind).copy() for kind in ("n", "w", "w2") if getattr(cube, kind) is not None}
     few = _few(cube.n.sum(axis=2), least)
-    told["cells_left_out"] = int(cube.n.sum(axis=2)[few].sum())
+    facts["cells_left_out"] = int(cube.n.sum(axis=2)[few].sum())
     for values in arrays.values():
         values[few] = 0
     scores = cube.scores
     if scores is not None:
-        scores, withheld = _settled(scores, few, least, told)
+        scores, withheld = _settled(scores, few, least, facts)
     if scores is not None and cube.meaning.prediction is None and cube.meaning.cutoff is not None:
-        _decide(arrays, scores, told)
+        _decide(arrays, scores, facts)
     else:
-        _settle(arrays, least, told)
-        told["cells_withheld"] += withheld if scores is not None else 0
-    told.update({fact: cube.facts[fact] for fact in _TOLD if fact in cube.facts})
-    return replace(cube, **arrays, scores=scores, facts={**cube.facts, **{k: n for k, n in told.items() if n}})
+        _settle(arrays, least, facts)
+        facts["cells_withheld"] += withheld if scores is not None else 0
+    facts.update({fact: cube.facts[fact] for fact in _SENTENCES if fact in cube.facts})
+    return replace(cube, **arrays, scores=scores, facts={**cube.facts, **{k: n for k, n in facts.items() if n}})
 
 
 def notes(cube: Cube, least: int = LEAST) -> list[str]:
     """What a reader of a shared cube must know; nothing where all is as it was counted."""
-    told = [text.format(count=cube.facts[fact]) for fact, text in _TOLD.items() if cube.facts.get(fact)]
-    if not told:
+    parts = [text.format(count=cube.facts[fact]) for fact, text in _SENTENCES.items() if cube.facts.get(fact)]
+    if not parts:
         return []
     return [
-        f"The counts that travel with this audit show no cell of fewer than {least} people: {'; '.join(told)}. What is "
-        "computed from them can differ a little from the audit's own numbers, most in small groups."
+        f"The counts that travel with this audit show no cell of fewer than {least} people: {'; '.join(parts)}. What "
+        "is computed from them can differ a little from the audit's own numbers, most in small groups."
     ]
 
 
@@ -90,7 +91,7 @@ def _few(people: Ints, least: int) -> Bools:
 # --- Decisions: rows are [pair, label], cells the decisions ----------------------------------------------------------
 
 
-def _settle(arrays: Arrays, least: int, told: Counter[str]) -> None:
+def _settle(arrays: Arrays, least: int, facts: Counter[str]) -> None:
     """Make every cell 0 or at least `least`, in place."""
     n = arrays["n"]
     for row in zip(*np.nonzero(_few(n, least).any(axis=2)), strict=True):
@@ -98,10 +99,10 @@ def _settle(arrays: Arrays, least: int, told: Counter[str]) -> None:
         undecided = len(people) - 1
         if sum(people) < 2 * least:
             moves = [(i, undecided, count) for i, count in enumerate(people[:-1]) if count]
-            told["cells_withheld"] += sum(people[:-1])
+            facts["cells_withheld"] += sum(people[:-1])
         else:
             moves = _moves(people, least)
-            told["cells_moved"] += sum(count for _, _, count in moves)
+            facts["cells_moved"] += sum(count for _, _, count in moves)
         for source, target, count in moves:
             share = count / int(n[row][source])
             for kind, values in arrays.items():
@@ -126,21 +127,15 @@ def _moves(people: Sequence[int], least: int) -> list[tuple[int, int, int]]:
     return [*moves, (largest, home, lacking)] if lacking > 0 else moves
 
 
-def _decide(arrays: Arrays, scores: ScoreTable, told: Counter[str]) -> None:
+def _decide(arrays: Arrays, scores: ScoreTable, facts: Counter[str]) -> None:
     """The decisions of a cutoff follow the scores; who has none any more is undecided."""
-    n = arrays["n"]
-    decided = np.zeros_like(n)
-    sides = scores.pair, scores.label, (scores.bin >= _cut(scores)).astype(np.int64)
-    np.add.at(decided, sides, scores.n)
-    rows = (decided[:, :, :2] != n[:, :, :2]).any(axis=2)
-    lacking = n.sum(axis=2) - decided.sum(axis=2)
-    told["cells_withheld"] += int(lacking[rows].sum())
-    told["cells_moved"] += int(np.maximum(decided - n, 0)[rows].sum())
+    after = decided_tables(arrays, scores, 1.0 * (scores.bin >= _cut(scores)))
+    gained = (after["n"] - arrays["n"])[:, :, :2]
+    rows = (gained != 0).any(axis=2)
+    facts["cells_withheld"] += int(after["n"][:, :, 2][rows].sum())
+    facts["cells_moved"] += int(np.maximum(gained, 0)[rows].sum())
     for kind, values in arrays.items():
-        again = np.zeros_like(values)
-        np.add.at(again, sides, scores.n if kind == "n" else scores.sums[kind])
-        again[:, :, 2] = np.where(lacking > 0, values.sum(axis=2) - again.sum(axis=2), 0)
-        values[rows] = again[rows]
+        values[rows] = after[kind][rows]
 
 
 # --- Scores: rows are a pair and a label, cells the bins -------------------------------------------------------------
@@ -161,7 +156,7 @@ def _cut(table: ScoreTable) -> int:
     return 0 if cutoff is None else int(np.searchsorted(table.bins.starts, cutoff))
 
 
-def _settled(table: ScoreTable, few: Bools, least: int, told: Counter[str]) -> tuple[ScoreTable, int]:
+def _settled(table: ScoreTable, few: Bools, least: int, facts: Counter[str]) -> tuple[ScoreTable, int]:
     """The table with at least `least` people in every cell, and how many people have no score in it any more.
 
     Rows that are left out as a whole are not among them.
@@ -183,7 +178,7 @@ def _settled(table: ScoreTable, few: Bools, least: int, told: Counter[str]) -> t
             withheld += _people(own)
         else:
             pieces += _in_blocks(own, cut, segments, least)
-    told["cells_joined"] += sum(piece.people for piece in pieces if piece.place != table.bin[piece.line])
+    facts["cells_joined"] += sum(piece.people for piece in pieces if piece.place != table.bin[piece.line])
     line = np.concatenate([whole, np.array([piece.line for piece in pieces], dtype=np.int64)])
     people = np.concatenate([table.n[whole], np.array([piece.people for piece in pieces], dtype=np.int64)])
     place = np.concatenate([table.bin[whole], np.array([piece.place for piece in pieces], dtype=np.int64)])

@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.results import Estimate, Finding, Group, Panel, spell
+from evenhand.core.wording import capital
 from evenhand.replicas.sums import counted
 
 BINS = 10
@@ -31,7 +32,7 @@ def distribution(title: str, values: Floats, codes: Indices, groups: Sequence[Gr
             share = count / sum(people) if sum(people) else None
             rows.append((spell(group), top * i / BINS, top * (i + 1) / BINS, count, share))
     return Panel(
-        "distribution", f"{_capital(title)} of each person", ("group", "from", "to", "people", "share"), tuple(rows)
+        "distribution", f"{capital(title)} of each person", ("group", "from", "to", "people", "share"), tuple(rows)
     )
 
 
@@ -60,7 +61,7 @@ def by_correctness(title: str, n: Floats, means: Floats, groups: Sequence[Group]
         for j, decision in enumerate(DECISIONS)
     )
     return Panel(
-        "table", f"{_capital(title)} of right and wrong decisions", ("group", "decision", "people", "mean"), rows
+        "table", f"{capital(title)} of right and wrong decisions", ("group", "decision", "people", "mean"), rows
     )
 
 
@@ -80,7 +81,3 @@ def _ends(estimate: Estimate | None) -> tuple[float | None, float | None, float 
     if estimate is None or not estimate.defined:
         return None, None, None
     return estimate.value, estimate.low, estimate.high
-
-
-def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]

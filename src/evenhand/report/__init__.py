@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WRITERS = {".html": "page", ".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
-# The forms that carry the counts, unless told otherwise.
+# The forms that carry the counts, unless a caller leaves them out.
 WITH_CUBE = (".html", ".json")
 
 

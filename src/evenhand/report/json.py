@@ -32,8 +32,8 @@ def schema() -> str:
 
 def dumps(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> str:
     """The audit as JSON text in plain ASCII, so that no name can reach a terminal as more than a name."""
-    told = as_dict(audit, embed_cube=embed_cube, smallest_cell=smallest_cell)
-    parts = [f'\n "{key}": {_encode(value, key)}' for key, value in told.items()]
+    data = as_dict(audit, embed_cube=embed_cube, smallest_cell=smallest_cell)
+    parts = [f'\n "{key}": {_encode(value, key)}' for key, value in data.items()]
     return f"{{{','.join(parts)}\n}}\n"
 
 
@@ -54,17 +54,17 @@ def as_dict(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = priva
         **{key: audit.origin[key] for key in ("source", "command") if key in audit.origin},
         "verdict": audit.verdict,
         "required": list(audit.required),
-        "policy": policy(audit.policy),
+        "policy": policy_data(audit.policy),
         "data": {"rows": audit.cube.size, **records.write(audit.cube.meaning)},
-        "findings": [finding(found, required=audit.decides(found)) for found in audit.findings],
+        "findings": [finding_data(finding, required=audit.decides(finding)) for finding in audit.findings],
         "notes": list(dict.fromkeys([*audit.notes, *(privacy.notes(cube, smallest_cell) if cube is not None else [])])),
         "cube": None if cube is None else tables.write(cube),
     }
 
 
-def policy(judged_by: Policy) -> dict[str, Any]:
+def policy_data(policy: Policy) -> dict[str, Any]:
     """A policy with every field; a metric of your own by its name."""
-    return {part.name: records.write(_named(getattr(judged_by, part.name))) for part in fields(judged_by)}
+    return {part.name: records.write(_named(getattr(policy, part.name))) for part in fields(policy)}
 
 
 def _named(value: Any) -> Any:
@@ -73,23 +73,23 @@ def _named(value: Any) -> Any:
     return value
 
 
-def finding(found: Finding, *, required: bool = False) -> dict[str, Any]:
+def finding_data(finding: Finding, *, required: bool = False) -> dict[str, Any]:
     """A finding with every field, and with what its properties say."""
-    apart = ("counts", "summary", "rows")
-    told = {part.name: records.write(getattr(found, part.name)) for part in fields(found) if part.name not in apart}
+    apart = ("summary", "rows")
+    plain = [part.name for part in records.saved_fields(finding) if part.name not in apart]
     return {
-        **told,
+        **{name: records.write(getattr(finding, name)) for name in plain},
         "required": required,
-        "difference": records.write(found.difference),
-        "ratio": records.write(found.ratio),
-        "highest": found.highest,
-        "lowest": found.lowest,
-        "summary": _row(found.summary),
-        "rows": [_row(row) for row in found.rows],
+        "difference": records.write(finding.difference),
+        "ratio": records.write(finding.ratio),
+        "highest": finding.highest,
+        "lowest": finding.lowest,
+        "summary": _row(finding.summary),
+        "rows": [_row(row) for row in finding.rows],
     }
 
 
 def _row(row: Row) -> dict[str, Any]:
     """Most fields of most rows are empty; those are left out."""
-    told = records.write(row)
-    return {key: value for key, value in told.items() if key == "group" or (value is not None and value != [])}
+    record = records.write(row)
+    return {key: value for key, value in record.items() if key == "group" or (value is not None and value != [])}

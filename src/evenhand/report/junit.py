@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml  # written here, never read
 
 from evenhand.core.results import Finding
+from evenhand.core.wording import clean_for_xml
 from evenhand.report import tables
-from evenhand.report.names import xml
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -30,7 +30,7 @@ def dumps(audit: Audit) -> str:
     """The audit as the text of a JUnit file."""
     root = Xml.Element("testsuites", name="evenhand")
     for number, (attributes, findings) in enumerate(tables.by_attributes(audit), 1):
-        suite = Xml.SubElement(root, "testsuite", name=xml(" × ".join(attributes)), id=str(number))
+        suite = Xml.SubElement(root, "testsuite", name=clean_for_xml(" × ".join(attributes)), id=str(number))
         if number == 1:
             suite.append(_properties(audit))
         names = _distinct(finding.metric for finding in findings)
@@ -51,32 +51,32 @@ def outcome(audit: Audit, finding: Finding) -> str | None:
 
 
 def _case(suite: Xml.Element, name: str, finding: Finding, result: str | None) -> None:
-    where = f"evenhand.{xml(' × '.join(finding.attributes))}"
+    where = f"evenhand.{clean_for_xml(' × '.join(finding.attributes))}"
     case = Xml.SubElement(suite, "testcase", classname=where, name=name, time="0")
-    sentence = xml(finding.interpretation)
+    sentence = clean_for_xml(finding.interpretation)
     if result is not None:
         aside = " and does not decide" if result == "skipped" and finding.verdict != "not judged" else ""
-        told = Xml.SubElement(case, result, message=f"{finding.verdict}{aside}: {sentence}")
+        element = Xml.SubElement(case, result, message=f"{finding.verdict}{aside}: {sentence}")
         if result != "skipped":
-            told.set("type", finding.verdict)
-        told.text = "\n".join([sentence, *(xml(note) for note in finding.notes)])
+            element.set("type", finding.verdict)
+        element.text = "\n".join([sentence, *(clean_for_xml(note) for note in finding.notes)])
     shown = f"{finding.judged_on} {tables.value(finding)}, limit {tables.limit(finding)}: {finding.verdict}"
     Xml.SubElement(case, "system-out").text = f"{shown}\n{sentence}"
 
 
 def _properties(audit: Audit) -> Xml.Element:
     """What the whole audit says; readers of JUnit look for it in a suite."""
-    found = Xml.Element("properties")
-    told = {
+    properties = Xml.Element("properties")
+    texts = {
         "verdict": audit.verdict,
         "required": ", ".join(audit.required),
         "people": str(audit.cube.size),
         "confidence": f"{audit.policy.confidence:g}",
         **{f"note {i}": note for i, note in enumerate(dict.fromkeys(audit.notes), 1)},
     }
-    for name, value in told.items():
-        Xml.SubElement(found, "property", name=name, value=xml(value))
-    return found
+    for name, value in texts.items():
+        Xml.SubElement(properties, "property", name=name, value=clean_for_xml(value))
+    return properties
 
 
 def _count(suites: Iterable[Xml.Element], where: Xml.Element) -> None:
@@ -91,7 +91,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     """Runners tell cases apart by their names alone."""
     seen: dict[str, itertools.count[int]] = {}
     shown = []
-    for name in map(xml, names):
+    for name in map(clean_for_xml, names):
         again = next(seen.setdefault(name, itertools.count(1)))
         shown.append(name if again == 1 else f"{name} ({again})")
     return shown

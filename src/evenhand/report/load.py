@@ -6,17 +6,24 @@ A file is input like any other: whatever is wrong with it is an error that says 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.core import records
-from evenhand.core.results import Finding
+from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
+from evenhand.cube.cube import Cube
 from evenhand.errors import DataError, EvenhandError, short_path
 from evenhand.report.json import FORMAT, FORMAT_VERSION
+from evenhand.verdicts import comparison
+from evenhand.verdicts.basis import Basis
+from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request
 
 MOST_BYTES = 512 * 1024**2
 
@@ -26,30 +33,30 @@ _AGAIN = "Save the audit again: audit.save('audit.json'), or evenhand audit … 
 def load(path: Path) -> Audit:
     """Read an audit that was saved as JSON."""
     shown = repr(short_path(path))
-    told = _parse(_text(path, shown), shown)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    data = _parse(_text(path, shown), shown)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise DataError(f"{shown} is JSON but not an audit. {_AGAIN}")
-    version = told.get("format_version")
+    version = data.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:
         raise DataError(
             f"{shown} is an audit in version {records.shown(version)} of the form; this evenhand reads version "
-            f"{FORMAT_VERSION}. It was made by evenhand {records.shown(told.get('evenhand'))}: use that one."
+            f"{FORMAT_VERSION}. It was made by evenhand {records.shown(data.get('evenhand'))}: use that one."
         )
-    if told.get("cube", ...) is None:
+    if data.get("cube", ...) is None:
         raise DataError(
             f"{shown} was saved without its counts (--no-cube): any program can read it as JSON, and nothing can be "
             "computed or drawn from it again. Save the audit with them, or as a page (.html)."
         )
     try:
-        found = _build(told)
+        audit = _build(data)
     except (ValueError, EvenhandError) as error:
         raise DataError(f"{shown} is a damaged audit: {error}. {_AGAIN}") from None
-    if told.get("verdict") != found.verdict:
+    if data.get("verdict") != audit.verdict:
         raise DataError(
-            f"{shown} contradicts itself: it says {records.shown(told.get('verdict'))}, and its findings come to "
-            f"{found.verdict!r}. {_AGAIN}"
+            f"{shown} contradicts itself: it says {records.shown(data.get('verdict'))}, and its findings come to "
+            f"{audit.verdict!r}. {_AGAIN}"
         )
-    return found
+    return audit
 
 
 def _text(path: Path, shown: str) -> str:
@@ -82,29 +89,93 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _build(told: dict[str, Any]) -> Audit:
+def _build(data: dict[str, Any]) -> Audit:
     for key in ("cube", "policy", "findings", "notes", "required"):
-        if key not in told:
+        if key not in data:
             raise records.MisfitError(f"it lacks {key!r}")
+    cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"))
+    policy = _policy(records.read(dict[str, Any], data["policy"], "policy"))
+    findings = records.read(tuple[Finding, ...], data["findings"], "findings")
     return Audit(
-        tables.read(records.read(dict[str, Any], told["cube"], "cube")),
-        _policy(records.read(dict[str, Any], told["policy"], "policy")),
-        records.read(tuple[Finding, ...], told["findings"], "findings"),
-        records.read(tuple[str, ...], told["notes"], "notes"),
-        records.read(tuple[str, ...], told["required"], "required"),
+        cube,
+        policy,
+        tuple(map(_with_roles, with_bases(findings, cube, policy))),
+        records.read(tuple[str, ...], data["notes"], "notes"),
+        records.read(tuple[str, ...], data["required"], "required"),
         origin={
-            key: records.read(str, told.get(key), key)
+            key: records.read(str, data.get(key), key)
             for key in ("evenhand", "created", "source", "command")
-            if key in told or key in ("evenhand", "created")
+            if key in data or key in ("evenhand", "created")
         },
     )
 
 
-def _policy(told: dict[str, Any]) -> Policy:
+def with_bases(findings: Sequence[Finding], cube: Cube, policy: Policy) -> list[Finding]:
+    """The findings with what they were judged by, as far as their settings tell: those of metrics of the catalogue."""
+    reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
+    plans = {
+        names: _plan(cube.marginal(names, control=False), reference)
+        for names in dict.fromkeys(finding.attributes for finding in findings)
+        if set(names) <= set(cube.meaning.sensitive)
+    }
+    bases = [_basis(finding, cube, policy, reference, plans.get(finding.attributes)) for finding in findings]
+    return [replace(finding, basis=basis) for finding, basis in zip(findings, bases, strict=True)]
+
+
+def _plan(cube: Cube, reference: Any) -> Plan:
+    sizes = dict(zip(cube.groups, cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+    return comparison.plan(reference, cube.meaning.sensitive, cube.groups, sizes, comparison.Convention())
+
+
+def _basis(finding: Finding, cube: Cube, policy: Policy, reference: Any, plan: Plan | None) -> Basis | None:
+    """The request and the plan of a finding; None where its metric or its groups are not known here."""
+    metric, settings = METRICS.get(finding.metric), finding.settings
+    if metric is None or plan is None:
+        return None
+    if finding.judged_on != "value" and settings.get("against") != (plan.name or "extremes"):
+        return None
+    request = Request(
+        metric,
+        finding.judged_on,
+        finding.threshold,
+        records.read(str, settings.get("aggregate", metric.aggregate), "aggregate"),
+        _judged_by(policy, settings),
+        reference,
+        records.read(cast(Any, str | None), settings.get("convention"), "convention"),
+        {name: settings.get(name, usual) for name, usual in metric.options.items()},
+        strata=len(cube.strata),
+    )
+    return Basis(request, None if finding.judged_on == "value" else plan)
+
+
+def _judged_by(policy: Policy, settings: Mapping[str, object]) -> Policy:
+    """The policy of the audit, or what a finding tells of another one."""
+    least = records.read(int, settings.get("min_group_size", policy.min_group_size), "min_group_size")
+    confidence = records.read(float, settings.get("confidence", policy.confidence), "confidence")
+    if (least, confidence) == (policy.min_group_size, policy.confidence):
+        return policy
+    return Policy(min_group_size=least, confidence=confidence, min_group_share=policy.min_group_share)
+
+
+# Files saved before panels had roles: what the titles of two kinds of panels end with.
+_ROLES_BY_TITLE = {"Calibration by group": "calibration", "within strata and over all of them": "strata"}
+
+
+def _with_roles(finding: Finding) -> Finding:
+    """The finding; panels from a file that has no roles get theirs by title."""
+    return replace(finding, panels=tuple(_with_role(panel) for panel in finding.panels))
+
+
+def _with_role(panel: Panel) -> Panel:
+    role = next((role for ending, role in _ROLES_BY_TITLE.items() if panel.title.endswith(ending)), "")
+    return panel if panel.role or not role else replace(panel, role=role)
+
+
+def _policy(data: dict[str, Any]) -> Policy:
     """The policy. Metrics that somebody made stay in it by name, though no new audit can compute them."""
-    records.refuse_unknown(Policy, told, "policy")
-    made = {key: names for key in ("required", "metrics") if (names := told.get(key)) and not _known(names)}
-    policy = records.read(Policy, {**told, **dict.fromkeys(made)}, "policy")
+    records.refuse_unknown(Policy, data, "policy")
+    made = {key: names for key in ("required", "metrics") if (names := data.get(key)) and not _known(names)}
+    policy = records.read(Policy, {**data, **dict.fromkeys(made)}, "policy")
     for key, names in made.items():
         object.__setattr__(policy, key, records.read(tuple[str, ...], names, f"policy.{key}"))
     return policy

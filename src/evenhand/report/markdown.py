@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding
+from evenhand.core.wording import clean, clip
 from evenhand.report import tables
-from evenhand.report.names import clean, clip
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -36,7 +36,7 @@ def dumps(audit: Audit) -> str:
     parts = [
         f"# Verdict: {audit.verdict}",
         f"Judged{by}: {prose(tables.headline(audit))}." if deciding else f"{prose(tables.headline(audit))}.",
-        "\n".join(line for finding in deciding for line in _told(finding)),
+        "\n".join(line for finding in deciding for line in _entry(finding)),
     ]
     for attributes, findings in tables.by_attributes(audit):
         parts += _section(audit, attributes, findings)
@@ -44,7 +44,7 @@ def dumps(audit: Audit) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _told(finding: Finding, aside: str = "") -> Iterable[str]:
+def _entry(finding: Finding, aside: str = "") -> Iterable[str]:
     """A finding as an entry of a list, with its notes below it."""
     name = f"{code(' × '.join(finding.attributes))}, {code(finding.metric)}{', ' if aside else ''}{aside}"
     yield f"- {name}: **{finding.verdict}**. {prose(finding.interpretation)}"
@@ -56,7 +56,7 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
     parts = [f"## {title}"]
     lead = findings[0]
     if len(attributes) > 1 and lead.metric in audit.required and not audit.decides(lead):
-        parts.append("\n".join(_told(lead, "which does not decide here")))
+        parts.append("\n".join(_entry(lead, "which does not decide here")))
     groups = tables.group_table(audit, attributes, _MOST_GROUPS)
     if groups is not None and groups.lines:
         cells = [[code(name, in_table=True), *rest] for name, *rest in groups.lines]

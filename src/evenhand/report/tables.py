@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from evenhand.core import wording
 from evenhand.core.results import Finding, Verdict, figure, spell
-from evenhand.measures.evaluate import MeasureValues, every_measure
-from evenhand.report.names import clip
+from evenhand.core.wording import clip
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.measures.evaluate import MeasureValues
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
 
@@ -44,35 +44,39 @@ _MOST_COLUMNS = 4
 
 @dataclass(frozen=True)
 class GroupTable:
-    """The groups of some attributes with the rates that people ask for first; `left_out` more are not shown.
+    """The groups of some attributes with their first measures; `left_out` more groups are not shown.
 
-    A line is the group's name, as it is, and then its cells. Where there are too many to show, only those are shown
-    whose interval stays away from what holds for everyone, the farthest first.
+    A line is the group's name, as it is, and then its cells; `titles` are those of the cells.
     """
 
+    attributes: tuple[str, ...]
     titles: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     left_out: int
 
 
 def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTable | None:
-    """The table of the groups, or None where the cube does not know the attributes."""
+    """The table of the groups, or None where the cube does not know the attributes.
+
+    Where there are more than `most`, only those are shown whose interval stays away from what holds for everyone, the
+    farthest first.
+    """
     if not set(attributes) <= set(audit.cube.meaning.sensitive):
         return None
     part = audit.cube.marginal(attributes, control=False)
     wanted = _GROUP_COLUMNS if part.meaning.task == "binary" else _OTHER_COLUMNS
-    columns = every_measure(part, audit.policy.confidence, wanted)
+    columns = [each for each in audit.measures(attributes) if each.measure.name in wanted]
     if len(columns) > _MOST_COLUMNS:
-        columns = [told for told in columns if told.measure.name != "base_rate"]
-    columns.sort(key=lambda told: list(wanted).index(told.measure.name))
+        columns = [each for each in columns if each.measure.name != "base_rate"]
+    columns.sort(key=lambda each: list(wanted).index(each.measure.name))
     people = part.n.sum(axis=(1, 2))
     chosen = list(range(len(part.pairs)))
     if len(chosen) > most:
-        evidence = _evidence(columns, every_measure(part.marginal([]), audit.policy.confidence, wanted), len(chosen))
+        evidence = _evidence(columns, audit.measures(()), len(chosen))
         chosen = [i for i in np.lexsort((-people, -evidence)).tolist() if evidence[i] > 0][:most]
-    lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(told, i) for told in columns)) for i in chosen]
-    titles = ("people", *(wanted[told.measure.name] for told in columns))
-    return GroupTable(titles, tuple(lines), len(part.pairs) - len(lines))
+    lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in chosen]
+    titles = ("people", *(wanted[each.measure.name] for each in columns))
+    return GroupTable(tuple(attributes), titles, tuple(lines), len(part.pairs) - len(lines))
 
 
 def left_out(groups: GroupTable) -> str:
@@ -85,8 +89,9 @@ def left_out(groups: GroupTable) -> str:
     )
 
 
-def _cell(told: MeasureValues, i: int) -> str:
-    return interval(told.values[i], told.low[i], told.high[i], 100 if told.measure.unit == "rate" else 1)
+def _cell(measured: MeasureValues, i: int) -> str:
+    scale = 100 if measured.measure.unit == "rate" else 1
+    return interval(measured.values[i], measured.low[i], measured.high[i], scale)
 
 
 def _evidence(
@@ -96,15 +101,15 @@ def _evidence(
 
     A small group with an extreme rate has a wide interval, and so does not lead.
     """
-    overall = {told.measure.name: told.values[0] for told in everyone}
-    found = np.zeros(groups)
-    for told in columns:
-        middle = overall.get(told.measure.name, math.nan)
-        away = np.fmax(told.low - middle, middle - told.high)
-        if told.measure.unit != "rate" and np.isfinite(told.values).any():
-            away = away / max(float(np.nanmax(told.values) - np.nanmin(told.values)), 1e-300)
-        found = np.fmax(found, away)
-    return found
+    overall = {each.measure.name: each.values[0] for each in everyone}
+    evidence = np.zeros(groups)
+    for each in columns:
+        middle = overall.get(each.measure.name, math.nan)
+        away = np.fmax(each.low - middle, middle - each.high)
+        if each.measure.unit != "rate" and np.isfinite(each.values).any():
+            away = away / max(float(np.nanmax(each.values) - np.nanmin(each.values)), 1e-300)
+        evidence = np.fmax(evidence, away)
+    return evidence
 
 
 def deciding(audit: Audit) -> list[Finding]:
@@ -126,7 +131,8 @@ def by_attributes(audit: Audit) -> list[tuple[tuple[str, ...], list[Finding]]]:
             VERDICTS.index(finding.verdict),
         ),
     )
-    return [(key, list(found)) for key, found in itertools.groupby(ranked, key=lambda finding: finding.attributes)]
+    grouped = itertools.groupby(ranked, key=lambda finding: finding.attributes)
+    return [(attributes, list(findings)) for attributes, findings in grouped]
 
 
 def tally(findings: Iterable[Finding]) -> str:
@@ -139,20 +145,16 @@ def headline(audit: Audit) -> str:
     """Who was audited: people, and the attributes with the number of their groups."""
     names = audit.cube.meaning.sensitive
     sizes = [len({group[i] for group in audit.cube.groups}) for i in range(len(names))]
-    told = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
-    return f"{audit.cube.size:,} people; {told}"
+    attributes = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
+    return f"{audit.cube.size:,} people; {attributes}"
 
 
 def value(finding: Finding) -> str:
     """The judged value with its interval: points of a rate, or a plain number."""
-    shown, scale = finding.value, _scale(finding)
+    shown, scale = finding.value, wording.shown_scale(finding.judged_on, finding.unit)
     ends = [abs(end) for end in (shown.value, shown.low, shown.high) if end is not None]
     small = finding.judged_on == "difference" and scale == 1 and max(ends) < 0.1  # NaN is not small
     return interval(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
-
-
-def _scale(finding: Finding) -> int:
-    return 100 if finding.judged_on == "difference" and finding.unit == "rate" else 1
 
 
 def interval(value: float, low: float | None, high: float | None, scale: int = 1, *, digits: int | None = None) -> str:
@@ -217,6 +219,6 @@ def limit(finding: Finding) -> str:
     """How far the judged value may go."""
     if finding.threshold is None:
         return "-"
-    if _scale(finding) == 100:
+    if wording.shown_scale(finding.judged_on, finding.unit) == 100:
         return f"≤ {100 * finding.threshold:g} points"
     return f"{'≥' if finding.judged_on == 'ratio' else '≤'} {wording.limit_figure(finding.threshold)}"

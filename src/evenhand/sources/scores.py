@@ -68,6 +68,12 @@ class Reading:
         return 3 if self.outcome is None else max(len(self.outcome), 1)
 
     @property
+    def calibration_bin(self) -> npt.NDArray[np.intp]:
+        """The calibration bin of each score bin; the last one is closed."""
+        edges = np.array(self.edges)
+        return np.clip(np.searchsorted(edges, self.bins.starts, side="right") - 1, 0, len(edges) - 2)
+
+    @property
     def middle(self) -> float:
         """What predictions and outcomes are measured from, so that sums of powers keep their digits."""
         return (self.bins.low + self.bins.high) / 2

@@ -30,6 +30,7 @@ from evenhand.measures.indices import (
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
 from evenhand.verdicts import comparison, distance_finding, index_finding
+from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
@@ -159,6 +160,7 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
             **result.settings,
             **request.options,
         },
+        basis=Basis(request),
     )
 
 
@@ -212,6 +214,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
             *crossed,
         ),
         settings=_settings(request, plan),
+        basis=Basis(request, plan),
     )
 
 

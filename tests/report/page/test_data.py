@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.cube import privacy
+from evenhand.audits import recomputation
+from evenhand.cube import cutoffs, privacy
 from evenhand.errors import CallError
 from evenhand.inference import critical
 from evenhand.measures.cells import MEASURES
 from evenhand.report import json as report_json
 from evenhand.report.page import data as pagedata
-from support import hostile
+from support import hostile, page_data
 from support.profiles import examples
 from support.strategies import cubes
 
@@ -129,7 +130,7 @@ def test_critical_values_are_those_of_python():
 
 @pytest.mark.parametrize("most", [25, 60, 1000])
 def test_critical_values_of_many_groups_are_smooth(most):
-    values = pagedata._tukey(0.95, most)
+    values = recomputation.tukey(0.95, most)
     assert len(values) == most + 1
     for count in sorted({25, (25 + most) // 2, 2 * most // 3, most - 1, most}):
         assert values[count] == pytest.approx(critical.tukey(count, 0.95), abs=1e-8)
@@ -142,7 +143,7 @@ def test_hostile_names_stay_names(name):
         metrics=["demographic_parity"],
     ))  # fmt: skip
     assert re.fullmatch("[A-Za-z0-9+/]+=*", told["cube"])
-    cube = pagedata.unpack(told["cube"])
+    cube = page_data.unpack(told["cube"])
     assert cube["sensitive"] == [name]
     assert cube["groups"] in ([[name], ["b"]], [["b"], [name]])
     assert told["tables"]["attribute_sets"] == [[name]]
@@ -159,7 +160,7 @@ def test_strata_are_shown_and_not_recomputed():
     audit = compas(sensitive="race", control="sex")
     told = pagedata.build(audit)
     assert told["tables"]["plans"] == []
-    cube = pagedata.unpack(told["cube"])
+    cube = page_data.unpack(told["cube"])
     assert cube["groups"] == [list(group) for group in audit.cube.marginal(control=False).groups]
     assert len(cube["n"]) == 9 * len(cube["groups"])
 
@@ -196,41 +197,41 @@ def test_a_loaded_audit_can_be_recomputed(tmp_path):
 
 @pytest.mark.parametrize("cutoff", [1, 4.5, 5, 10, 11])
 def test_the_audited_cutoff_is_a_stop(cutoff):
-    cube = pagedata.embedded(compas(cutoff=cutoff).cube)
-    stops, audited = pagedata.slider(cube)
+    cube = page_data.embedded(compas(cutoff=cutoff).cube)
+    stops, audited = cutoffs.stops(cube)
     assert stops[audited] == cutoff
     assert (np.diff(stops) > 0).all()
-    assert np.array_equal(pagedata.decided(cube, audited).n, cube.n)
+    assert np.array_equal(page_data.decided(cube, audited).n, cube.n)
 
 
 def test_where_a_prediction_decides_no_stop_was_audited():
     roles = strange_roles(0) | {"prediction": np.zeros(len(strange_roles(0)["score"])), "cutoff": None}
     cube = eh.Cube.count(**roles)
-    assert pagedata.slider(cube)[1] == -1
-    assert pagedata.decided(cube, -1) is cube
+    assert cutoffs.stops(cube)[1] == -1
+    assert page_data.decided(cube, -1) is cube
 
 
 def test_a_cutoff_decides_as_a_new_count_would():
     data = eh.datasets.compas()
     scored = eh.Cube.count(data, **COMPAS, sensitive=["race", "sex"], cutoff=5)
-    for stop, cutoff in enumerate(pagedata.slider(scored)[0][:-1]):
+    for stop, cutoff in enumerate(cutoffs.stops(scored)[0][:-1]):
         anew = eh.Cube.count(data, **COMPAS, sensitive=["race", "sex"], cutoff=float(cutoff))
-        assert np.array_equal(pagedata.decided(scored, stop).n, anew.n)
-    assert pagedata.decided(scored, 10).measures()["selection_rate"].max() == 0
+        assert np.array_equal(page_data.decided(scored, stop).n, anew.n)
+    assert page_data.decided(scored, 10).measures()["selection_rate"].max() == 0
 
 
 def test_a_large_cube_is_cut_into_fewer_bins(monkeypatch):
     rng = np.random.default_rng(0)
     score, group = rng.random(20_000), rng.integers(0, 20, 20_000)
     cube = eh.Cube.count(score=score, label=rng.random(20_000) < score, sensitive=group, cutoff=0.37, positive=True)
-    whole = pagedata.embedded(cube)
+    whole = page_data.embedded(cube)
     size = len(pagedata.pack(pagedata.cells(whole)))
     assert size < pagedata.MOST_BYTES
     monkeypatch.setattr(pagedata, "MOST_BYTES", size // 2)
-    short = pagedata.embedded(cube)
+    short = page_data.embedded(cube)
     assert short.scores.bins.count < whole.scores.bins.count
     assert np.array_equal(short.n, whole.n)
-    assert 0.37 in pagedata.slider(short)[0]
+    assert 0.37 in cutoffs.stops(short)[0]
 
 
 # --- privacy
@@ -252,11 +253,11 @@ def test_no_cell_of_a_few_people_leaves(seed):
     shared = privacy.shared(cube, least)
     assert hides(shared, least)
     assert privacy.shared(shared, least) == shared
-    assert hides(pagedata.embedded(cube, least), least)
+    assert hides(page_data.embedded(cube, least), least)
     kept(cube, shared, least)
     if cube.meaning.prediction is None:
-        place = pagedata.slider(shared)[1]
-        assert np.array_equal(pagedata.decided(shared, place).n, shared.n)
+        place = cutoffs.stops(shared)[1]
+        assert np.array_equal(page_data.decided(shared, place).n, shared.n)
         assert shared.scores.reading.cutoff == cube.scores.reading.cutoff
 
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
+from evenhand.cube.cutoffs import decide
 from evenhand.errors import CallError, listing, nearest
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures, evaluate, find_cell_measure
 from evenhand.mitigate.thresholds import options as choosing
@@ -103,23 +103,8 @@ def decided(cube: Cube, found: Thresholds) -> Cube:
     starts = table.bins.starts[table.bin]
     scores = starts if table.reading.mirror is None else table.reading.mirror - starts
     chance = found.chances_at(scores, table.pair.astype(np.intp))
-
-    def added(values: Floats) -> Floats:
-        sums = np.bincount(table.pair * 3 + table.label, weights=values, minlength=len(whole.pairs) * 3)
-        return sums.reshape(-1, 3).astype(np.float64)
-
-    arrays: dict[str, Any] = {}
-    for name in ("n", "w", "w2"):
-        given = getattr(whole, name)
-        if given is None:
-            continue
-        values = table.n.astype(np.float64) if name == "n" else table.sums[name]
-        selected, scored = added(values * chance), added(values)
-        selected = np.round(selected) if name == "n" else selected
-        cells = np.stack([scored - selected, selected, given.sum(axis=2) - scored], axis=2)
-        arrays[name] = np.maximum(cells, 0).astype(given.dtype)
     meaning = replace(whole.meaning, prediction="by cutoffs", score=None, cutoff=None, higher_is="positive")
-    return replace(whole, meaning=meaning, scores=None, **arrays)
+    return replace(decide(whole, chance), meaning=meaning, scores=None)
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------

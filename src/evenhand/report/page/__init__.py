@@ -1,8 +1,8 @@
 """An audit as one HTML file that a person can explore, print and trust: no network, no server, nothing to install.
 
-The tables are text that Jinja escapes; the script and the style are inlined, and a Content-Security-Policy names their
-hashes, so that nothing else can run whatever a group is called. What the script draws from is JSON in a block that is
-never executed.
+The tables are text that Jinja escapes. The script and the style are the files in assets/, inlined as they are, so that
+whoever opens the source of a page can read them. A Content-Security-Policy names their hashes, so that nothing else can
+run whatever a group is called. The script draws from JSON in a block that is never executed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -21,7 +21,8 @@ from evenhand.core.version import __version__
 from evenhand.report import tables
 from evenhand.report.page import data as pagedata
 from evenhand.report.page import results as pageresults
-from evenhand.report.page import squeeze, static
+from evenhand.report.page import static
+from evenhand.report.page.results import Results
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,19 +35,13 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 
 def dumps(audit: Audit, **counts: Any) -> str:
-    """The text of the file."""
-    return render(audit, **counts)
-
-
-def render(audit: Audit, **counts: Any) -> str:
-    """The audit as a page; without its counts (see pagedata.build) its cutoff cannot be moved."""
+    """The audit as a page; without its counts (see `data.build`) its cutoff cannot be moved."""
     origin = {
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
     }
     results = pageresults.results(audit)
-    forced = static.forced(audit)
-    data = _data(audit, results, forced, counts)
+    data = _data(audit, results, counts)
     script, style = assets()
     return _template().render(
         policy=content_policy(script, style),
@@ -63,7 +58,7 @@ def render(audit: Audit, **counts: Any) -> str:
         value=tables.value,
         limit=tables.limit,
         strata=static.strata_panels(audit),
-        forced=forced,
+        forced=audit.impossibilities,
         notes=list(dict.fromkeys([*audit.notes, *data["notes"]])),
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
@@ -87,7 +82,7 @@ def notebook(audit: Audit) -> str:
     shown: str = (
         _environment()
         .from_string(_FRAME)
-        .render(page=render(audit), title=static.title(audit), verdict=verdict, text=text.plain(audit))
+        .render(page=dumps(audit), title=static.title(audit), verdict=verdict, text=text.plain(audit))
     )
     return shown
 
@@ -99,13 +94,13 @@ _FRAME = """<div class="evenhand-audit">
 </div>"""
 
 
-def embed(told: Any) -> str:
+def embed(data: Any) -> str:
     """JSON that stays text inside a script element.
 
     >>> embed({"a": "</script>"})
     '{"a":"\\\\u003c/script\\\\u003e"}'
     """
-    text = json.dumps(told, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029\x7f]", lambda mark: _ESCAPES[mark.group()], text)
 
 
@@ -121,14 +116,14 @@ def digest(text: str) -> str:
 
 
 def _titles(audit: Audit) -> list[str]:
-    named = {found.metric: found.title for found in audit.findings}
+    named = {finding.metric: finding.title for finding in audit.findings}
     return [named.get(name, name) for name in audit.required]
 
 
-def _data(audit: Audit, results: Any, forced: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
+def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
     built = pagedata.build(audit, **counts)
-    findings, panels = pageresults.told_findings(audit, curves=built["cube"] is None)
+    findings, panels = pageresults.findings_data(audit, curves=built["cube"] is None)
     meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
     return {
         "verdict": audit.verdict,
@@ -151,10 +146,10 @@ def _data(audit: Audit, results: Any, forced: Any, counts: Mapping[str, Any]) ->
                 "tables": {name: table for name, table in built["tables"].items() if name != "metrics"},
                 "findings": findings,
                 "panels": panels,
-                "results": pageresults.told_results(results),
+                "results": pageresults.results_data(results),
                 "forced": [
-                    {"attribute": each.attributes[0], "drawn": pageresults.told_panel(each.panel)}
-                    for each in forced
+                    {"attribute": each.attributes[0], "drawn": pageresults.panel_data(each.panel)}
+                    for each in audit.impossibilities
                     if each.panel is not None
                 ],
             }
@@ -171,10 +166,15 @@ def _families(audit: Audit) -> dict[str, Any]:
 
 @cache
 def assets() -> tuple[str, str]:
-    """The script and the style, as a page carries them."""
-    engine, view = ("\n".join(_asset(name) for name in names) for names in (ENGINE, VIEW))
-    both = f"const evenhandCompute = (() => {{\n{engine}\nreturn evenhandCompute;\n}})();\n(() => {{\n{view}\n}})();"
-    return squeeze.script(f'"use strict";\n{both}'), squeeze.style(_asset("style.css"))
+    """The script and the style of a page."""
+    view = "\n".join(_asset(name) for name in VIEW)
+    return f'"use strict";\n{engine()}\n(() => {{\n{view}\n}})();', _asset("style.css")
+
+
+def engine() -> str:
+    """The part of the script that computes: it declares `evenhandCompute` and touches no document."""
+    code = "\n".join(_asset(name) for name in ENGINE)
+    return f"const evenhandCompute = (() => {{\n{code}\nreturn evenhandCompute;\n}})();"
 
 
 def _asset(name: str) -> str:

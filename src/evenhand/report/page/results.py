@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, Group, Panel, Row, spell
-from evenhand.measures.evaluate import MeasureValues, every_measure
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.measures.evaluate import MeasureValues
 
 MOST_CELLS = 8_000  # numbers of one set of attributes; beyond, only the measures that people ask for first
 MOST_PANEL_CELLS = 12_000
-CALIBRATION = "Calibration by group"
 
 FIRST = (
     "selection_rate",
@@ -87,33 +86,29 @@ class Results:
 def results(audit: Audit) -> list[Results]:
     """The results of every set of attributes that has a finding; of every set where there is none."""
     sensitive = audit.cube.meaning.sensitive
-    sets = list(dict.fromkeys(finding.attributes for finding in audit.findings))
-    sets = sets or audit.cube.attribute_sets(audit.policy.intersections)[0]
-    counted = [names for names in sets if set(names) <= set(sensitive)]
-    counted.sort(key=lambda names: (len(names), [sensitive.index(name) for name in names]))
-    found = [_counted(audit, names) for names in counted]
-    return [*found, *(_told_only(audit, names) for names in sets if names not in counted)]
+    counted = sorted(audit.counted_sets, key=lambda names: (len(names), [sensitive.index(name) for name in names]))
+    others = dict.fromkeys(finding.attributes for finding in audit.findings if finding.attributes not in counted)
+    return [*(_counted(audit, names) for names in counted), *(_not_counted(audit, names) for names in others)]
 
 
 def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
     """Every measure that the cube allows, and those that findings bring along."""
     part, own = audit.cube.marginal(attributes, control=False), _own_rows(audit, attributes)
     groups = tuple(group for _, group in part.pairs)
-    whole = every_measure(part.marginal([]), audit.policy.confidence)
-    overall = {_key(told): float(told.values[0]) for told in whole}
+    overall = {_key(measured): float(measured.values[0]) for measured in audit.measures(())}
     columns = [
-        _column(told, groups, own, overall.get(_key(told), math.nan))
-        for told in every_measure(part, audit.policy.confidence)
-        if told.measure.name != "count"
+        _column(measured, groups, own, overall.get(_key(measured), math.nan))
+        for measured in audit.measures(attributes)
+        if measured.measure.name != "count"
     ]
     columns += _brought(audit, attributes, groups, {column.key for column in columns})
     if len(groups) * len(columns) * 4 > MOST_CELLS:
-        wanted = {*FIRST, *_asked(audit)}
+        wanted = {*FIRST, *_deciding_measures(audit)}
         columns = [column for column in columns if column.name in wanted]
     return Results(tuple(attributes), groups, part.n.sum(axis=(1, 2)).tolist(), columns)
 
 
-def _told_only(audit: Audit, attributes: Sequence[str]) -> Results:
+def _not_counted(audit: Audit, attributes: Sequence[str]) -> Results:
     """What findings on attributes that are not in the cube say of their groups."""
     groups = tuple(dict.fromkeys(group for _, _, group in _own_rows(audit, attributes)))
     columns = _brought(audit, attributes, groups, set())
@@ -138,15 +133,15 @@ def _group_rows(finding: Finding) -> list[Row]:
     return [row for row in finding.groups if row.bin is None and not row.stratum and row.group]
 
 
-def _column(told: MeasureValues, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
+def _column(measured: MeasureValues, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
     """A measure with the numbers of the findings in place of those computed from the cube, where they have one."""
+    numbers = zip(measured.values, measured.low, measured.high, measured.support, strict=True)
     lines = [
-        _line(own.get((*_key(told), group)))
-        or (float(told.values[i]), float(told.low[i]), float(told.high[i]), int(told.support[i]))
-        for i, group in enumerate(groups)
+        _line(own.get((*_key(measured), group))) or (float(value), float(low), float(high), int(n))
+        for group, (value, low, high, n) in zip(groups, numbers, strict=True)
     ]
-    row = told.measure
-    return _of_lines(row.name, row.title, row.unit, _key(told)[1], lines, overall)
+    row = measured.measure
+    return _of_lines(row.name, row.title, row.unit, _key(measured)[1], lines, overall)
 
 
 def _brought(
@@ -181,16 +176,16 @@ def _of_lines(
     return Column(name, title, unit, of_class, values, low, high, n, overall)
 
 
-def _asked(audit: Audit) -> set[str]:
+def _deciding_measures(audit: Audit) -> set[str]:
     """The measures that decide."""
     return {row.measure for finding in audit.findings if audit.decides(finding) for row in finding.groups}
 
 
-def _key(told: MeasureValues) -> tuple[str, str | None]:
-    return told.measure.name, told.measure.of_class
+def _key(measured: MeasureValues) -> tuple[str, str | None]:
+    return measured.measure.name, measured.measure.of_class
 
 
-def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:
+def results_data(results: Iterable[Results]) -> list[dict[str, Any]]:
     """The results as plain columns; null is undefined."""
     return [
         {
@@ -198,13 +193,13 @@ def told_results(found: Iterable[Results]) -> list[dict[str, Any]]:
             "counted": each.counted,
             "groups": [list(group) for group in each.groups],
             "people": each.people,
-            "measures": [_told(column) for column in each.columns],
+            "measures": [_column_data(column) for column in each.columns],
         }
-        for each in found
+        for each in results
     ]
 
 
-def _told(column: Column) -> dict[str, Any]:
+def _column_data(column: Column) -> dict[str, Any]:
     return {
         "name": column.name,
         "title": column.title,
@@ -225,8 +220,8 @@ def number(value: Any, figures: int = 6) -> float | None:
     return float(f"{value:.{figures}g}")
 
 
-def told_findings(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The findings without their rows, and the panels they refer to by place; a panel that two share is told once.
+def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The findings without their rows, and the panels they refer to by place; a panel that two share comes once.
 
     A page with the cube draws the curves of scores itself, so it needs none of those.
     """
@@ -234,62 +229,63 @@ def told_findings(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
     panels: list[dict[str, Any]] = []
     places: dict[Any, int | None] = {}
     cells = 0
-    for found in audit.findings:
+    for finding in audit.findings:
         mine = []
-        for panel in found.panels:
-            if panel.title == CALIBRATION and not curves:
+        for panel in finding.panels:
+            if panel.role == "calibration" and not curves:
                 continue
             key = (panel.title, panel.rows)
             if key not in places:
                 cells += len(panel.rows) * len(panel.columns)
                 places[key] = len(panels) if cells <= MOST_PANEL_CELLS else None
                 if cells <= MOST_PANEL_CELLS:
-                    panels.append(told_panel(panel))
+                    panels.append(panel_data(panel))
             if places[key] is not None:
                 mine.append(places[key])
-        findings.append({**_finding(found, required=audit.decides(found)), "panels": mine})
+        findings.append({**_finding_data(finding, required=audit.decides(finding)), "panels": mine})
     return findings, panels
 
 
-def _finding(found: Finding, *, required: bool) -> dict[str, Any]:
-    shown = [row for row in found.groups if row.bin is None]
+def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
+    shown = [row for row in finding.groups if row.bin is None]
     return {
-        "metric": found.metric,
-        "title": found.title,
-        "attributes": list(found.attributes),
+        "metric": finding.metric,
+        "title": finding.title,
+        "attributes": list(finding.attributes),
         "required": required,
-        "judged_on": found.judged_on,
-        "unit": found.unit,
-        "value": number(found.value.value),
-        "low": number(found.value.low),
-        "high": number(found.value.high),
-        "threshold": found.threshold,
-        "verdict": found.verdict,
-        "highest": found.highest,
-        "lowest": found.lowest,
-        "sentence": found.interpretation,
-        "notes": list(found.notes),
-        "p": number(found.p_adjusted),
-        "against": found.settings.get("against"),
-        "aggregate": found.settings.get("aggregate"),
+        "judged_on": finding.judged_on,
+        "unit": finding.unit,
+        "value": number(finding.value.value),
+        "low": number(finding.value.low),
+        "high": number(finding.value.high),
+        "threshold": finding.threshold,
+        "verdict": finding.verdict,
+        "highest": finding.highest,
+        "lowest": finding.lowest,
+        "sentence": finding.interpretation,
+        "notes": list(finding.notes),
+        "p": number(finding.p_adjusted),
+        "against": finding.settings.get("against"),
+        "aggregate": finding.settings.get("aggregate"),
         "measures": list(dict.fromkeys(row.measure for row in shown)),
-        "measure": _speaking(found),
+        "measure": _widest_measure(finding),
     }
 
 
-def _speaking(found: Finding) -> str | None:
+def _widest_measure(finding: Finding) -> str | None:
     """The measure in which the two groups of the summary lie farthest apart."""
-    summary = found.summary
+    summary = finding.summary
     pair = (summary.group, summary.against)
-    rows = [row for row in found.rows if row.difference is not None and (row.group, row.against) == pair]
-    exact = [row for row in rows if row.difference is not None and row.difference.value == found.difference.value]
+    rows = [row for row in finding.rows if row.difference is not None and (row.group, row.against) == pair]
+    exact = [row for row in rows if row.difference is not None and row.difference.value == finding.difference.value]
     if not rows:
         return None
     row = (exact or rows)[0]
     return row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
 
 
-def told_panel(panel: Panel) -> dict[str, Any]:
+def panel_data(panel: Panel) -> dict[str, Any]:
+    """A panel as plain data."""
     return {
         "kind": panel.kind,
         "title": panel.title,

@@ -1,4 +1,4 @@
-"""What a page says without its script: who was audited, what was found, every number as a table, and how it was made.
+"""What a page says without its script: who was audited, the findings, every number as a table, and how it was made.
 
 Everything here is text; the template escapes it.
 """
@@ -9,26 +9,23 @@ import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from evenhand.audits.impossibility import Impossibility, impossibility
-from evenhand.catalogue import METRICS, Metric
 from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
-from evenhand.errors import CallError
+from evenhand.core.wording import capital, shown_scale
 from evenhand.report import tables
 from evenhand.report.page.results import Results
+from evenhand.report.tables import GroupTable
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.catalogue import Metric
 
 MOST_CARDS = 12
 MOST_GROUPS = 250  # lines of one table of groups
 MOST_COLUMNS = 10
-MOST_COMPARED = 12  # groups that the impossibility is computed for: its time grows with them
-STRATA_TITLE = "within strata and over all of them"
 
 # What a browser would act on instead of showing it, or what turns a line around. Joiners stay: names need them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
@@ -89,7 +86,7 @@ def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
     """Who and what was audited, as terms with their values."""
     meaning, cube = audit.cube.meaning, audit.cube
     sizes = {name: len({group[i] for group in cube.groups}) for i, name in enumerate(meaning.sensitive)}
-    told = [
+    terms = [
         ("Data", audit.origin.get("source")),
         ("People", f"{cube.size:,}"),
         ("Groups", ", ".join(f"{name} ({size})" for name, size in sizes.items())),
@@ -100,7 +97,7 @@ def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
         ("Weighted by", meaning.weight),
         ("Date", f"{created[:10]} {created[11:16]} UTC"),
     ]
-    return [(term, value) for term, value in told if value]
+    return [(term, value) for term, value in terms if value]
 
 
 def _valued(audit: Audit, role: str, name: str | None) -> str | None:
@@ -119,107 +116,71 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
     """A line for each finding, those of single attributes first."""
     return [
         {
-            "metric": found.metric,
-            "title": found.title,
-            "on": " × ".join(found.attributes),
-            "numbers": _numbers(found),
-            "limit": "–" if found.threshold is None else tables.limit(found),
-            "highest": found.highest or "–",
-            "lowest": found.lowest or "–",
-            "p": "–" if found.p_adjusted is None else _small(found.p_adjusted),
-            "verdict": found.verdict,
-            "decides": audit.decides(found),
+            "metric": finding.metric,
+            "title": finding.title,
+            "on": " × ".join(finding.attributes),
+            "numbers": _numbers(finding),
+            "limit": "–" if finding.threshold is None else tables.limit(finding),
+            "highest": finding.highest or "–",
+            "lowest": finding.lowest or "–",
+            "p": "–" if finding.p_adjusted is None else _small(finding.p_adjusted),
+            "verdict": finding.verdict,
+            "decides": audit.decides(finding),
         }
         for _, findings in tables.by_attributes(audit)
-        for found in findings
+        for finding in findings
     ]
 
 
-def _numbers(found: Finding) -> tuple[str, str, str]:
+def _numbers(finding: Finding) -> tuple[str, str, str]:
     """The judged value and its ends, each by itself."""
-    scale = 100 if found.judged_on == "difference" and found.unit == "rate" else 1
+    scale = shown_scale(finding.judged_on, finding.unit)
     low, high = (
         "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
-        for end in (found.value.low, found.value.high)
+        for end in (finding.value.low, finding.value.high)
     )
-    return tables.interval(found.value.value, None, None, scale), low, high
+    return tables.interval(finding.value.value, None, None, scale), low, high
 
 
 def _small(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-@dataclass(frozen=True)
-class GroupTable:
-    """The groups of some attributes, a line each, with how many more are not shown."""
-
-    on: str
-    titles: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    left_out: int
-
-
-def group_tables(found: Sequence[Results]) -> list[GroupTable]:
+def group_tables(results: Sequence[Results]) -> list[GroupTable]:
     """A table for each set of attributes; beyond what a page can hold, the largest groups."""
-    return [_group_table(each) for each in found if each.groups]
+    return [_group_table(each) for each in results if each.groups]
 
 
-def _group_table(found: Results) -> GroupTable:
-    columns = (found.first() or found.columns)[:MOST_COLUMNS]
-    largest = sorted(range(len(found.groups)), key=lambda i: -found.people[i])[:MOST_GROUPS]
+def _group_table(results: Results) -> GroupTable:
+    columns = (results.first() or results.columns)[:MOST_COLUMNS]
+    largest = sorted(range(len(results.groups)), key=lambda i: -results.people[i])[:MOST_GROUPS]
     lines = []
     for i in sorted(largest):
         cells = [
             tables.interval(column.values[i], column.low[i], column.high[i], column.scale) if column.n[i] else "–"
             for column in columns
         ]
-        lines.append((spell(found.groups[i]), f"{found.people[i]:,}", *cells))
-    left_out = len(found.groups) - len(lines)
-    if found.counted:
+        lines.append((spell(results.groups[i]), f"{results.people[i]:,}", *cells))
+    left_out = len(results.groups) - len(lines)
+    if results.counted:
         everyone = [tables.interval(column.overall, None, None, column.scale) for column in columns]
-        lines.append(("everyone", f"{sum(found.people):,}", *everyone))
-    titles = [f"{_capital(column.title)}{', %' if column.unit == 'rate' else ''}" for column in columns]
-    return GroupTable(" × ".join(found.attributes), ("Group", "People", *titles), tuple(lines), left_out)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        lines.append(("everyone", f"{sum(results.people):,}", *everyone))
+    titles = [f"{capital(column.title)}{', %' if column.unit == 'rate' else ''}" for column in columns]
+    return GroupTable(results.attributes, ("People", *titles), tuple(lines), left_out)
 
 
 def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
     """What the catalogue says of the metrics of the audit, by family."""
-    there = {found.metric for found in audit.findings}
-    entries = [entry for name, entry in METRICS.items() if name in there]
+    entries = audit.metrics
     families = dict.fromkeys(entry.family for entry in entries)
     return [(family_title(family), [entry for entry in entries if entry.family == family]) for family in families]
 
 
 def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     """Pooled against strata: the panels of the findings that decide, or of the first that has one."""
-    every = [(found, panel) for found in audit.findings for panel in found.panels if panel.title.endswith(STRATA_TITLE)]
+    every = [(finding, panel) for finding in audit.findings for panel in finding.panels if panel.role == "strata"]
     deciding = [pair for pair in every if audit.decides(pair[0])]
     return deciding or every[:1]
-
-
-def forced(audit: Audit) -> list[Impossibility]:
-    """What the base rates of each attribute force, where labels and decisions allow to say it."""
-    told = []
-    for name in audit.cube.meaning.sensitive:
-        try:
-            told.append(impossibility(audit, attribute=name, groups=_largest(audit, name)))
-        except CallError:
-            return []
-    return [each for each in told if len(each.compared) > 1]
-
-
-def _largest(audit: Audit, name: str) -> list[str] | None:
-    """The groups to compare: all, or the largest where there are many."""
-    part = audit.cube.marginal([name], control=False)
-    if len(part.pairs) <= MOST_COMPARED:
-        return None
-    people = part.n.sum(axis=(1, 2))
-    order = sorted(range(len(part.pairs)), key=lambda i: -int(people[i]))
-    return [value for i in order if (value := part.pairs[i][1][0]) is not None][:MOST_COMPARED]
 
 
 def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -227,7 +188,7 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     policy, missing = audit.policy, audit.cube.meaning.missing
     together = "each finding" if policy.familywise == "finding" else "all findings that decide together"
     drawn = f"{policy.draws:,}, seed {policy.random_state}"
-    told = [
+    terms = [
         ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} % for {together}"),
         ("Draws", drawn if policy.uses_draws else "none: the intervals are analytic"),
         ("Permutation tests", f"seed {policy.random_state}" if _permuted(audit) else None),
@@ -240,7 +201,7 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
         ("Audited with", f"evenhand {origin['evenhand']}"),
         ("Page written with", _versions()),
     ]
-    return [(term, value) for term, value in told if value]
+    return [(term, value) for term, value in terms if value]
 
 
 _CORRECTIONS = {
@@ -265,7 +226,7 @@ _REFERENCES = {
 
 
 def _permuted(audit: Audit) -> bool:
-    return any(found.tested == "permutation" for found in audit.findings)
+    return any(finding.tested == "permutation" for finding in audit.findings)
 
 
 def _against(reference: Any) -> str:
@@ -286,7 +247,7 @@ def command(audit: Audit) -> tuple[str, str]:
     if "command" in audit.origin:
         return "The command", audit.origin["command"]
     meaning, policy = audit.cube.meaning, audit.policy
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "label": meaning.label,
         "prediction": meaning.prediction,
         "score": meaning.score,
@@ -300,7 +261,7 @@ def command(audit: Audit) -> tuple[str, str]:
         "confidence": None if policy.confidence == 0.95 else policy.confidence,
         "interval": None if policy.interval == "simultaneous" else policy.interval,
     }
-    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
+    arguments = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
     return "The call in Python, as far as the audit knows it", f"evenhand.audit(data, {arguments})"
 
 

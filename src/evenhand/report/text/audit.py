@@ -5,13 +5,12 @@ However many groups there are, it stays readable: what has evidence comes first,
 
 from __future__ import annotations
 
-import io
-import re
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding
+from evenhand.core.wording import clean, clip
 from evenhand.report import tables
-from evenhand.report.names import clean, clip
+from evenhand.report.text import STYLES, new_table, plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,32 +18,15 @@ if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
 _FEW_SETS = 3  # of attributes, beyond which each gets less room
-_MOST_TOLD = 20
+_MOST_SENTENCES = 20
 _MOST_FINDINGS = {"single": (40, 12), "crossed": (10, 5)}
 _MOST_GROUPS = {"single": (20, 12), "crossed": (8, 5)}
-STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "not judged": "dim"}
-
-
 WIDE = 132  # columns, from which there is room for small drawings
 
 
 def plain(audit: Audit, width: int = 120) -> str:
     """The audit as plain text."""
-    page = io.StringIO()
-    write(audit, paper(page, width))
-    return tidy(page.getvalue())
-
-
-def paper(page: io.StringIO, width: int) -> Console:
-    """A console that writes plain text."""
-    from rich.console import Console
-
-    return Console(file=page, width=width, no_color=True, highlight=False, emoji=False, legacy_windows=False)
-
-
-def tidy(text: str) -> str:
-    """Without spaces at the ends of lines, and with one empty line where there are more."""
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.splitlines()))
+    return plain_text(lambda console: write(audit, console), width)
 
 
 def write(audit: Audit, console: Console) -> None:
@@ -55,15 +37,15 @@ def write(audit: Audit, console: Console) -> None:
     console.print(verdict.append(f" by {', '.join(map(clean, audit.required))}" if audit.required else ""))
     console.print(Text(tables.headline(audit)), soft_wrap=True)
     deciding = tables.deciding(audit)
-    for finding in deciding[:_MOST_TOLD]:
+    for finding in deciding[:_MOST_SENTENCES]:
         metric = f", {clip(finding.metric)}" if len(audit.required) > 1 else ""
         _tell(finding, console, f"  {clip(' × '.join(finding.attributes))}{metric}: ")
-    if len(deciding) > _MOST_TOLD:
-        left = deciding[_MOST_TOLD:]
+    if len(deciding) > _MOST_SENTENCES:
+        left = deciding[_MOST_SENTENCES:]
         console.print(Text(f"  {len(left)} more that decide: {tables.tally(left)}."))
     rest = [finding for finding in audit.findings if not audit.decides(finding)]
     if rest:
-        console.print(Text(f"Beside what decides: {tables.tally(rest)}."))
+        console.print(Text(f"Other findings (they do not decide): {tables.tally(rest)}."))
     hidden = 0
     sets = tables.by_attributes(audit)
     for attributes, findings in sets:
@@ -133,19 +115,6 @@ def _finding_table(findings: list[Finding], confidence: float, wide: bool) -> An
             Text(_between(finding)),
             Text(finding.verdict, style=STYLES[finding.verdict]),
         )
-    return table
-
-
-def new_table(first: str, *others: str, left: tuple[str, ...] = ()) -> Any:
-    """A table without frames; numbers to the right, what is named in `left` to the left."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
-    table.add_column(Text(first), no_wrap=True)
-    for title in others:
-        table.add_column(Text(title), justify="left" if title in left else "right", overflow="fold")
     return table
 
 

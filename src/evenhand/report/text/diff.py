@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, spell
+from evenhand.core.wording import clean, clip, shown_scale
 from evenhand.report import tables
-from evenhand.report.names import clean, clip
-from evenhand.report.text import audit
+from evenhand.report.text import STYLES, new_table, plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,33 +27,31 @@ _MEANS = {
 _TENDENCIES = ("worse", "better", "unclear")
 
 
-def plain(found: Changes, width: int = 120) -> str:
+def plain(changes: Changes, width: int = 120) -> str:
     """The changes as plain text."""
-    page = io.StringIO()
-    write(found, audit.paper(page, width))
-    return audit.tidy(page.getvalue())
+    return plain_text(lambda console: write(changes, console), width)
 
 
-def write(found: Changes, console: Console) -> None:
+def write(changes: Changes, console: Console) -> None:
     """Write the changes to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    verdict = Text("Change: ") + Text(found.verdict, style=f"bold {audit.STYLES[found.verdict]}")
-    console.print(verdict.append(f" ({_MEANS[found.verdict]})"))
-    by = f"; judged by {', '.join(map(clean, found.required))}" if found.required else ""
-    console.print(Text(f"{found.people[0]:,} people before, {found.people[1]:,} after{by}"))
-    for change in found.changes:
+    verdict = Text("Change: ") + Text(changes.verdict, style=f"bold {STYLES[changes.verdict]}")
+    console.print(verdict.append(f" ({_MEANS[changes.verdict]})"))
+    by = f"; judged by {', '.join(map(clean, changes.required))}" if changes.required else ""
+    console.print(Text(f"{changes.people[0]:,} people before, {changes.people[1]:,} after{by}"))
+    for change in changes.changes:
         if change.required:
             line = Text(f"  {clip(' × '.join(change.attributes))}: {_verdicts(change)}. {clean(change.interpretation)}")
             console.print(line, soft_wrap=True)
             for note in change.notes:
                 console.print(Text(f"    - {clean(note)}"), soft_wrap=True)
-    ordered = sorted(found.changes, key=_rank)
-    for attributes, changes in itertools.groupby(ordered, key=lambda change: change.attributes):
-        _section(attributes, list(changes), found.confidence, console)
-    for told in _lines(found):
-        console.print(Text(told), soft_wrap=True)
-    for note in found.notes:
+    ordered = sorted(changes.changes, key=_rank)
+    for attributes, together in itertools.groupby(ordered, key=lambda change: change.attributes):
+        _section(attributes, list(together), changes.confidence, console)
+    for sentence in _lines(changes):
+        console.print(Text(sentence), soft_wrap=True)
+    for note in changes.notes:
         console.print(Text(f"- {clean(note)}"), soft_wrap=True)
 
 
@@ -67,33 +64,34 @@ def _rank(change: Change) -> tuple[Any, ...]:
 def _section(attributes: tuple[str, ...], changes: list[Change], confidence: float, console: Console) -> None:
     from rich.text import Text
 
-    told = [change for change in changes if change.required or change.crossed or change.tendency != "unclear"]
-    shown = told[:_MOST_ROWS]
+    notable = [change for change in changes if change.required or change.crossed or change.tendency != "unclear"]
+    shown = notable[:_MOST_ROWS]
     console.print(Text(f"\n{clip(' × '.join(attributes), 100)}", style="bold"))
     if shown:
-        table = audit.new_table(
+        table = new_table(
             "metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict", left=("", "verdict")
         )
         for change in shown:
-            figures = [tables.interval(one.value, None, None, _scale(change)) for one in (change.before, change.after)]
-            moved = tables.interval(change.change.value, change.change.low, change.change.high, _scale(change))
+            scale = shown_scale(change.judged_on, change.unit)
+            figures = [tables.interval(one.value, None, None, scale) for one in (change.before, change.after)]
+            moved = tables.interval(change.change.value, change.change.low, change.change.high, scale)
             tendency = "" if change.tendency == "unclear" else change.tendency
             cells = [clip(change.metric), *figures, moved, tendency, _verdicts(change)]
             table.add_row(*map(Text, cells))
         console.print(table)
-    if len(told) > len(shown):
-        console.print(Text(f" {len(told) - len(shown)} more that crossed a threshold or changed beyond chance."))
-    if len(changes) > len(told):
-        console.print(Text(f" {len(changes) - len(told)} others changed by no more than chance could bring about."))
+    if len(notable) > len(shown):
+        console.print(Text(f" {len(notable) - len(shown)} more that crossed a threshold or changed beyond chance."))
+    if len(changes) > len(notable):
+        console.print(Text(f" {len(changes) - len(notable)} others changed by no more than chance could bring about."))
 
 
-def _lines(found: Changes) -> list[str]:
+def _lines(changes: Changes) -> list[str]:
     """What is only on one side."""
     lines = []
-    for title, members in (("Groups that appeared", found.appeared), ("Groups that vanished", found.vanished)):
+    for title, members in (("Groups that appeared", changes.appeared), ("Groups that vanished", changes.vanished)):
         if members:
             lines.append(f"{title}: {_names([_member(member) for member in members])}.")
-    for title, findings in (("Only before", found.only_before), ("Only after", found.only_after)):
+    for title, findings in (("Only before", changes.only_before), ("Only after", changes.only_after)):
         if findings:
             lines.append(f"{title}: {_names([_finding(finding) for finding in findings])}.")
     return lines
@@ -114,7 +112,3 @@ def _names(names: Sequence[str]) -> str:
 
 def _verdicts(change: Change) -> str:
     return f"{change.verdict_before} → {change.verdict_after}" if change.crossed else change.verdict_after
-
-
-def _scale(change: Change) -> int:
-    return 100 if change.judged_on == "difference" and change.unit == "rate" else 1

@@ -2,61 +2,65 @@
 
 from __future__ import annotations
 
-import io
 import math
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import figure, spell
-from evenhand.core.wording import amount, limit_figure
+from evenhand.core.wording import amount, clean, clip, limit_figure
 from evenhand.measures.cells import MEASURES
-from evenhand.report.names import clean, clip
-from evenhand.report.text import audit
+from evenhand.report.text import new_table, plain_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from evenhand.mitigate.thresholds.rules import Rule, Thresholds
 
 _MOST = 40
 
 
-def plain(found: Thresholds, width: int = 120) -> str:
-    """The thresholds as plain text. Names of users are never read as markup."""
+def plain(thresholds: Thresholds, width: int = 120) -> str:
+    """The thresholds as plain text."""
+    return plain_text(lambda console: write(thresholds, console), width)
+
+
+def write(thresholds: Thresholds, console: Console) -> None:
+    """Write the thresholds to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    page = io.StringIO()
-    console = audit.paper(page, width)
-    for line in _lines(found):
+    for line in _lines(thresholds):
         console.print(Text(clean(line)), soft_wrap=True)
-    titles = [MEASURES[name].title for name in _measures(found)]
-    table = audit.new_table(" × ".join(clip(name) for name in found.attributes), "people", "cutoff", *titles)
-    for rule in found.rules[:_MOST]:
-        changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(found)]
-        cells = (clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, found.higher_is), *changes)
+    titles = [MEASURES[name].title for name in _measures(thresholds)]
+    table = new_table(" × ".join(clip(name) for name in thresholds.attributes), "people", "cutoff", *titles)
+    for rule in thresholds.rules[:_MOST]:
+        changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(thresholds)]
+        cells = (clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, thresholds.higher_is), *changes)
         table.add_row(*map(Text, cells))
     console.print(table)
-    if len(found.rules) > _MOST:
-        console.print(f"{len(found.rules) - _MOST} more groups: see to_frame().")
-    for note in found.notes:
+    if len(thresholds.rules) > _MOST:
+        console.print(f"{len(thresholds.rules) - _MOST} more groups: see to_frame().")
+    for note in thresholds.notes:
         console.print(Text(f"- {clean(note)}"), soft_wrap=True)
-    return audit.tidy(page.getvalue())
 
 
-def _measures(found: Thresholds) -> list[str]:
-    return list(found.rules[0].after)
+def _measures(thresholds: Thresholds) -> list[str]:
+    return list(thresholds.rules[0].after)
 
 
-def _lines(found: Thresholds) -> list[str]:
+def _lines(thresholds: Thresholds) -> list[str]:
     """What is kept, and at what cost."""
     kept = "Cutoffs by group without a constraint."
-    if found.constraint is not None and found.within is not None:
-        kept = f"Cutoffs by group that keep {found.constraint} within {limit_figure(found.within)}."
-    name = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy"}.get(found.objective, "Gain of a person")
-    show = amount if found.objective in ("accuracy", "balanced_accuracy") else figure
+    if thresholds.constraint is not None and thresholds.within is not None:
+        kept = f"Cutoffs by group that keep {thresholds.constraint} within {limit_figure(thresholds.within)}."
+    rates = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy"}
+    name = rates.get(thresholds.objective, "Gain of a person")
+    show = amount if thresholds.objective in rates else figure
+    common = _cutoff(thresholds.common, thresholds.higher_is)
     lines = [
         kept,
-        f"{name}: {show(found.gain)}; with one cutoff of {_cutoff(found.common, found.higher_is)} for all "
-        f"{show(found.common_gain)}, with the best cutoff for each group {show(found.best_gain)}.",
+        f"{name}: {show(thresholds.gain)}; with one cutoff of {common} for all {show(thresholds.common_gain)}, with "
+        f"the best cutoff for each group {show(thresholds.best_gain)}.",
     ]
-    return lines if found.finding is None else [*lines, found.finding.interpretation]
+    return lines if thresholds.finding is None else [*lines, thresholds.finding.interpretation]
 
 
 def _cutoffs(rule: Rule, higher_is: str) -> str:

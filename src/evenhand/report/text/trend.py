@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
+from evenhand.core.wording import clean, clip
 from evenhand.report import tables
-from evenhand.report.names import clean, clip
-from evenhand.report.text import audit
+from evenhand.report.text import STYLES, new_table, plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,26 +16,24 @@ if TYPE_CHECKING:
 _MOST_PERIODS = 31
 
 
-def plain(found: Trend, width: int = 120) -> str:
+def plain(trend: Trend, width: int = 120) -> str:
     """The trend as plain text."""
-    page = io.StringIO()
-    write(found, audit.paper(page, width))
-    return audit.tidy(page.getvalue())
+    return plain_text(lambda console: write(trend, console), width)
 
 
-def write(found: Trend, console: Console) -> None:
+def write(trend: Trend, console: Console) -> None:
     """Write the trend to a console. Names of users are never read as markup."""
     from rich.text import Text
 
-    silent = "none so far" if found.watchful else "none can be raised"
-    told = silent if found.alarm is None else f"since {clip(found.alarm)}"
-    style = f"bold {audit.STYLES['not judged' if found.alarm is None else 'fail']}"
-    console.print(Text("Alarm: ") + Text(told, style=style))
-    size = f"{len(found.periods)} period{'s' if len(found.periods) > 1 else ''}"
-    console.print(Text(f"{size}, {found.cube.size:,} people"))
-    for each in found.series:
-        _section(each, console, found.policy.confidence)
-    for note in dict.fromkeys(found.notes):
+    silent = "none so far" if trend.watchful else "none can be raised"
+    alarm = silent if trend.alarm is None else f"since {clip(trend.alarm)}"
+    style = f"bold {STYLES['not judged' if trend.alarm is None else 'fail']}"
+    console.print(Text("Alarm: ") + Text(alarm, style=style))
+    size = f"{len(trend.periods)} period{'s' if len(trend.periods) > 1 else ''}"
+    console.print(Text(f"{size}, {trend.cube.size:,} people"))
+    for each in trend.series:
+        _section(each, console, trend.policy.confidence)
+    for note in dict.fromkeys(trend.notes):
         console.print(Text(f"- {clean(note)}"), soft_wrap=True)
 
 
@@ -52,7 +49,7 @@ def _section(each: Series, console: Console, confidence: float) -> None:
         console.print(Text(f" {left_out} earlier periods are not shown; to_frame() and saved files have them."))
     kind = each.whole.judged_on
     words = ("highest", "lowest", "")
-    table = audit.new_table("period", "people", f"{kind} [{confidence:.0%}]", *words[:2], "e-value", "", left=words)
+    table = new_table("period", "people", f"{kind} [{confidence:.0%}]", *words[:2], "e-value", "", left=words)
     raised = any(point.e_value >= each.needed for point in each.points[:left_out])
     for point in each.points[left_out:]:
         first = point.e_value >= each.needed and not raised
@@ -64,7 +61,7 @@ def _section(each: Series, console: Console, confidence: float) -> None:
 
 def _gap(point: Point) -> tuple[str, str, str]:
     """The gap of a period and the two groups that make it, or why there is none."""
-    found = point.finding
-    if found is None:
+    finding = point.finding
+    if finding is None:
         return "undefined", clip(point.reason or ""), ""
-    return tables.value(found), clip(found.highest or ""), clip(found.lowest or "")
+    return tables.value(finding), clip(finding.highest or ""), clip(finding.lowest or "")

@@ -34,7 +34,7 @@ def curve(cube: Cube) -> Panel:
                 away = rate - mean if binned.reading.bins.is_probability else None
                 ends = (float(low[i, b]), float(high[i, b]))
                 rows.append((spell(group), edges[b], edges[b + 1], int(n[i, b]), rate, *ends, mean, away))
-    return Panel("curve", "Calibration by group", _COLUMNS, tuple(rows))
+    return Panel("curve", "Calibration by group", _COLUMNS, tuple(rows), role="calibration")
 
 
 def calibration_notes(stratum: Stratum) -> list[str]:

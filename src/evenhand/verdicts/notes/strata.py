@@ -206,4 +206,4 @@ def _panel(pooled: Stratum, strata: Sequence[Stratum], measure: int) -> Panel:
                 size = int(stratum.table.support[measure, i])
                 rows.append((where, spell(group), size, value, float(low[i]), float(high[i])))
     title = f"{pooled.table.measures[measure].title.capitalize()} within strata and over all of them"
-    return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows))
+    return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows), role="strata")

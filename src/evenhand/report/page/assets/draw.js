@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MISSING = "(missing)";
-// What a browser would act on instead of showing it, or what turns a line around; as in pagestatic.py.
+// What a browser would act on instead of showing it, or what turns a line around; as in page/static.py.
 const UNSEEN =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

@@ -1,7 +1,7 @@
 'use strict';
 
-// Measures of groups, gaps, intervals and verdicts from counts, as Python computes them; see inference/, bounds.py and
-// part.py. Arrays in, numbers out: it knows neither cube nor document. Undefined is NaN inside, null in what is told.
+// Measures of groups, gaps, intervals and verdicts from counts, as Python computes them; see inference/ and
+// verdicts/. Arrays in, numbers out: it knows neither cube nor document. Undefined is NaN inside, null in results.
 const evenhandInference = (() => {
   // --- Special functions ---------------------------------------------------------------------------------------------
 

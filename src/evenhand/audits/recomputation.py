@@ -1,0 +1,222 @@
+"""What it takes to compute the findings of an audit again, at another cutoff and without Python.
+
+That is what the script of a page reads: the measures as rows of coefficients, how each finding was made, and the
+critical values of its intervals. A finding can be computed again if its measures are plain rows of `MEASURES`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.catalogue import Metric
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Finding
+from evenhand.cube import privacy
+from evenhand.inference import critical
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
+from evenhand.verdicts import comparison
+from evenhand.verdicts.basis import Basis
+from evenhand.verdicts.comparison import Convention, Plan
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """Tables for computing the findings of an audit again, as plain data ready for JSON."""
+
+    audit: Audit
+
+    def tables(self, *, findings: bool = True) -> dict[str, Any]:
+        """Everything in one mapping; without `findings`, only what measures of single groups take."""
+        plans, values = (self.plans, self.critical_values) if findings else ([], {})
+        return {**self._of_groups, "plans": plans, "critical": values}
+
+    @cached_property
+    def _of_groups(self) -> dict[str, Any]:
+        """What measures of single groups take; `own` has the critical values of their intervals."""
+        policy = self.audit.policy
+        return {
+            "cells": list(CELLS),
+            "measures": measures(),
+            "own": [_round(critical.sidak(count, policy.confidence)) for count in range(self._most_groups + 1)],
+            "policy": {name: getattr(policy, name) for name in ("confidence", "interval", "min_group_share")},
+            "attribute_sets": [list(names) for names in self.audit.counted_sets],
+        }
+
+    @cached_property
+    def plans(self) -> list[dict[str, Any]]:
+        """How each finding that can be computed again was made; none within strata, where the worst stratum counts."""
+        cube = self.audit.cube
+        if cube.meaning.control or cube.meaning.task != "binary":
+            return []
+        reference = comparison.check_reference(self.audit.policy.reference, cube.meaning.sensitive, cube.groups)
+        usual = {names: _usual_plan(self.audit, names, reference) for names in self.audit.counted_sets}
+        return [
+            _plan(place, finding, finding.basis, usual[finding.attributes])
+            for place, finding in enumerate(self.audit.findings)
+            if isinstance(finding.basis, Basis)
+            and finding.attributes in usual
+            and finding.basis.plan == usual[finding.attributes]
+            and finding.basis.request.convention is None
+            and recomputable(finding.basis.request.metric)
+            and _rests_on_the_cube(self.audit, finding)
+        ]
+
+    @cached_property
+    def critical_values(self) -> dict[str, Any]:
+        """The critical values that the plans name."""
+        kinds = {plan["critical"]: plan for plan in self.plans}
+        return {
+            name: _critical(plan["kind"], plan["confidence"], len(plan["measures"]), self._most_groups)
+            for name, plan in kinds.items()
+        }
+
+    @cached_property
+    def _most_groups(self) -> int:
+        """The number of groups in the set of attributes that has most."""
+        cube = self.audit.cube
+        return max([len(cube.marginal(names, control=False).pairs) for names in self.audit.counted_sets], default=0)
+
+
+# --- Measures --------------------------------------------------------------------------------------------------------
+
+
+def measures() -> list[dict[str, Any]]:
+    """The rows of `MEASURES` with their coefficients, as plain data."""
+    return [_measure(row) for row in MEASURES.values()]
+
+
+def _measure(row: CellMeasure) -> dict[str, Any]:
+    form, (top, bottom) = row.form, row.coefficients
+    told = {name: getattr(row, name) for name in ("name", "title", "unit", "empty", "formula", "share")}
+    return {
+        **told,
+        "needs": sorted(row.needs),
+        "of": list(row.of),
+        "total": not row.of and not row.denominator,
+        "top": top.tolist(),
+        "bottom": bottom.tolist(),
+        "form": None
+        if form is None
+        else {
+            "top": form.top.tolist(),
+            "rest": form.rest.tolist(),
+            "alpha": form.alpha,
+            "beta": form.beta,
+            "gamma": form.gamma,
+        },
+    }
+
+
+# --- Plans: how findings were made -----------------------------------------------------------------------------------
+
+
+def recomputable(metric: Metric) -> bool:
+    """Is the metric made of plain rows of `MEASURES` that have an interval?"""
+    plain = [row for row in cell_measures(metric.rows) if not row.share and (row.of or row.form)]
+    return bool(plain) and len(plain) == len(metric.rows) and not metric.binned
+
+
+def _usual_plan(audit: Audit, attributes: tuple[str, ...], reference: Any) -> Plan:
+    """What the policy of the audit compares these groups with; somebody may have added a finding that differs."""
+    cube = audit.cube.marginal(attributes)
+    sizes = dict(zip(cube.groups, cube.n.sum(axis=(1, 2)).tolist(), strict=True))
+    return comparison.plan(reference, attributes, cube.groups, sizes, Convention())
+
+
+def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, Any]:
+    request = basis.request
+    kind = "pairs" if plan.between_extremes else "family"
+    return {
+        "finding": place,
+        "metric": finding.metric,
+        "attributes": list(finding.attributes),
+        "measures": [row.name for row in request.metric.rows],
+        "judged_on": finding.judged_on,
+        "threshold": finding.threshold,
+        "aggregate": request.aggregate,
+        "one_sided": request.one_sided,
+        "confidence": request.confidence,
+        "min_group_size": request.policy.min_group_size,
+        "against": plan.against,
+        "against_name": plan.name,
+        "reference": None if plan.reference is None else list(plan.reference),
+        "kind": kind,
+        "critical": f"{kind} {request.confidence!r} {len(request.metric.rows)}",
+    }
+
+
+def _rests_on_the_cube(audit: Audit, finding: Finding) -> bool:
+    """Do the groups have the values that the finding says? Somebody may have added one that was made from other data.
+
+    The counts in a file may be coarser than those that were audited, so there it cannot be checked.
+    """
+    if any(fact in audit.cube.facts for fact in privacy.FACTS):
+        return True
+    groups = [group for _, group in audit.cube.marginal(finding.attributes, control=False).pairs]
+    values = {
+        (each.measure.name, group): float(value)
+        for each in audit.measures(finding.attributes)
+        for group, value in zip(groups, each.values, strict=True)
+    }
+    return all(
+        _same(values.get((row.measure, row.group), math.nan), row.estimate.value)
+        for row in finding.groups
+        if row.estimate is not None
+    )
+
+
+def _same(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+
+
+# --- Critical values -------------------------------------------------------------------------------------------------
+
+_FEW_GROUPS = 24
+"""Up to so many groups Tukey's critical value is computed; beyond, it is interpolated."""
+
+
+def _critical(kind: str, confidence: float, rows: int, most: int) -> dict[str, list[float]]:
+    """Critical values of both ends of an interval for 0 to `most` groups, with that many measures side by side."""
+    share = confidence ** (1 / rows)
+    near = tukey(share, most) if kind == "pairs" else [critical.sidak(count, share) for count in range(most + 1)]
+    far = [critical.one_sided(q, confidence) for q in near]
+    return {"near": [_round(q) for q in near], "far": [_round(c) for c in far]}
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.13g}")
+
+
+def tukey(share: float, most: int) -> list[float]:
+    """Tukey's critical value for 0 to `most` groups.
+
+    It takes a while to compute, and beyond a few groups it is so smooth in their logarithm that the polynomial through
+    a few of its values is right to ten digits.
+    """
+    exact = [critical.tukey(count, share) for count in range(min(most, _FEW_GROUPS) + 1)]
+    if most <= _FEW_GROUPS:
+        return exact
+    spaced = (1 - np.cos(np.pi * np.arange(15) / 14)) / 2
+    nodes = np.unique(np.rint(_FEW_GROUPS / 2 * (2 * most / _FEW_GROUPS) ** spaced))
+    known = np.array([critical.tukey(int(count), share) for count in nodes])
+    counts = np.arange(_FEW_GROUPS + 1, most + 1)
+    return [*exact, *_interpolated(np.log(nodes), known, np.log(counts)).tolist()]
+
+
+def _interpolated(x: Floats, y: Floats, at: Floats) -> Floats:
+    """The polynomial through all points, in its barycentric form."""
+    apart = (x[:, None] - x[None, :]) / (x[-1] - x[0])
+    np.fill_diagonal(apart, 1.0)
+    away = at[:, None] - x[None, :]
+    hit = away == 0
+    weights = 1 / apart.prod(axis=1) / np.where(hit, 1.0, away)
+    smooth = (weights * y).sum(axis=1) / weights.sum(axis=1)
+    return np.asarray(np.where(hit.any(axis=1), (hit * y).sum(axis=1), smooth))
