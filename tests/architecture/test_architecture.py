@@ -63,7 +63,6 @@ ALLOWED = {
     ("audits.audit.Audit._repr_html_", "report.page"),
     ("audits.diff.Changes.__str__", "report.text.diff"),
     ("audits.trend.Trend.__str__", "report.text.trend"),
-    ("audits.scorer.scorer", "mitigate.scorers"),
     ("audits.wavering at module level", "replicas.stability"),
     ("mitigate.thresholds.rules.Thresholds.explain", "report.text.thresholds"),
     ("mitigate.comparison.Comparison.__str__", "report.text.comparison"),

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from evenhand.core.arrays import Codes, Floats, Indices
 from evenhand.core.results import Group, spell
 from evenhand.errors import DataError, listing, shorten
-from evenhand.mitigate import groups
-from evenhand.mitigate.groups import Groups, Shown
+from evenhand.sources import groups
 from evenhand.sources.columns import encode as encode_column
+from evenhand.sources.groups import Groups, Shown
 
 MOST_CLASSES = 1000
 _BLOCK = 1 << 16

@@ -23,8 +23,8 @@ from evenhand.errors import CallError, DataError, shorten
 from evenhand.inference import critical
 from evenhand.inference.intervals import wilson
 from evenhand.inference.spread import Normal
-from evenhand.mitigate import groups
 from evenhand.mitigate.estimators import take
+from evenhand.sources import groups
 from evenhand.verdicts import finding as judge
 from evenhand.verdicts import policy
 

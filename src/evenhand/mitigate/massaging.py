@@ -12,10 +12,10 @@ import numpy.typing as npt
 from evenhand.core.results import spell
 from evenhand.errors import DataError, listing
 from evenhand.mitigate import cells as counting
-from evenhand.mitigate import groups
 from evenhand.mitigate.cells import Cells
 from evenhand.mitigate.estimators import GroupEstimator, take
 from evenhand.mitigate.ranking import nearest_first, probabilities
+from evenhand.sources import groups
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from evenhand.core.arrays import Floats
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
-from evenhand.mitigate import groups
-from evenhand.mitigate.estimators import take
-from evenhand.mitigate.reweighed import fit_weighted, weight_argument
+from evenhand.mitigate.estimators import Dropper, take
+from evenhand.mitigate.reweighing import fit_weighted, weight_argument
 from evenhand.mitigate.thresholds.search import find_thresholds
-from evenhand.mitigate.wrapping import Dropper
+from evenhand.sources import groups
 
 
 class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ignore[misc]

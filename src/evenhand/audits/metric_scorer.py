@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.metadata_routing import UNUSED
 
 from evenhand.audits.functions import FUNCTIONS, MetricFunction, parameters
 from evenhand.core.results import Finding
-from evenhand.errors import CallError, DataError, listing, nearest, shorten
-from evenhand.mitigate import groups
+from evenhand.errors import CallError, DataError, MissingDependencyError, listing, nearest, shorten
+from evenhand.sources import groups
 from evenhand.sources.roles import canonical
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import UndefinedMetricWarning
+    from sklearn.utils.metadata_routing import UNUSED
+except ImportError:
+    raise MissingDependencyError("a scorer needs scikit-learn 1.6 or later: pip install 'evenhand[ml]'") from None
 
 METHODS = ("predict", "predict_proba", "decision_function")
 _OURS = ("label", "prediction", "score", "weight", "count", "sensitive")
