@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from evenhand.core import frames
 from evenhand.errors import CallError, MissingDependencyError
 from evenhand.sources import groups
 from evenhand.sources.columns import library
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin
-    from sklearn.utils import _safe_indexing, check_array, column_or_1d, get_tags
+    from sklearn.utils import check_array, column_or_1d, get_tags
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 except ImportError:
@@ -24,16 +25,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class GroupEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that is told who is in which group: by a column of X, or by `sensitive=` beside X and y."""
+    """An estimator that needs each row's group: from columns of X, or from `sensitive=` in fit."""
 
     sensitive: Any
 
     def _who(self, sensitive: Any) -> Any:
-        """What makes the groups: the argument of the call, else that of the estimator, else nothing."""
+        """What makes the groups: the argument of the call, else that of the estimator; None with a warning."""
         found = self.sensitive if sensitive is None else sensitive
         if found is None:
             warnings.warn(
-                f"{type(self).__name__} was given no sensitive=: everyone is one group, and nothing is evened out. "
+                f"{type(self).__name__} has no sensitive=: everyone is one group, and nothing is evened out. "
                 "Name the columns of X, or pass sensitive= to fit.",
                 UserWarning,
                 stacklevel=3,
@@ -41,7 +42,7 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
         return found
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """X and y as they came, with their columns noted and all that is plainly wrong refused."""
+        """X and y as they are passed on, after the checks of scikit-learn, which also note the names of columns."""
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
@@ -67,7 +68,7 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 def _offers(name: str) -> Callable[[Method], Method]:
-    """Is there such a method of the estimator inside? The fitted one is asked where there is one."""
+    """Offer a method only where the wrapped estimator has it; the fitted one is looked at once there is one."""
 
     def check(self: Any) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), name)
@@ -78,7 +79,7 @@ def _offers(name: str) -> Callable[[Method], Method]:
 
 
 class Dropper(GroupEstimator):
-    """A classifier around another one, which may keep from it the columns that make the groups."""
+    """A classifier around another one, which can hide from it the columns that make the groups."""
 
     drop: bool
 
@@ -87,41 +88,44 @@ class Dropper(GroupEstimator):
             raise CallError("drop=True needs sensitive= to name the columns of X, as in sensitive='sex'.")
 
     def _seen(self, X: Any) -> Any:
-        """X as the estimator sees it."""
-        return without(X, self.sensitive) if self.drop else X
+        """X for the wrapped estimator: with drop=True without the columns that make the groups."""
+        if not self.drop:
+            return X
+        names = {self.sensitive} if isinstance(self.sensitive, str) else set(self.sensitive)
+        return frames.drop(X, names, groups.column_names(X if hasattr(X, "shape") else np.asarray(X)))
 
 
 class Wrapper(MetaEstimatorMixin, Dropper):  # type: ignore[misc]
-    """What such classifiers share. Each has an `estimator`, and its `fit` makes `estimator_`."""
+    """A classifier whose predictions are those of `estimator_`, which `fit` makes from `estimator`."""
 
     estimator: Any
 
     @_offers("predict")
     def predict(self, X: Any) -> Any:
         """The class of each row."""
-        return self._asked("predict", X)
+        return self._of_estimator("predict", X)
 
     @_offers("predict_proba")
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class for each row."""
-        return self._asked("predict_proba", X)
+        return self._of_estimator("predict_proba", X)
 
     @_offers("predict_log_proba")
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithm of the probability of each class for each row."""
-        return self._asked("predict_log_proba", X)
+        return self._of_estimator("predict_log_proba", X)
 
     @_offers("decision_function")
     def decision_function(self, X: Any) -> Any:
-        """How far each row is on which side of the decision."""
-        return self._asked("decision_function", X)
+        """The signed distance of each row from the decision boundary."""
+        return self._of_estimator("decision_function", X)
 
     @_offers("score")
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The estimator's own score: the accuracy, for a classifier."""
         check_is_fitted(self)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self.estimator_.score(self._seen(X), y, **given)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self.estimator_.score(self._seen(X), y, **weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,35 +137,12 @@ class Wrapper(MetaEstimatorMixin, Dropper):  # type: ignore[misc]
         tags.target_tags = inside.target_tags
         return tags
 
-    def _asked(self, method: str, X: Any) -> Any:
+    def _of_estimator(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
         return getattr(self.estimator_, method)(self._seen(X))
 
     def _keep(self, fitted: Any) -> None:
-        """Keep the fitted estimator, and its classes for those who ask."""
+        """Keep the fitted estimator, and its classes under the name that scikit-learn expects."""
         self.estimator_ = fitted
         if hasattr(fitted, "classes_"):
             self.classes_ = fitted.classes_
-
-
-def without(X: Any, names: Any) -> Any:
-    """X without some columns, as the kind of table it was; a table that lacks them already stays as it is."""
-    left_out = {names} if isinstance(names, str) else set(names)
-    kind = library(X)
-    if kind in ("polars", "pyarrow"):
-        there = left_out & set(groups.column_names(X))
-        return X.drop(list(there)) if kind == "polars" else X.drop_columns(list(there))
-    if kind == "pandas":
-        return X.loc[:, [str(name) not in left_out for name in X.columns]]
-    array = X if hasattr(X, "shape") else np.asarray(X)
-    kept = [i for i, name in enumerate(groups.column_names(array)) if name not in left_out]
-    return array[:, kept]
-
-
-def take(table: Any, rows: Any) -> Any:
-    """Some rows of a table, an array, a sparse matrix or a list, as the kind that it was."""
-    if getattr(table, "format", None) in ("bsr", "coo", "dia"):
-        table = table.tocsr()  # these cannot be indexed
-    elif not hasattr(table, "__getitem__"):
-        table = np.asarray(table)
-    return _safe_indexing(table, rows)

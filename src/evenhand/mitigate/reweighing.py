@@ -1,7 +1,7 @@
 """Reweighing after Kamiran and Calders (2012, algorithm 3): weights under which class and group are independent.
 
-Nobody's features or class change: rows of a combination that is rarer than independence would have it weigh more, and
-those of one that is more common weigh less. W(a, y) = |a| · |y| / (n · |a, y|).
+No features and no classes change: rows of a combination that is rarer than under independence get a larger weight, the
+others a smaller one. W(a, y) = |a| · |y| / (n · |a, y|). `Reweighed` is a classifier that is fitted with these weights.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from evenhand.core import frames
 from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, DataError, shorten
-from evenhand.mitigate import cells as counting
+from evenhand.mitigate.cells import class_places, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper
 from evenhand.sources import groups
 
@@ -26,7 +27,7 @@ from evenhand.sources import groups
 class Reweigher(GroupEstimator):
     """Weights that make the class independent of the group, for any number of groups, attributes and classes.
 
-    `sensitive` names columns of X, here or in `fit`, or is given to `fit` as an array, a table or a mapping.
+    `sensitive` names columns of X, here or in `fit`, or is passed to `fit` as an array, a table or a mapping.
 
     Attributes:
         weights_: (group, class) to its weight: the value of one attribute, a tuple of several; a missing value is None.
@@ -34,7 +35,7 @@ class Reweigher(GroupEstimator):
         groups_: The groups, in the order of the table.
         classes_: The classes, in the order of the table.
         counts_: [groups, classes]: how many rows.
-        empty_: The combinations that nobody is in. No weight can even these out, and a warning names them.
+        empty_: The combinations that nobody is in, which weights cannot even out; a warning names them.
 
     >>> X = [[0], [1], [2], [3], [4]]
     >>> weigher = Reweigher().fit(X, ["+", "+", "-", "+", "-"], sensitive=["M", "M", "M", "F", "F"])
@@ -51,7 +52,7 @@ class Reweigher(GroupEstimator):
         """Count the rows (or add up their weights) by group and class, and weigh each combination."""
         X, y = self._checked(X, y)
         own = None if sample_weight is None else _weights(sample_weight, X)
-        found = counting.cross(self._who(sensitive), X, y, own)
+        found = cross(self._who(sensitive), X, y, own)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.table_ = np.where(found.weight > 0, found.expected / found.weight, np.nan)
         self.groups_, self.classes_, self.counts_ = found.groups, found.classes, found.rows
@@ -60,8 +61,8 @@ class Reweigher(GroupEstimator):
         self._cells, self._own = found, own
         if self.empty_:
             warnings.warn(
-                f"{found.told_empty()}: no weight can even that out. The other combinations are weighed as if it "
-                "could; merge groups or classes to mend it.",
+                f"{found.empty_in_words()}: weights cannot even that out. The other cells are weighed as if they "
+                "could; merge groups or classes to avoid it.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -84,9 +85,9 @@ class Reweigher(GroupEstimator):
             return weights if self._own is None else np.asarray(weights * self._own)
         who = self.sensitive if sensitive is None else sensitive
         rows = self._cells.as_groups().match(who, X, len(y))
-        weights = self.table_[rows, counting.class_places(self.classes_, y)]
+        weights = self.table_[rows, class_places(self.classes_, y)]
         if np.isnan(weights).any():
-            raise DataError(f"{self._cells.told_empty()} when fitted: there is no weight for it.")
+            raise DataError(f"{self._cells.empty_in_words()} when fitted: there is no weight for it.")
         return weights if sample_weight is None else np.asarray(weights * np.asarray(sample_weight, dtype=np.float64))
 
     def _by_name(self) -> Mapping[tuple[groups.Shown, Any], float]:
@@ -102,8 +103,8 @@ class Reweighed(Wrapper):
     """A classifier fitted with weights under which the class is independent of the group.
 
     `estimator` is any classifier whose fit takes sample_weight, or a pipeline that ends in one. `sensitive` names the
-    columns of X that make the groups, or `fit` is given `sensitive=` beside X and y; prediction needs neither. With
-    `drop=True` those columns make the weights and are kept from the estimator.
+    columns of X that make the groups, or pass `sensitive=` to `fit`; prediction needs neither. With
+    `drop=True` those columns make the weights and are hidden from the estimator.
 
     Attributes:
         estimator_: The fitted classifier.
@@ -140,7 +141,7 @@ class Reweighed(Wrapper):
 
 
 def weight_argument(estimator: Any) -> str:
-    """What fit calls the weights of the rows: a pipeline hands them to its last step, a search to what it searches.
+    """The name of the weights of rows in fit: a pipeline passes them to its last step, a search to its estimator.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
@@ -149,7 +150,9 @@ def weight_argument(estimator: Any) -> str:
     'logisticregression__sample_weight'
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise CallError(f"estimator={shorten(repr(estimator))} is no classifier: pass one, as LogisticRegression().")
+        raise CallError(
+            f"estimator={shorten(repr(estimator))} is not a classifier: pass one, such as LogisticRegression()."
+        )
     kept = getattr(estimator, "steps", None)
     if kept:
         name, last = kept[-1]
@@ -160,24 +163,24 @@ def weight_argument(estimator: Any) -> str:
     if inside is not None:
         return weight_argument(inside)
     raise CallError(
-        f"{type(estimator).__name__} takes no sample_weight when it is fitted: choose a classifier that does, or "
+        f"{type(estimator).__name__} does not take sample_weight in fit: choose a classifier that does, or "
         "resample the rows with UniformResampler or PreferentialResampler."
     )
 
 
 def fit_weighted(estimator: Any, X: Any, y: Any, argument: str, weights: Any) -> Any:
-    """Fit with weights, whether metadata is routed or not: requests that a user has set are followed."""
-    if get_config()["enable_metadata_routing"]:
-        asked = get_routing_for_object(estimator).consumes("fit", ["sample_weight"])
-        if asked:
-            return estimator.fit(X, y, sample_weight=weights)
+    """Fit with weights, with or without metadata routing; requests that the user has set are followed."""
+    routed = get_config()["enable_metadata_routing"]
+    if routed and get_routing_for_object(estimator).consumes("fit", ["sample_weight"]):
+        return estimator.fit(X, y, sample_weight=weights)
     with config_context(enable_metadata_routing=False):
         return estimator.fit(X, y, **{argument: weights})
 
 
-def _weights(given: Any, X: Any) -> Floats:
-    values = np.asarray(given, dtype=np.float64)
-    rows = groups.rows_of(X)
+def _weights(sample_weight: Any, X: Any) -> Floats:
+    """The weights of the rows as an array, checked."""
+    values = np.asarray(sample_weight, dtype=np.float64)
+    rows = frames.row_count(X)
     if values.shape != (rows,):
         raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
     if not np.isfinite(values).all() or (values < 0).any():

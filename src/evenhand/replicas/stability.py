@@ -300,8 +300,7 @@ def _measure(
 
 def _rows(data: Any, arguments: Mapping[str, Any], ensemble: Ensemble) -> Rows:
     source = MemorySource(data)
-    # Nothing is decided before the replicas were read; until then a 0 stands for it.
-    roles = reading.assign(source.names, **arguments, prediction=np.zeros(ensemble.people, dtype=np.int8))
+    roles = reading.assign(source.names, **arguments, needs=("groups",))
     lengths = {key.partition(":")[0]: len(column) for key, column in roles.arrays.items()}
     if source.data is not None and source.columns:
         lengths["data"] = len(source.data[next(iter(source.columns.values()))])
