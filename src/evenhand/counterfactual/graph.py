@@ -59,7 +59,9 @@ class Graph:
         problems = Problems()
         for name in names:
             if name not in self._parents:
-                problems.add(f"{what}={shorten(repr(name))} is not a node of the graph; {nearest(str(name), self.nodes)}")
+                problems.add(
+                    f"{what}={shorten(repr(name))} is not a node of the graph; {nearest(str(name), self.nodes)}"
+                )
         problems.raise_if_any(CallError)
 
     def dot(self) -> str:
