@@ -116,8 +116,7 @@ def draw(random: Any, kind: str, people: int, width: int, k: int, mode: str) -> 
     """Two groups that live in different regions, decided at random, by a rule, or in between."""
     import numpy as np
 
-    from evenhand.individual import neighbours
-    from evenhand.individual import shares as figures
+    from evenhand.individual import neighbours, shares
     from evenhand.individual.cohort import SPARE
     from evenhand.individual.distances import Points
     from evenhand.individual.pairs import KNearest, Within
@@ -131,12 +130,12 @@ def draw(random: Any, kind: str, people: int, width: int, k: int, mode: str) -> 
         "between": 1 / (1 + np.exp(-2 * X[:, 1] - group)),
     }[mode]
     points = Points(X)
-    similar = Within(points, 1.0) if k == 0 else KNearest(neighbours.find(points, k + SPARE), k)
+    similar = Within(points, 1.0) if k == 0 else KNearest(neighbours.nearest_people(points, k + SPARE), k)
     if kind == "consistency":
         decided = (random.random(people) < chance).astype(float)
-        return [figures.consistency(similar, decided, group, 2, include_self=False, most=0).figures]
+        return [shares.consistency(similar, decided, group, 2, include_self=False, most=0).figures]
     score = np.clip(chance + random.normal(0, 0.1, people) * (1 + group), 0, 1)
-    found = figures.lipschitz(similar, score, group, 2, L=0.2, epsilon=0.1, most=0)
+    found = shares.lipschitz(similar, score, group, 2, L=0.2, epsilon=0.1, most=0)
     return [found.within, found.violating]
 
 

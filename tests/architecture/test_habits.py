@@ -86,6 +86,7 @@ TESTED_IN = {
     "cli.audit": "cli/test_cli.py",
     "cli.mitigate": "mitigate/test_comparison.py",
     "cli.replicate": "cli/test_stability.py",
+    "core.frames": "sources/test_memory.py",
     "core.records": "report/test_load.py",
     "core.results": "verdicts/test_finding.py",
     "counterfactual.columns": "counterfactual/test_fairness.py",

@@ -50,7 +50,6 @@ ALLOWED = {
     ("audits.audit.Audit._repr_html_", "report.page"),
     ("audits.diff.Changes.__str__", "report.text.diff"),
     ("audits.trend.Trend.__str__", "report.text.trend"),
-    ("audits.scorer.scorer", "mitigate.scorers"),
     ("mitigate.thresholds.rules.Thresholds.explain", "report.text.thresholds"),
     ("mitigate.comparison.Comparison.__str__", "report.text.comparison"),
     ("mitigate.comparison.Comparison.plot", "plots"),

@@ -162,7 +162,7 @@ ERRORS = {
     "no metric": (lambda: eh.scorer("demografic_parity"), "did you mean 'demographic_parity'"),
     "no function": (lambda: eh.scorer(max), "pass a name, or what eh.metric(...) returns"),
     "of individuals": (lambda: eh.scorer("consistency"), "is not a metric of predictions or scores"),
-    "a role": (lambda: eh.scorer("demographic_parity", label="y"), "finds label= by itself"),
+    "a role": (lambda: eh.scorer("demographic_parity", label="y"), "takes label= from the estimator"),
     "an argument": (lambda: eh.scorer("demographic_parity", treshold=1), "did you mean 'threshold'"),
     "a method": (lambda: eh.scorer("demographic_parity", response_method="guess"), "must be one of 'predict'"),
 }
@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_at_once(name):
 
 def test_groups_have_to_be_given(fitted):
     model, X, y = fitted
-    with pytest.raises(eh.CallError, match="the scorer was given no sensitive="):
+    with pytest.raises(eh.CallError, match="the scorer has no sensitive="):
         eh.scorer("demographic_parity")(model, X, y)
     with pytest.raises(eh.CallError, match="'grup' is not a column of X; did you mean 'group'"):
         eh.scorer("demographic_parity", sensitive="grup")(model, X, y)

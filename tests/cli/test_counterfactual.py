@@ -53,7 +53,7 @@ def test_a_trusted_model_passes_or_fails_by_what_it_uses(folder, capsys):
 def test_a_function_of_a_module_here(folder, capsys):
     assert call("--graph", "g.dot", "--prediction-function", "own_predictors:by_exam") == 1
     out = capsys.readouterr().out
-    assert "of the decisions would be others had they been" in out
+    assert "of the decisions would be different had they been" in out
     assert "counterfactual_fairness" in out
 
 

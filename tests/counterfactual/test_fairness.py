@@ -112,7 +112,7 @@ def test_the_share_of_decisions_that_flip():
     flips = np.mean((rows["exam"] + 4.0 >= 0)[rows["group"] == "b"] != (rows["exam"] >= 0)[rows["group"] == "b"])
     assert row_of(found, "flip_share", "b", "a").estimate.value == pytest.approx(flips)
     assert found.unit == "rate"
-    assert "% of the decisions would be others had they been" in found.interpretation
+    assert "% of the decisions would be different had they been" in found.interpretation
 
 
 def test_a_cutoff_judges_flips_and_shows_the_scores():
@@ -353,7 +353,7 @@ def test_a_mechanism_that_does_not_fit_is_told_of():
     assert any("not independent of the causes in x" in note for note in curved.notes)
     rows["x"] = (rows["group"] == "b") + rows["z"] + 0.5 * rng.normal(size=600)
     straight = counterfactual_fairness(column("x"), rows, "{group z} -> x", sensitive="group", **QUICK)
-    assert any("nothing in 600 rows speaks against" in note for note in straight.notes)
+    assert any("in 600 rows there is no evidence that the noise depends" in note for note in straight.notes)
     checks = next(panel for panel in straight.panels if panel.title == "Residual checks")
     assert checks.rows[0][0] == "x"
 
@@ -364,7 +364,7 @@ def test_a_common_cause_that_the_graph_lacks_shows_in_the_noises():
     rows = {"group": rng.choice(["a", "b"], 500)}
     rows["x"], rows["y"] = (hidden + rng.normal(size=500) + (rows["group"] == "b") for _ in range(2))
     found = counterfactual_fairness(column("x"), rows, "group -> {x y}", sensitive="group", **QUICK)
-    assert any("Noises go together" in note for note in found.notes)
+    assert any("Noises are correlated" in note for note in found.notes)
 
 
 def test_the_independence_test_keeps_its_level():
@@ -439,7 +439,7 @@ def test_the_baseline_is_the_largest_group_or_the_one_named():
 def test_what_cannot_be_split_is_refused():
     with pytest.raises(CallError, match="cannot be split: it and all"):
         decompose("group", people(), GRAPH, sensitive="group")
-    with pytest.raises(CallError, match="no node of the graph"):
+    with pytest.raises(CallError, match="not a node of the graph"):
         decompose("grades", people(), GRAPH, sensitive="group")
 
 
@@ -473,7 +473,7 @@ def test_the_flip_test_is_the_direct_part():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"sensitive": "grup"}, "no node of the graph; did you mean 'group'"),
+        ({"sensitive": "grup"}, "not a node of the graph; did you mean 'group'"),
         ({"sensitive": []}, "must name one attribute"),
         ({"sensitive": ["group", "group"]}, "each once"),
         ({"sensitive": "effort"}, "Cut it into bands first"),
@@ -488,7 +488,7 @@ def test_the_flip_test_is_the_direct_part():
         ({"predict": lambda t: np.full(len(t["exam"]), np.nan)}, "gave no number"),
         ({"predict": lambda t: np.asarray(["x"] * len(t["exam"])), "cutoff": 1.0}, "names of classes"),
         ({"reference": "z"}, "is not a group"),
-        ({"model": "group -> nothing"}, "'nothing' that is no column"),
+        ({"model": "group -> nothing"}, "'nothing' that is not a column"),
         ({"model": "group -> exam -> group"}, "cycle"),
         ({"data": "people.csv"}, "rows in memory"),
     ],

@@ -116,7 +116,7 @@ def test_one_factor_reproduces_a_covariance():
     ("change", "told"),
     [
         ({"level": 4}, "level=4 must be 1, 2 or 3"),
-        ({"sensitive": "grup"}, "no node of the graph"),
+        ({"sensitive": "grup"}, "not a node of the graph"),
         ({"outcome": "group"}, "is a sensitive attribute"),
         ({"sensitive": "grade", "outcome": "effort"}, "the outcome causes 'grade'"),
     ],

@@ -99,7 +99,7 @@ def test_given_pairs_are_compared_and_no_others():
     assert [float(row.estimate) for row in found.rows] == pytest.approx([2 / 3, 1 / 3, 0.75])
     decided = eh.consistency(X, prediction=[1, 1, 0, 0], pairs=[(0, 1), (1, 2)], scale="none")
     assert float(decided) == pytest.approx(1 - (0 + 0.5 + 1) / 3)
-    assert "1 of 4 people have nobody to be compared with, and no part in the figures." in decided.notes
+    assert "1 of 4 people have nobody to be compared with, and are left out of the figures." in decided.notes
 
 
 def test_consistency_within_a_radius():
@@ -241,7 +241,7 @@ def test_the_nearest_who_were_decided_differently():
 def test_no_pairs_are_shown_when_none_are_wanted():
     found = eh.consistency(people(50), prediction="decision", features="income", worst=0)
     assert found.panels == ()
-    with pytest.raises(CallError, match="shows no pairs: ask for some with worst=10"):
+    with pytest.raises(CallError, match="shows no pairs: request some with worst=10"):
         eh.worst_pairs(found)
 
 
@@ -374,7 +374,7 @@ def test_words_for_decisions():
         ({"pairs": "near"}, "must be pairs of row numbers"),
         ({"pairs": []}, "must be pairs of row numbers"),
         ({"scale": "minmax"}, "scale='minmax' is not known"),
-        ({"distance": "cosine"}, "distance='cosine' is not known and no function"),
+        ({"distance": "cosine"}, "distance='cosine' is neither known nor a function"),
         ({"distance": "learned"}, "distance='learned' needs label="),
         ({"missing_features": "fill"}, "missing_features='fill' is not known"),
         ({"neighbours": "fast"}, "neighbours='fast' is not known"),
@@ -410,8 +410,8 @@ def test_limits_are_numbers(name, value):
         ([[1.0], [2.0]], {"k": 5, "include_self": True}, "k=5 needs more than 4 people, and there are 2"),
         ({"x": []}, {}, "X has no rows"),
         ({}, {}, "X has no columns"),
-        ([[1.0], [1.0], [1.0]], {"k": 1}, "nothing tells people apart"),
-        ([[1.0], [2.0], [3.0]], {"k": 1, "prediction": [1, 0]}, "give one for each"),
+        ([[1.0], [1.0], [1.0]], {"k": 1}, "nobody can be told apart"),
+        ([[1.0], [2.0], [3.0]], {"k": 1, "prediction": [1, 0]}, "pass one for each"),
         ([[1.0], [2.0], [3.0]], {"k": 1, "id": ["a"]}, "id= has 1 values"),
         ([[math.nan], [math.nan]], {"k": 1, "missing_features": "drop"}, "nobody is left to compare"),
     ],

@@ -12,14 +12,14 @@ from scipy.spatial.distance import cdist
 import evenhand as eh
 from evenhand.errors import CallError, DataError
 from evenhand.individual import distances, metric_learning
-from evenhand.individual import points as scaling
+from evenhand.individual.points import to_points
 from evenhand.sources import features
 
 
 def apart(table, **options):
     """All distances between the people of a table, and what is said about them."""
     chosen = {name: options.pop(name) for name in ("features", "categorical", "apart", "na") if name in options}
-    made = scaling.points(features.read(features.as_table(table), **chosen), **options)
+    made = to_points(features.read(features.as_table(table), **chosen), **options)
     return cdist(made.points, made.points), made
 
 
@@ -118,12 +118,12 @@ def test_a_constant_column_says_nothing():
         {"x": [1.0, 2.0, 4.0], "same": [7.0, 7.0, 7.0], "word": ["a"] * 3, "noise": [0.3, 0.3, 0.1 + 0.2]}
     )
     assert found[0, 1] == pytest.approx(1 / np.std([1, 2, 4]))
-    assert made.notes == ("The same for everyone, so without a say in the distance: same, word, noise.",)
+    assert made.notes == ("The same for everyone, so not part of the distance: same, word, noise.",)
 
 
 @pytest.mark.parametrize("table", [{"x": [1.0, 1.0, 1.0]}, {"x": [np.nan] * 3}, {"job": ["a"] * 3}])
 def test_nothing_that_tells_people_apart_is_an_error(table):
-    with pytest.raises(DataError, match="nothing tells people apart"):
+    with pytest.raises(DataError, match="nobody can be told apart"):
         apart(table)
 
 
@@ -136,12 +136,12 @@ def test_a_column_that_is_there_or_missing_tells_people_apart():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": {"age": 1}}, "weights= names 'age', which is no feature"),
+        ({"weights": {"age": 1}}, "weights= names 'age', which is not a feature"),
         ({"weights": {"x": -1}}, "must be a number of at least 0"),
         ({"weights": {"x": np.nan}}, "must be a number of at least 0"),
         ({"weights": [1, 2, 3]}, "weights= must map features to numbers"),
         ({"weights": "x"}, "weights= must map features to numbers"),
-        ({"features": ["x", "nope"]}, "features= names 'nope', which is no column of X"),
+        ({"features": ["x", "nope"]}, "features= names 'nope', which is not a column of X"),
         ({"features": ["x", "x"]}, "features= names a column twice"),
         ({"features": []}, "there is no feature to compare people by"),
         ({"categorical": ["nope"]}, "categorical= names 'nope'"),
@@ -156,7 +156,7 @@ def test_wrong_columns_are_named(options, message):
     ("table", "message"),
     [
         ({"x": [1.0, np.inf]}, "feature 'x' holds an infinite value"),
-        ({"id": [f"p{i}" for i in range(1500)]}, "1,500 different values that are no numbers: an id"),
+        ({"id": [f"p{i}" for i in range(1500)]}, "1,500 different values that are not numbers: an id"),
         ({"x": [1.0, 2.0], "y": [1.0]}, "lengths differ"),
         ({f"c{i}": [f"{i}-{j}" for j in range(900)] for i in range(3)}, "have 2,700 levels in all"),
     ],
@@ -196,7 +196,7 @@ def test_a_function_sees_people_as_they_are_scaled():
     again = eh.consistency(cdist(X, X, "cityblock"), prediction=y, distance="precomputed")
     assert float(found) == float(again)
     assert found.settings["distance"] == "function"
-    assert "a function of the caller's" in " ".join(found.notes)
+    assert "the caller's function" in " ".join(found.notes)
     assert again.panels[0].columns == ("person", "other person", "distance", "decision", "other decision")
 
 
@@ -206,7 +206,7 @@ def test_a_function_sees_people_as_they_are_scaled():
         (lambda a, b: 1.0, r"returned shape \(\) for 4 and 4 people"),
         (lambda a, b: np.abs(a - b).sum(axis=1), "for a function f of two persons"),
         (lambda a, b: -cdist(a, b), "returned a negative distance"),
-        (lambda a, b: cdist(a, b) * np.nan, r"no number \(NaN\)"),
+        (lambda a, b: cdist(a, b) * np.nan, r"not a number \(NaN\)"),
         (lambda a: 1, "raised TypeError"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_matrix_of_distances_is_square(X):
         eh.consistency(X, prediction=[1, 0], distance="precomputed")
 
 
-@pytest.mark.parametrize(("value", "message"), [(-1.0, "negative"), (np.nan, "no number")])
+@pytest.mark.parametrize(("value", "message"), [(-1.0, "negative"), (np.nan, "not a number")])
 def test_a_matrix_holds_distances(value, message):
     matrix = cdist([[0.0], [1.0], [2.0]], [[0.0], [1.0], [2.0]])
     matrix[0, 2] = value
@@ -297,7 +297,7 @@ def test_a_label_of_many_numbers_is_cut():
     ("label", "message"),
     [
         (["a"] * 6, "at least two values"),
-        ([f"w{i}" for i in range(30)], "30 values: a distance is learned from 20"),
+        ([f"w{i}" for i in range(30)], "30 values: a distance is learned from at most 20"),
     ],
 )
 def test_labels_that_nothing_can_be_learned_from(label, message):

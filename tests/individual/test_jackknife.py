@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.individual import jackknife, neighbours, shares
 from evenhand.individual.distances import Points
-from evenhand.individual.pairs import Given, KNearest, Within
+from evenhand.individual.pairs import KNearest, NamedPairs, Within
 from evenhand.inference import simultaneous
 
 
@@ -50,7 +50,7 @@ def test_independent_pairs_have_the_error_of_a_share():
     score = np.zeros(2 * pairs)
     score[1::2] = np.where(alike, 0.0, 1.0)
     one = np.arange(0, 2 * pairs, 2)
-    similar = Given(Points(np.arange(2.0 * pairs)[:, None]), one, one + 1)
+    similar = NamedPairs(Points(np.arange(2.0 * pairs)[:, None]), one, one + 1)
     codes = np.zeros(2 * pairs, dtype=np.int64)
     found = shares.lipschitz(similar, score, codes, 1, L=1, epsilon=0.5, most=0).within
     p = alike.mean()
@@ -64,7 +64,7 @@ def test_neighbours_that_are_pairs_have_about_the_error_of_a_share():
     random = np.random.default_rng(2)
     x = np.repeat(np.arange(pairs) * 10.0, 2) + np.tile([0.0, 1.0], pairs)
     y = random.integers(0, 2, 2 * pairs).astype(float)
-    similar = KNearest(neighbours.find(Points(x[:, None]), 6), 1)
+    similar = KNearest(neighbours.nearest_people(Points(x[:, None]), 6), 1)
     found = shares.consistency(similar, y, np.zeros(2 * pairs, dtype=np.int64), 1, include_self=False, most=0).figures
     p = float((y[::2] != y[1::2]).mean())
     assert found.values[-1] == pytest.approx(1 - p)

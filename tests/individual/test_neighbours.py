@@ -41,7 +41,7 @@ def check(found: neighbours.Nearest, points: np.ndarray, k: int) -> None:
 def test_exact_neighbours_are_those_of_scikit_learn(people, width):
     points = np.random.default_rng(width).normal(size=(people, width))
     k = min(6, people - 1)
-    found = neighbours.find(Points(points), k)
+    found = neighbours.nearest_people(Points(points), k)
     distance, order = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points).kneighbors(points)
     np.testing.assert_array_equal(found.index, order[:, 1:])
     np.testing.assert_allclose(found.distance, distance[:, 1:], rtol=1e-7)
@@ -55,13 +55,13 @@ def test_rounding_in_blocks_never_costs_a_neighbour(outliers):
     centres = random.normal(size=(25, 12))
     points = centres[random.integers(0, 25, 2500)] + 1e-7 * random.normal(size=(2500, 12))
     points[::100] += outliers
-    check(neighbours.find(Points(points), 5), points, 5)
+    check(neighbours.nearest_people(Points(points), 5), points, 5)
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 10])
 def test_people_who_are_the_same_are_spread_over_each_other(levels):
     points = np.random.default_rng(2).integers(0, levels, size=(300, 3)).astype(float)
-    found = neighbours.find(Points(points), 5)
+    found = neighbours.nearest_people(Points(points), 5)
     check(found, points, 5)
     chosen = np.bincount(found.index.ravel(), minlength=300)
     assert chosen.max() <= 60  # by the order of rows the first would be everyone's neighbours
@@ -91,14 +91,14 @@ def test_rows_with_one_hash_are_still_told_apart(monkeypatch):
 def test_any_points_with_ties(rows, k, seed):
     points = np.array(rows, dtype=float)
     k = min(k, len(points) - 1)
-    check(neighbours.find(Points(points), k, random_state=seed), points, k)
+    check(neighbours.nearest_people(Points(points), k, random_state=seed), points, k)
 
 
 def test_a_seed_gives_the_same_neighbours():
     points = np.random.default_rng(3).integers(0, 2, size=(200, 3)).astype(float)
-    first, again = (neighbours.find(Points(points), 4, random_state=7) for _ in range(2))
+    first, again = (neighbours.nearest_people(Points(points), 4, random_state=7) for _ in range(2))
     np.testing.assert_array_equal(first.index, again.index)
-    other = neighbours.find(Points(points), 4, random_state=8)
+    other = neighbours.nearest_people(Points(points), 4, random_state=8)
     assert (first.index != other.index).any()
 
 
@@ -111,12 +111,12 @@ def test_some_rows_alone_are_what_they_are_among_all():
 
 def test_functions_and_matrices_find_the_same_as_points():
     points = np.random.default_rng(5).normal(size=(400, 4))
-    wanted = neighbours.find(Points(points), 5)
+    wanted = neighbours.nearest_people(Points(points), 5)
     for distances in (ByFunction(points, cdist), Precomputed(cdist(points, points), np.arange(400))):
-        found = neighbours.find(distances, 5)
+        found = neighbours.nearest_people(distances, 5)
         np.testing.assert_array_equal(found.index, wanted.index)
-        with pytest.raises(CallError, match="for the Euclidean distance"):
-            neighbours.find(distances, 5, method="approximate")
+        with pytest.raises(CallError, match="works with the Euclidean distance only"):
+            neighbours.nearest_people(distances, 5, method="approximate")
 
 
 def test_blocks_work_without_a_hold_on_the_threads_of_products(monkeypatch):
@@ -137,7 +137,7 @@ def test_what_goes_wrong_in_a_block_is_raised():
 def test_the_index_needs_faiss(monkeypatch):
     monkeypatch.setattr(approximate_search, "available", lambda: False)
     with pytest.raises(MissingDependencyError, match=r"pip install 'evenhand\[neighbours\]'"):
-        neighbours.find(Points(np.random.default_rng(0).normal(size=(50, 3))), 3, method="approximate")
+        neighbours.nearest_people(Points(np.random.default_rng(0).normal(size=(50, 3))), 3, method="approximate")
 
 
 def test_auto_takes_the_index_only_for_very_many(monkeypatch):
@@ -147,18 +147,18 @@ def test_auto_takes_the_index_only_for_very_many(monkeypatch):
     monkeypatch.setattr(
         approximate_search, "nearest", lambda *a: (called.append(1), (*exact_search.nearest(a[0], a[1]), 0.99))[1]
     )
-    assert neighbours.find(Points(points), 3).recall is None
+    assert neighbours.nearest_people(Points(points), 3).recall is None
     monkeypatch.setattr(neighbours, "_MOST_PRODUCTS", 1e5)
-    assert neighbours.find(Points(points), 3).recall == 0.99
-    assert neighbours.find(Points(points), 3, method="exact").recall is None
+    assert neighbours.nearest_people(Points(points), 3).recall == 0.99
+    assert neighbours.nearest_people(Points(points), 3, method="exact").recall is None
     assert len(called) == 1
 
 
 def test_the_index_finds_nearly_all_and_says_how_many():
     require("faiss", importlib.util.find_spec("faiss") is not None, "pip install 'evenhand[neighbours]'")
     points = np.random.default_rng(8).normal(size=(4000, 12))
-    found = neighbours.find(Points(points), 5, method="approximate")
-    exact = neighbours.find(Points(points), 5)
+    found = neighbours.nearest_people(Points(points), 5, method="approximate")
+    exact = neighbours.nearest_people(Points(points), 5)
     recall = np.mean(found.distance <= exact.distance[:, -1:] * (1 + 1e-9))
     assert found.recall >= 0.95
     assert recall == pytest.approx(found.recall, abs=0.03)
@@ -171,4 +171,4 @@ def test_the_index_finds_nearly_all_and_says_how_many():
 def test_the_index_sees_to_people_who_are_the_same():
     require("faiss", importlib.util.find_spec("faiss") is not None, "pip install 'evenhand[neighbours]'")
     points = np.random.default_rng(9).integers(0, 3, size=(500, 4)).astype(float)
-    check(neighbours.find(Points(points), 5, method="approximate"), points, 5)
+    check(neighbours.nearest_people(Points(points), 5, method="approximate"), points, 5)

@@ -132,7 +132,7 @@ def test_columns_of_x_metrics_by_ratio_and_splitters():
     [
         (([], X, Y, RACE), "no estimators"),
         (([PLAIN, LogisticRegression(C=2)], X, Y, RACE), "of the same kind"),
-        (({"x": LogisticRegression}, X, Y, RACE), "'x' is no classifier"),
+        (({"x": LogisticRegression}, X, Y, RACE), "'x' is not a classifier"),
         (([PLAIN], X, np.arange(600) % 3, RACE), "3 classes"),
         (([Ridge()], X, Y, RACE), "predicts classes that y does not have"),
         (([PLAIN], X, Y, RACE, "demographic_partiy"), "did you mean"),

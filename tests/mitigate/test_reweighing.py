@@ -75,7 +75,7 @@ def test_weights_of_the_rows_are_counted_and_multiplied():
 
 
 def test_an_empty_combination_is_named_and_has_no_weight():
-    with pytest.warns(UserWarning, match="nobody is in 'b' with class 1: no weight can even that out"):
+    with pytest.warns(UserWarning, match="nobody is in 'b' with class 1: weights cannot even that out"):
         found = Reweigher().fit(np.zeros((4, 1)), [1, 0, 0, 0], sensitive=list("aabb"))
     assert found.empty_ == (("b", 1),)
     assert np.isnan(found.weights_["b", 1])
@@ -91,16 +91,22 @@ def test_a_combination_of_rows_that_weigh_nothing_is_empty():
 
 
 def test_without_an_attribute_nothing_changes_and_that_is_said():
-    with pytest.warns(UserWarning, match="was given no sensitive="):
+    with pytest.warns(UserWarning, match="has no sensitive="):
         found = Reweigher().fit(X10, Y10)
     assert found.sample_weights().tolist() == [1.0] * 10
 
 
-@pytest.mark.parametrize("code", ["import evenhand.mitigate", "import evenhand; evenhand.scorer('demographic_parity')"])
-def test_without_scikit_learn_the_line_to_type_is_said(code):
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("import evenhand.mitigate", "mitigation"),
+        ("import evenhand; evenhand.scorer('demographic_parity')", "a scorer"),
+    ],
+)
+def test_without_scikit_learn_the_line_to_type_is_said(code, what):
     absent = f"import sys; sys.modules['sklearn'] = None; {code}"
     done = subprocess.run([sys.executable, "-c", absent], capture_output=True, text=True, check=False)
-    assert "MissingDependencyError: mitigation needs scikit-learn" in done.stderr
+    assert f"MissingDependencyError: {what} needs scikit-learn" in done.stderr
     assert "pip install 'evenhand[ml]'" in done.stderr
 
 
@@ -145,13 +151,13 @@ ERRORS = {
     ),
     "no weights": (
         lambda: Reweighed(KNeighborsClassifier(), sensitive="x0").fit(X10, Y10),
-        "KNeighborsClassifier takes no sample_weight",
+        "KNeighborsClassifier does not take sample_weight",
     ),
     "no weights in a pipeline": (
         lambda: Reweighed(make_pipeline(StandardScaler(), KNeighborsClassifier()), sensitive="x0").fit(X10, Y10),
-        "KNeighborsClassifier takes no sample_weight",
+        "KNeighborsClassifier does not take sample_weight",
     ),
-    "a class": (lambda: Reweighed(LogisticRegression, sensitive="x0").fit(X10, Y10), "is no classifier"),
+    "a class": (lambda: Reweighed(LogisticRegression, sensitive="x0").fit(X10, Y10), "is not a classifier"),
     "nothing to drop": (lambda: Reweighed(LogisticRegression(), drop=True).fit(X10, Y10), "drop=True needs sensitive="),
 }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evenhand.audits.functions import MetricFunction
-    from evenhand.mitigate.scorers import MetricScorer
+    from evenhand.audits.metric_scorer import MetricScorer
 
 
 def scorer(
@@ -26,7 +26,7 @@ def scorer(
     >>> gap(LogisticRegression().fit(X, y), X, y)
     0.0
     """
-    from evenhand.mitigate.scorers import MetricScorer, check
+    from evenhand.audits.metric_scorer import MetricScorer, check
 
     check(metric, response_method, arguments)
     return MetricScorer(metric, sensitive, response_method, arguments or None)

@@ -16,7 +16,7 @@ from evenhand.cli.output import check, made_here, output_option, show
 from evenhand.cli.values import paths, reference
 from evenhand.core import frames
 from evenhand.core.results import Finding
-from evenhand.counterfactual.columns import chosen, text_numbers
+from evenhand.counterfactual.columns import select_features, text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
@@ -165,7 +165,7 @@ def _trusted(path: Path) -> Any:
 def _cube(predict: Any, table: Any, given: dict[str, Any]) -> Cube:
     """Counts of the same people, so that what was found can be saved as an audit."""
     features = _features(given) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
-    found = np.asarray(predict(table if features is None else chosen(table, [str(name) for name in features])))
+    found = np.asarray(predict(table if features is None else select_features(table, [str(name) for name in features])))
     found = found[:, -1] if found.ndim == 2 else found
     sensitive = list(given["sensitive"])
     if found.dtype.kind in "biuf" and given["cutoff"] is not None:

@@ -1,4 +1,4 @@
-"""Changes: how far predictions move when people are moved to another group, and how sure that is.
+"""How far predictions change when people are moved to another group, with intervals.
 
 For every pair of groups (a → b): the predictions of people of a, less what they would be had these people been in b.
 The mean size of that change is judged, not the mean change, in which ups and downs cancel.
@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
-from evenhand.counterfactual import columns as tables
-from evenhand.counterfactual.columns import Columns
+from evenhand.counterfactual.columns import take_rows, with_columns
 from evenhand.counterfactual.groups import People
-from evenhand.counterfactual.model import Learned, settled, take, uniforms
+from evenhand.counterfactual.model import FittedModel, set_to, take_columns, uniforms
 from evenhand.counterfactual.predictor import Answers, Kind, Predictor
 from evenhand.inference import critical
+from evenhand.sources.features import Columns
 
 MOST_CELLS = 50_000_000  # changes kept at once
 MOST_REFITTED = 5_000  # people on whom each refit is tried
-_LEAST_OF_A_GROUP = 200
-_ROUNDING = 1e-12  # of the largest prediction: a smaller change is none
+_SMALLEST_SAMPLE = 200  # people of a group, where it has as many
+_ROUNDING = 1e-12  # of the largest prediction: a smaller change is rounding
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Whom a model is asked about: the caller's table, its columns in the graph, and the groups."""
+    """What is audited: the caller's table, its columns in the graph, the groups, and the predictor."""
 
     table: Any
     rows: Columns
@@ -40,37 +40,37 @@ class Subject:
     def acted(self) -> list[Any]:
         """The table with the attributes set to each group, and nothing else changed."""
         return [
-            tables.replaced(self.table, {name: self.rows[name].filled(value) for name, value in values.items()})
+            with_columns(self.table, {name: self.rows[name].filled(value) for name, value in values.items()})
             for values in self.people.values
         ]
 
     def some(self, most: int) -> tuple[Subject, Ints]:
-        """At most so many people, of each group in proportion but not too few; and their places."""
+        """A sample of about `most` people, of each group in proportion but not too few; and their row numbers."""
         sizes, total = self.people.sizes, len(self.people.codes)
         if total <= most:
             return self, np.arange(total)
         rng = np.random.default_rng(0)
         kept = []
         for group, size in enumerate(sizes):
-            share = min(int(size), max(int(most * size / total), _LEAST_OF_A_GROUP))
+            share = min(int(size), max(int(most * size / total), _SMALLEST_SAMPLE))
             kept.append(rng.choice(self.people.rows(group), share, replace=False))
         places = np.sort(np.concatenate(kept))
         people = People(self.people.attributes, self.people.names, self.people.values, self.people.codes[places])
-        return Subject(tables.rows_of(self.table, places), take(self.rows, places), people, self.predictor), places
+        return Subject(take_rows(self.table, places), take_columns(self.rows, places), people, self.predictor), places
 
 
 @dataclass(frozen=True)
 class World:
     """How people are moved: by a causal model, or (None) by changing the attribute's column alone."""
 
-    learned: Learned | None
+    learned: FittedModel | None
     draws: int = 1
     random_state: int = 0
 
     def moved(
         self, subject: Subject, draw: int, shifts: Mapping[int, Mapping[str, float]] | None = None
     ) -> list[Columns]:
-        """What follows for each group that all people are moved to, beside the attributes; `shifts` by that group."""
+        """For each group, the columns that change when everyone is moved to it; `shifts` of noises by that group."""
         rows, people = subject.rows, subject.people
         if self.learned is None:
             return [{} for _ in people.values]
@@ -79,17 +79,17 @@ class World:
         abduced = self.learned.abduced(rows, nodes, noise)
         found = []
         for target, values in enumerate(people.values):
-            do = {name: settled(rows, self.learned, name, value) for name, value in values.items()}
+            do = {name: set_to(rows, self.learned, name, value) for name, value in values.items()}
             changed = abduced.under(do, None if shifts is None else shifts.get(target))
             found.append({name: column for name, column in changed.items() if name not in do})
         return found
 
 
 @dataclass(frozen=True)
-class Changes:
-    """`apart[target, draw, row]`: a person's prediction in the target group, less their own.
+class PredictionChanges:
+    """How predictions change: `apart[target, draw, row]` is a person's prediction in the target group minus their own.
 
-    `scores[target, row]` is the same of the number behind a decision, where a cutoff decides.
+    `scores[target, row]` is the same for the number behind a decision, where a cutoff decides.
     """
 
     people: People
@@ -126,15 +126,15 @@ class Changes:
         inside = self.apart[target][:, self.people.codes == group]
         return float(inside.reshape(-1)[np.abs(inside).argmax()])
 
-    def of(self, group: int, target: int) -> Floats:
-        """All changes of one pair."""
+    def of_pair(self, group: int, target: int) -> Floats:
+        """The changes of all people of one group when they are moved to another."""
         return np.asarray(self.apart[target][:, self.people.codes == group].reshape(-1))
 
-    def distance(self, other: Changes) -> Floats:
-        """How far the changes of the same people lie apart on average, [groups, targets].
+    def distance(self, other: PredictionChanges) -> Floats:
+        """The mean difference between the changes of the same people, [groups, targets].
 
-        No mean size of theirs can differ by more: this is what makes it a margin for `size`, also around 0, where a
-        size itself is biased because it cannot be negative.
+        The mean sizes cannot differ by more, so that it is a margin for `size`, also around 0, where `size` itself is
+        biased because it cannot be negative.
         """
         return self._by_pair(np.abs(self.apart - other.apart).mean(axis=1))
 
@@ -146,8 +146,10 @@ class Changes:
         return found
 
 
-def measure(subject: Subject, world: World, shifts: Mapping[int, Mapping[str, float]] | None = None) -> Changes:
-    """Move everyone to every group and see what is predicted."""
+def measure(
+    subject: Subject, world: World, shifts: Mapping[int, Mapping[str, float]] | None = None
+) -> PredictionChanges:
+    """Move everyone to every group and compare the predictions with those before."""
     before = subject.predictor.answers(subject.table)
     kind: Kind = before.kind
     apart = np.empty((len(subject.people.names), world.draws, len(before.values)))
@@ -155,18 +157,18 @@ def measure(subject: Subject, world: World, shifts: Mapping[int, Mapping[str, fl
     scores = None if before.scores is None else np.zeros((len(apart), len(before.values)))
     for draw in range(world.draws):
         for target, columns in enumerate(world.moved(subject, draw, shifts)):
-            after = subject.predictor.answers(tables.replaced(subject.acted[target], columns))
+            after = subject.predictor.answers(with_columns(subject.acted[target], columns))
             kind = after.kind if kind == "decision" else kind
             change = after.minus(before)
             apart[target, draw] = np.where(np.abs(change) <= rounding, 0.0, change)
             if scores is not None and after.scores is not None and before.scores is not None:
                 scores[target] += (after.scores - before.scores) / world.draws
-    return Changes(subject.people, before, apart, kind, scores)
+    return PredictionChanges(subject.people, before, apart, kind, scores)
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The interval of each pair, [groups, targets]: `low`, `high` hold for all pairs at once; `far` for one alone."""
+    """The interval of each pair, [groups, targets]: `low` and `high` for all pairs at once, `far` for one pair."""
 
     low: Floats
     high: Floats
@@ -174,10 +176,10 @@ class Ends:
     p_value: float | None
 
 
-def ends(changes: Changes, distances: Floats | None, learned_from: Ints, confidence: float) -> Ends:
-    """Margins from refits, `distances[refit, group, target]`, and from the sampling of people, joined.
+def ends(changes: PredictionChanges, distances: Floats | None, learned_from: Ints, confidence: float) -> Ends:
+    """Intervals from refits, `distances[refit, group, target]`, and from the sampling of people, combined.
 
-    `learned_from` is how many rows of each group the mechanisms were learned from.
+    `learned_from` is how many rows of each group the mechanisms were fitted to.
     """
     pairs, size, error = len(changes.people.pairs), changes.size, changes.error
     near, far = critical.sidak(pairs, confidence) * error, critical.sidak(1, confidence) * error
@@ -186,9 +188,11 @@ def ends(changes: Changes, distances: Floats | None, learned_from: Ints, confide
         spread = np.sqrt((distances**2).mean(axis=0))
         scaled = _scaled(distances, spread)
         largest = np.nanmax(scaled, axis=(1, 2))
-        # What one pair alone reaches is told by all pairs, or the noisiest of few refits would speak for them.
-        alone = _reached(scaled[:, ~np.isnan(scaled[0])], confidence)
-        near = np.hypot(near, _widened(spread * _reached(largest, confidence), learned_from, confidence ** (1 / pairs)))
+        # The quantile for one pair is taken over all pairs: over one alone it would depend on the noisiest refits.
+        alone = _quantile(scaled[:, ~np.isnan(scaled[0])], confidence)
+        near = np.hypot(
+            near, _widened(spread * _quantile(largest, confidence), learned_from, confidence ** (1 / pairs))
+        )
         far = np.hypot(far, _widened(spread * alone, learned_from, confidence))
         observed = float(np.nanmax(_scaled(size[None], spread)))
         if np.isfinite(observed) and observed > 0:
@@ -198,20 +202,20 @@ def ends(changes: Changes, distances: Floats | None, learned_from: Ints, confide
 
 
 def _scaled(distances: Floats, spread: Floats) -> Floats:
-    """Distances in units of each pair's spread; infinite where that has none, NaN from a group to itself."""
+    """Distances in units of each pair's spread; infinite where the spread is 0, NaN from a group to itself."""
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(distances > 0, distances / spread, 0.0)
     return np.where(np.isnan(distances), np.nan, scaled)
 
 
-def _reached(scaled: Floats, confidence: float) -> float:
-    """What refits stay below so often, [refits, ...]; of few somewhat more, as they may have missed the worst."""
+def _quantile(scaled: Floats, confidence: float) -> float:
+    """The `confidence` quantile over refits, [refits, ...], widened by 1 + 1/n when there are few."""
     share = min(confidence * (1 + 1 / len(scaled)), 1.0)
     return float(np.quantile(scaled, share, method="inverted_cdf"))
 
 
 def _widened(margins: Floats, sizes: Ints, confidence: float) -> Floats:
-    """Wider for few people, because resampling these shows too little of what they could be."""
+    """Margins made wider for small groups, because resampling few people understates their variation."""
     from scipy.special import ndtri, stdtrit
 
     few = np.minimum(sizes[:, None], sizes[None, :]).astype(np.float64)

@@ -1,11 +1,10 @@
-"""How strong an unobserved common cause must be to change what was found.
+"""How strong an unobserved common cause must be to change the verdict.
 
-Suppose something unseen causes both the attribute and what the attribute causes directly (its children in the graph).
-Then part of a difference between groups that the model takes for an effect is none. Let that part be t standard
-deviations of each child's noise, in the direction that matters most, for every pair of groups alike: `tipping` finds
-the least t at which the verdict would be another. As in Cinelli and Hazlett (2020), t is also told as the share of the
-remaining variance, of the attribute and of each child, that the unseen cause would have to explain (the robustness
-value).
+Suppose something unobserved causes both the attribute and its children in the graph. Then part of the difference
+between groups that the model takes for an effect is not one. Let that part be t standard deviations of each child's
+noise, in the direction that matters most, for every pair of groups alike: `tipping` finds the smallest t at which the
+verdict would change. As in Cinelli and Hazlett (2020), t is also expressed as the share of the remaining variance, of
+the attribute and of each child, that the unobserved cause would have to explain (the robustness value).
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.counterfactual import columns as tables
-from evenhand.counterfactual.changes import Changes, Subject, World
-from evenhand.counterfactual.model import Learned, settled, take, uniforms
+from evenhand.counterfactual.changes import PredictionChanges, Subject, World
+from evenhand.counterfactual.columns import take_rows, with_columns
+from evenhand.counterfactual.model import FittedModel, set_to, take_columns, uniforms
 from evenhand.errors import shorten
 
 STRONGEST, _STEPS, _MOST_TRIED = 5.0, 14, 500
@@ -27,10 +26,10 @@ STRONGEST, _STEPS, _MOST_TRIED = 5.0, 14, 500
 
 @dataclass(frozen=True)
 class Tipping:
-    """The least strength that changes the verdict, in standard deviations of noise; infinite where none does.
+    """The smallest strength that changes the verdict, in standard deviations of noise; infinite where none does.
 
     `robustness` is the same as a share of variance; `observed` is how far the attribute itself moves its children at
-    most, in the same units, to compare with.
+    most, in the same units, for comparison.
     """
 
     strength: float
@@ -48,29 +47,29 @@ class _Trial:
     def __init__(self, subject: Subject, world: World, spreads: Mapping[str, float], group: int, target: int) -> None:
         self.spreads, self.group, self.target = spreads, group, target
         chosen = subject.people.rows(group)[:_MOST_TRIED]
-        self.table, self.answers = tables.rows_of(subject.table, chosen), subject.predictor.answers
+        self.table, self.answers = take_rows(subject.table, chosen), subject.predictor.answers
         self.before = self.answers(self.table)
-        rows, learned = take(subject.rows, chosen), world.learned
+        rows, learned = take_columns(subject.rows, chosen), world.learned
         assert learned is not None  # noqa: S101 - `tipping` asks for one
         nodes = learned.graph.descendants(subject.people.attributes)
         values = subject.people.values[target].items()
-        self.do = {name: settled(rows, learned, name, value) for name, value in values}
-        self.acted = tables.replaced(self.table, self.do)
+        self.do = {name: set_to(rows, learned, name, value) for name, value in values}
+        self.acted = with_columns(self.table, self.do)
         noises = (uniforms(learned, nodes, rows, world.random_state, draw) for draw in range(world.draws))
         self.worlds = [learned.abduced(rows, nodes, noise) for noise in noises]
         self.signs, self.extra = dict.fromkeys(spreads, 0.0), 0.0
 
     def size(self, strength: float, signs: Mapping[str, float] | None = None) -> float:
-        """The mean size of the change under a confounder of that strength."""
+        """The mean size of the change with a confounder of that strength."""
         turned = self.signs if signs is None else signs
         shifts = {name: turned[name] * strength * spread for name, spread in self.spreads.items()}
         changed = [world.under(self.do, shifts) for world in self.worlds]
         followed = [{name: each[name] for name in each if name not in self.do} for each in changed]
-        after = [self.answers(tables.replaced(self.acted, columns)) for columns in followed]
+        after = [self.answers(with_columns(self.acted, columns)) for columns in followed]
         return float(np.mean([np.abs(each.minus(self.before)).mean() for each in after]))
 
     def aimed(self, *, up: bool) -> _Trial:
-        """With the signs that change it most: each child is tried by itself."""
+        """The trial with the sign of each child's shift that raises (or lowers) the size most, tried one by one."""
         none = dict.fromkeys(self.spreads, 0.0)
         for name in self.spreads:
             tries = {sign: self.size(0.1, {**none, name: sign}) for sign in (1.0, -1.0)}
@@ -78,17 +77,17 @@ class _Trial:
         return self
 
     def beyond(self, strength: float, threshold: float) -> bool:
-        """Is the end of the interval that counts above the threshold?"""
+        """Is the end of the interval that decides above the threshold?"""
         return self.size(strength) + self.extra > threshold
 
     def rising(self, threshold: float) -> float:
-        """The least strength that lifts it above the threshold."""
+        """The smallest strength at which the size is above the threshold; infinite if there is none."""
         if not self.beyond(STRONGEST, threshold):
             return math.inf
         return _crossing(lambda strength: self.beyond(strength, threshold), 0.0, STRONGEST)
 
     def falling(self, threshold: float) -> float:
-        """The least strength that brings it within: it falls until the confounder explains it all, then rises."""
+        """The smallest strength at which the size is within the threshold: the size falls first, then rises."""
         bottom = _lowest(self.size, 0.0, STRONGEST)
         if self.beyond(bottom, threshold):
             return math.inf
@@ -96,9 +95,14 @@ class _Trial:
 
 
 def tipping(
-    subject: Subject, world: World, changes: Changes, margins: tuple[Floats, Floats], threshold: float, verdict: str
+    subject: Subject,
+    world: World,
+    changes: PredictionChanges,
+    margins: tuple[Floats, Floats],
+    threshold: float,
+    verdict: str,
 ) -> Tipping | None:
-    """How strong a confounder must be for another verdict; None where the verdict is open, or nothing was estimated.
+    """How strong a confounder must be to change the verdict; None where it is inconclusive or nothing was estimated.
 
     `margins` are how far below and above its value each pair's interval reaches, [groups, targets].
     """
@@ -145,9 +149,9 @@ def _observed(subject: Subject, world: World, spreads: Mapping[str, float]) -> f
 
 
 def robustness(strength: float, share: float) -> float:
-    """The share of variance that a confounder must explain on both sides to shift a child by so many deviations.
+    """The share of variance that a confounder must explain on both sides to shift a child by `strength` deviations.
 
-    With a group of that share of the people, the attribute varies by √(share (1 − share)).
+    `share` is the share of the people in one group: the attribute varies by √(share (1 − share)).
 
     >>> round(robustness(1.0, 0.5), 3)
     0.39
@@ -158,20 +162,20 @@ def robustness(strength: float, share: float) -> float:
     return 0.5 * (math.sqrt(f**4 + 4 * f**2) - f**2)
 
 
-def _children(learned: Learned, attributes: tuple[str, ...]) -> list[str]:
+def _children(learned: FittedModel, attributes: tuple[str, ...]) -> list[str]:
     children = dict.fromkeys(child for name in attributes for child in learned.graph.children(name))
     return [child for child in children if child not in attributes]
 
 
-def _spreads(learned: Learned, subject: Subject, children: list[str]) -> dict[str, float]:
-    """The standard deviation of each child's noise, where it has a unit to be shifted by."""
+def _spreads(learned: FittedModel, subject: Subject, children: list[str]) -> dict[str, float]:
+    """The standard deviation of each child's noise; children without additive noise are left out."""
     states = learned.abduced(subject.rows, children).states
     found = {name: state.residual for name, state in states.items() if state.residual is not None}
     return {name: float(noise.std()) for name, noise in found.items() if noise.std() > 0}
 
 
 def _crossing(beyond: Callable[[float], bool], low: float, high: float) -> float:
-    """Where a condition that differs at both ends changes."""
+    """The point between low and high at which a condition changes, by bisection."""
     start = beyond(low)
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -180,7 +184,7 @@ def _crossing(beyond: Callable[[float], bool], low: float, high: float) -> float
 
 
 def _lowest(size: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that falls and then rises is least, by golden sections."""
+    """The minimum of a function that falls and then rises, by golden sections."""
     golden = (math.sqrt(5) - 1) / 2
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = size(left), size(right)
@@ -197,7 +201,7 @@ def _lowest(size: Callable[[float], float], low: float, high: float) -> float:
 
 
 def sentence(found: Tipping) -> str:
-    """What it would take, in words."""
+    """The strength of the confounder in words."""
     names = ", ".join(shorten(name) for name in found.children)
     if math.isinf(found.strength):
         return (
@@ -205,7 +209,7 @@ def sentence(found: Tipping) -> str:
             "their noise, would change the verdict."
         )
     return (
-        f"An unobserved common cause of the attribute and of {names} would change the verdict if it made up a "
+        f"An unobserved common cause of the attribute and of {names} would change the verdict if it accounted for a "
         f"difference of {found.strength:.2g} standard deviations of their noise (explaining "
         f"{100 * found.robustness:.2g} % of the variance left on both sides); the attribute itself is estimated to "
         f"move them by up to {found.observed:.2g}."

@@ -1,11 +1,11 @@
-"""Where an observed gap comes from: the direct, the indirect and the spurious part.
+"""The parts of an observed gap: direct, indirect and spurious.
 
 After Zhang and Bareinboim (2018) and Plečko and Bareinboim (2022). Between a group a and the baseline b, with f the
 prediction, the gap E[f | b] − E[f | a] is the sum of
 
-    direct    E[f(b, W_a) − f(a, W_a) | a]      the attribute's own column is set to b, all else stays
-    indirect  E[f(b, W_b) − f(b, W_a) | a]      then what the attribute causes follows
-    spurious  E[f | b] − E[f(b, W_b) | a]       what is left: the groups differ for other reasons
+    direct    E[f(b, W_a) − f(a, W_a) | a]      only the attribute's own column is set to b
+    indirect  E[f(b, W_b) − f(b, W_a) | a]      then the effects of the attribute change too
+    spurious  E[f | b] − E[f(b, W_b) | a]       the rest: the groups differ for other reasons
 
 for people of a. Every part is computed person by person from the model, so that it holds for any mechanism and any f;
 in a linear model the parts are the sums of products of coefficients along the paths.
@@ -21,11 +21,11 @@ import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Group, Panel, spell
-from evenhand.counterfactual import columns as tables
 from evenhand.counterfactual.changes import Subject, World
-from evenhand.counterfactual.columns import Columns
+from evenhand.counterfactual.columns import with_columns
 from evenhand.counterfactual.groups import People
-from evenhand.counterfactual.model import Learned, settled
+from evenhand.counterfactual.model import FittedModel, set_to
+from evenhand.sources.features import Columns
 
 PARTS = ("gap", "direct", "indirect", "spurious")
 TITLE = "Where the gap comes from"
@@ -33,7 +33,7 @@ TITLE = "Where the gap comes from"
 
 @dataclass(frozen=True)
 class GapSplit:
-    """The gap from one group to the baseline, and its parts; they sum to it."""
+    """The gap from one group to the baseline, and its parts, which sum to the gap."""
 
     group: Group
     baseline: Group
@@ -51,24 +51,24 @@ class GapSplit:
 
 @dataclass(frozen=True)
 class Views:
-    """Predictions: as they are, with the attribute's own column at the baseline, and with people moved to it whole."""
+    """Predictions as they are, with only the attribute's column set to the baseline, and with its effects too."""
 
     before: Floats
     flipped: Floats
     moved: Floats
 
 
-def of_predictor(subject: Subject, world: World, baseline: int) -> Views:
-    """What a predictor says of everyone in the three views."""
+def predictor_views(subject: Subject, world: World, baseline: int) -> Views:
+    """The three views of a predictor's predictions."""
     answers, acted = subject.predictor.answers, subject.acted[baseline]
     flipped = answers(acted).values
-    each = [answers(tables.replaced(acted, world.moved(subject, draw)[baseline])).values for draw in range(world.draws)]
+    each = [answers(with_columns(acted, world.moved(subject, draw)[baseline])).values for draw in range(world.draws)]
     return Views(answers(subject.table).values, flipped, np.mean(each, axis=0))
 
 
-def of_node(learned: Learned, rows: Columns, people: People, baseline: int, node: str) -> Views:
-    """The same of an outcome in the graph: its own mechanism takes the predictor's place."""
-    do = {name: settled(rows, learned, name, value) for name, value in people.values[baseline].items()}
+def node_views(learned: FittedModel, rows: Columns, people: People, baseline: int, node: str) -> Views:
+    """The three views of an outcome in the graph, whose mechanism replaces the predictor."""
+    do = {name: set_to(rows, learned, name, value) for name, value in people.values[baseline].items()}
     if node not in learned.graph.descendants(people.attributes):
         return Views(rows[node].values, rows[node].values, rows[node].values)
     alone = learned.abduced(rows, [node]).under(do)
@@ -136,8 +136,8 @@ def _estimate(value: float, reach: float) -> Estimate:
 def note(splits: Sequence[GapSplit]) -> str:
     """The widest gap with its parts, in a sentence."""
     widest = max(splits, key=lambda each: abs(each.gap.value))
-    told = f"The widest gap between groups, {widest}."
-    return told if len(splits) == 1 else f"{told} The others are in the table."
+    text = f"The widest gap between groups, {widest}."
+    return text if len(splits) == 1 else f"{text} The others are in the table."
 
 
 def panel(splits: Sequence[GapSplit]) -> Panel:

@@ -1,7 +1,7 @@
-"""DOT, as far as a causal graph needs it: nodes and directed edges. Everything else is refused or passed over.
+"""A reader of DOT text for causal graphs: nodes and directed edges.
 
-The text is only read, never run, and no library is needed. Attributes such as colours are passed over; what would
-change the meaning of an edge (an undirected one, `dir=back`, a port) is an error.
+The text is only read, never run, and no library is needed. Attributes such as colours are ignored; what would change
+the meaning of an edge (an undirected one, `dir=back`, a port) is an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KEYWORDS = ("strict", "digraph", "graph", "subgraph", "node", "edge")
 
 @dataclass(frozen=True)
 class Token:
-    """A word of the text; a quoted one is a name whatever it says."""
+    """A word of the text; a quoted word is always a name."""
 
     kind: str
     text: str
@@ -46,14 +46,14 @@ class Token:
 
 
 @dataclass
-class Read:
-    """What was found: nodes in the order of their first mention, and edges."""
+class ParsedGraph:
+    """Nodes in the order of their first mention, and edges."""
 
     nodes: dict[str, None] = field(default_factory=dict)
     edges: list[tuple[str, str]] = field(default_factory=list)
 
 
-def parse(text: str) -> Read:
+def parse(text: str) -> ParsedGraph:
     """Nodes and edges of a DOT digraph, or of its statements alone.
 
     >>> parse('digraph { race -> {LSAT UGPA}; "first year" [color=red] LSAT -> "first year" }').edges
@@ -62,7 +62,7 @@ def parse(text: str) -> Read:
     [('a', 'b'), ('b', 'c')]
     """
     if len(text) > MOST_CHARACTERS:
-        raise DataError(f"the graph has {len(text):,} characters; {MOST_CHARACTERS:,} are the most that is read.")
+        raise DataError(f"the graph has {len(text):,} characters; {MOST_CHARACTERS:,} are the most that are read.")
     return _Parser(text).graph()
 
 
@@ -76,7 +76,7 @@ class _Parser:
         self.text = text
         self.tokens = list(self._tokens())
         self.place = 0
-        self.found = Read()
+        self.parsed = ParsedGraph()
 
     def _tokens(self) -> Iterator[Token]:
         place = 0
@@ -93,7 +93,7 @@ class _Parser:
                 yield Token(str(match.lastgroup), match[0], place)
             place = match.end()
 
-    def graph(self) -> Read:
+    def graph(self) -> ParsedGraph:
         if self._peek().is_word("strict"):
             self._next()
         if self._peek().is_word("graph") and not self._ahead(1).is_mark("["):
@@ -109,10 +109,10 @@ class _Parser:
             self._expect("}")
         if self._peek().kind != "end":
             raise self._error(self._peek().place, "there is more text after the graph")
-        return self.found
+        return self.parsed
 
     def _statements(self, depth: int) -> list[str]:
-        """Everything up to a closing brace; the nodes that were named, for an edge to all of them."""
+        """Read statements up to a closing brace; return the nodes they name, for an edge to all of them."""
         if depth > MOST_DEPTH:
             raise self._error(self._peek().place, f"braces stand more than {MOST_DEPTH} deep")
         named: dict[str, None] = {}
@@ -130,7 +130,7 @@ class _Parser:
         return list(named)
 
     def _chain(self, depth: int) -> list[str]:
-        """A node, or nodes joined by arrows."""
+        """Read a node, or nodes joined by arrows; return them."""
         ends = self._ends(depth)
         every = list(ends)
         joined = False
@@ -139,9 +139,9 @@ class _Parser:
             if arrow.kind == "line":
                 raise self._error(arrow.place, "an edge needs a direction: write -> from cause to effect")
             following = self._ends(depth)
-            if len(ends) * len(following) + len(self.found.edges) > MOST_EDGES:
+            if len(ends) * len(following) + len(self.parsed.edges) > MOST_EDGES:
                 raise self._error(arrow.place, f"there are more than {MOST_EDGES:,} edges")
-            self.found.edges += itertools.product(ends, following)
+            self.parsed.edges += itertools.product(ends, following)
             ends, joined = following, True
             every += following
         attributes = self._attributes()
@@ -150,7 +150,7 @@ class _Parser:
         return every
 
     def _ends(self, depth: int) -> list[str]:
-        """One end of an edge: a node, or several in braces."""
+        """Read one end of an edge: a node, or several in braces."""
         if self._peek().is_word("subgraph"):
             self._next()
             if self._is_name(self._peek()):
@@ -163,13 +163,13 @@ class _Parser:
         name = self._name()
         if self._peek().is_mark(":"):
             raise self._error(self._peek().place, "ports of nodes are not read; put a name with a colon in quotes")
-        self.found.nodes[name] = None
-        if len(self.found.nodes) > MOST_NODES:
+        self.parsed.nodes[name] = None
+        if len(self.parsed.nodes) > MOST_NODES:
             raise self._error(self._peek().place, f"there are more than {MOST_NODES:,} nodes")
         return [name]
 
     def _attributes(self) -> dict[str, str]:
-        """What stands in square brackets, each value in lower case."""
+        """Read the attributes in square brackets, each value in lower case."""
         found: dict[str, str] = {}
         while self._peek().is_mark("["):
             self._next()

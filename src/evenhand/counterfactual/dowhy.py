@@ -1,4 +1,4 @@
-"""Models of dowhy.gcm, taken by what they can do: no import of that library, and none of its types are needed."""
+"""Models of dowhy.gcm, recognised by their methods, so that the library is neither imported nor needed."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.counterfactual.columns import Column, Columns
-from evenhand.counterfactual.graph import Graph, read
+from evenhand.counterfactual.graph import Graph, read_graph
 from evenhand.counterfactual.mechanisms import Fitted, Inverted, State
 from evenhand.errors import CallError, shorten
+from evenhand.sources.features import Column, Columns
 
 
-def is_model(given: Any) -> bool:
-    """Does it look like a structural causal model of dowhy.gcm?"""
-    return callable(getattr(given, "causal_mechanism", None)) and hasattr(getattr(given, "graph", None), "edges")
+def is_dowhy_model(model: Any) -> bool:
+    """Does the object look like a structural causal model of dowhy.gcm?"""
+    return callable(getattr(model, "causal_mechanism", None)) and hasattr(getattr(model, "graph", None), "edges")
 
 
-def take(given: Any) -> tuple[Graph, dict[str, Foreign]]:
-    """The graph of such a model, and a mechanism for each node that has causes."""
-    graph = read(given.graph)
-    originals = {str(node): node for node in given.graph.nodes}
-    found = {}
+def read_dowhy_model(model: Any) -> tuple[Graph, dict[str, DowhyMechanism]]:
+    """The graph of a dowhy model, and a mechanism for each node that has causes."""
+    graph = read_graph(model.graph)
+    originals = {str(node): node for node in model.graph.nodes}
+    mechanisms = {}
     for node in graph.nodes:
         if not graph.parents(node):
             continue
-        mechanism = given.causal_mechanism(originals[node])
+        mechanism = model.causal_mechanism(originals[node])
         if not (hasattr(mechanism, "estimate_noise") and hasattr(mechanism, "evaluate")):
             raise CallError(
-                f"the mechanism of {shorten(node)!r} in the dowhy model cannot be turned round to find the noise: give "
-                "it an AdditiveNoiseModel, as an InvertibleStructuralCausalModel has."
+                f"the mechanism of {shorten(node)!r} in the dowhy model cannot be inverted to infer the noise: use "
+                "an AdditiveNoiseModel, as an InvertibleStructuralCausalModel has."
             )
         # dowhy hands the causes over in the order of their names.
-        order = tuple(str(name) for name in sorted(given.graph.predecessors(originals[node])))
-        found[node] = Foreign(mechanism, order)
-    return graph, found
+        order = tuple(str(name) for name in sorted(model.graph.predecessors(originals[node])))
+        mechanisms[node] = DowhyMechanism(mechanism, order)
+    return graph, mechanisms
 
 
 @dataclass(frozen=True)
-class Foreign:
-    """One mechanism of dowhy.gcm: `estimate_noise` turns it round, `evaluate` runs it."""
+class DowhyMechanism:
+    """One mechanism of dowhy.gcm: `estimate_noise` infers the noise, `evaluate` computes the node."""
 
     mechanism: Any
     order: tuple[str, ...]
@@ -51,10 +51,10 @@ class Foreign:
     random: bool = False
 
     def fit(self, causes: Columns, node: Column) -> Fitted:
-        """The same kind of mechanism learned from other rows."""
-        anew = self.mechanism.clone()
-        anew.fit(X=self._matrix(causes), Y=node.values)
-        return Foreign(anew, self.order)
+        """The same kind of mechanism fitted to other rows."""
+        copy = self.mechanism.clone()
+        copy.fit(X=self._matrix(causes), Y=node.values)
+        return DowhyMechanism(copy, self.order)
 
     def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
         target = node.values.reshape(-1, 1)

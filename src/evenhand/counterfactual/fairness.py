@@ -1,7 +1,7 @@
-"""Counterfactual fairness: would the same person have been predicted otherwise, had they been of another group?
+"""Counterfactual fairness, the public functions: would the same people be predicted differently in another group?
 
-`counterfactual_fairness` moves people with a causal model; `flip_test` changes only the attribute's column;
-`decompose` splits an observed gap. What they stand on is in `evenhand.counterfactual`.
+`counterfactual_fairness` moves people with a causal model, `flip_test` changes only the attribute's column, and
+`decompose` splits an observed gap.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ import numpy.typing as npt
 from evenhand.catalogue import METRICS
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
-from evenhand.counterfactual import changes as changing
-from evenhand.counterfactual import columns as tables
-from evenhand.counterfactual import confounding, decomposition, residual_checks, text
-from evenhand.counterfactual import groups as people
-from evenhand.counterfactual.changes import Changes, Ends, Subject, World
+from evenhand.counterfactual import changes, confounding, decomposition, residual_checks, text
+from evenhand.counterfactual.changes import Ends, PredictionChanges, Subject, World
+from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.decomposition import GapSplit
-from evenhand.counterfactual.groups import People
+from evenhand.counterfactual.groups import People, group_people
 from evenhand.counterfactual.invariant import InvariantPredictor
 from evenhand.counterfactual.mechanisms import Equation
-from evenhand.counterfactual.model import CausalModel, Learned, learned_by, read
+from evenhand.counterfactual.model import CausalModel, FittedModel, fitted_model, read_rows
 from evenhand.counterfactual.predictor import Predictor
 from evenhand.counterfactual.refits import resampled
 from evenhand.errors import CallError, nearest, shorten
+from evenhand.sources.features import Columns
 from evenhand.sources.roles import spelling
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult
@@ -53,8 +52,8 @@ REFITS, NOISE_DRAWS = 200, 10
 _SHARE_OF_RANGE, _MIDDLE = 0.1, (0.025, 0.975)
 
 FLIP_WARNING = (
-    "Only the column of the attribute was changed: what it causes stayed as it is, so this says nothing of effects "
-    "through other columns. counterfactual_fairness() follows the causes."
+    "Only the column of the attribute was changed, and its effects on other columns were left as they are: the test "
+    "does not see them. counterfactual_fairness() follows the causes."
 )
 
 
@@ -77,25 +76,25 @@ def counterfactual_fairness(
     random_state: int | None = None,
     n_jobs: int | None = None,
 ) -> Finding:
-    """How far predictions change when people are moved to another group, and what that group causes follows.
+    """How far predictions change when people are moved to another group, together with the effects of that group.
 
     Args:
-        predict: A fitted model, or a function that takes a table and gives a value for each row.
-        data: A table in memory; it holds every node of the graph, and what `predict` needs.
+        predict: A fitted model, or a function that takes a table and returns a value for each row.
+        data: A table in memory, with every node of the graph and every column that `predict` needs.
         model: A CausalModel, or what makes one (edges, DOT text, a networkx or dowhy.gcm model). One that is not fitted
             is fitted to `data`.
         sensitive: The attribute to change, or several to change together.
-        features: The columns that `predict` is given; by default those a fitted model names, or all.
-        cutoff: Decide on the numbers of `predict` at this; then the share of decisions that flip is judged.
-        positive: The favourable class, where `predict` gives classes; otherwise any other class is a flip.
+        features: The columns that are passed to `predict`; by default those a fitted model names, or all.
+        cutoff: Numbers at or above it are positive decisions; then the share of decisions that flip is judged.
+        positive: The favourable class, where `predict` returns classes; without it, any other class is a flip.
         threshold: The largest mean size of a change that is tolerated, for any pair of groups. By default 0.1 for
             decisions and probabilities, for other numbers a tenth of the range that holds 95 % of the predictions.
         reference: The group to which the gap of each other is split; the largest one by default.
-        refits: How often the model is learned anew from resampled rows, for the intervals; 0 takes it as known.
-        noise_draws: How often the noise of categories is drawn, where people have some that the attribute causes.
+        refits: How often the model is fitted again to resampled rows, for the intervals; 0 takes it as known.
+        noise_draws: How often the noise of categories is drawn, where the attribute causes some.
         confidence: Of the intervals.
-        min_group_size: No pass rests on smaller groups.
-        policy: Thresholds, confidence and seed, where they are not given here.
+        min_group_size: Smaller groups cannot support a pass.
+        policy: Thresholds, confidence and seed, where they are not passed here.
         random_state: The seed of resamples, draws and checks.
         n_jobs: Processes that share the refits (joblib); None is one.
 
@@ -105,36 +104,40 @@ def counterfactual_fairness(
     >>> found.verdict, round(found.value.value, 2)
     ('fail', 2.02)
     """
-    asked = _asked("counterfactual_fairness", policy, threshold, confidence, min_group_size, random_state)
+    requested = _request("counterfactual_fairness", policy, threshold, confidence, min_group_size, random_state)
     _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
-    subject, world = _moved_by_causes(predict, data, model, sensitive, (features, cutoff, positive), asked, noise_draws)
+    subject, world = _moved_by_causes(
+        predict, data, model, sensitive, (features, cutoff, positive), requested, noise_draws
+    )
     learned = _learned(world)
-    found = changing.measure(subject, world)
+    found = changes.measure(subject, world)
     baseline = _baseline(subject.people, reference)
     trial = _Refits(subject, world, found, baseline)
-    drawn = trial.run(refits, asked.policy.random_state, n_jobs)
-    ends = changing.ends(found, None if drawn is None else drawn.distances, trial.learned_from, asked.policy.confidence)
-    asked = _to_scale(asked, found, given=threshold is not None)
-    checks = residual_checks.check(learned, subject.rows, asked.policy.random_state)
-    told = _concluded(asked, subject, found, ends, text.FOLLOWED)
+    drawn = trial.run(refits, requested.policy.random_state, n_jobs)
+    ends = changes.ends(
+        found, None if drawn is None else drawn.distances, trial.learned_from, requested.policy.confidence
+    )
+    requested = _to_scale(requested, found, given=threshold is not None)
+    checks = residual_checks.check(learned, subject.rows, requested.policy.random_state)
+    concluded = _concluded(requested, subject, found, ends, text.FOLLOWED)
     notes = [
-        *told.notes,
+        *concluded.notes,
         *_of_refits(drawn, refits),
-        *_by_range(asked, found, threshold),
+        *_by_range(requested, found, threshold),
         *residual_checks.notes(checks),
     ]
     notes += _of_graph(data, learned, subject.people)
-    if (tip := _tipping(asked, subject, world, found, ends, told.verdict)) is not None:
+    if (tip := _tipping(requested, subject, world, found, ends, concluded.verdict)) is not None:
         notes.insert(0, str(tip))
     shown = text.panels(found, ends, learned.graph, checks)
     if found.kind != "class":
         views = trial.views(found)
         parts = None if drawn is None else drawn.parts
-        split = decomposition.splits(subject.people, baseline, views, parts, asked.policy.confidence)
+        split = decomposition.splits(subject.people, baseline, views, parts, requested.policy.confidence)
         shown = (decomposition.panel(split), *shown)
         notes.insert(0, decomposition.note(split))
-    settings = {**told.settings, "refits": 0 if drawn is None else refits, "noise_draws": world.draws}
-    return replace(told, notes=tuple(notes), panels=shown, settings=settings)
+    settings = {**concluded.settings, "refits": 0 if drawn is None else refits, "noise_draws": world.draws}
+    return replace(concluded, notes=tuple(notes), panels=shown, settings=settings)
 
 
 def flip_test(
@@ -150,7 +153,7 @@ def flip_test(
     min_group_size: int | None = None,
     policy: Policy | None = None,
 ) -> Finding:
-    """How far predictions change when only the attribute's column is changed. It ignores what the attribute causes.
+    """How far predictions change when only the attribute's column is changed. Its effects on others are ignored.
 
     The arguments are those of `counterfactual_fairness`.
 
@@ -158,16 +161,16 @@ def flip_test(
     >>> flip_test(lambda table: table["score"], rows, sensitive="group").verdict
     'pass'
     """
-    asked = _asked("flip_test", policy, threshold, confidence, min_group_size, None)
+    requested = _request("flip_test", policy, threshold, confidence, min_group_size, None)
     attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
-    rows = tables.read(data, attributes)
-    subject = Subject(data, rows, people.group(rows, attributes), Predictor(predict, features, cutoff, positive))
-    found = changing.measure(subject, World(None))
-    ends = changing.ends(found, None, subject.people.sizes, asked.policy.confidence)
-    asked = _to_scale(asked, found, given=threshold is not None)
-    told = _concluded(asked, subject, found, ends, text.FLIPPED)
-    notes = (FLIP_WARNING, *told.notes, *_by_range(asked, found, threshold))
-    return replace(told, notes=notes, panels=text.panels(found, ends, None, ()))
+    rows = read_nodes(data, attributes)
+    subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, features, cutoff, positive))
+    found = changes.measure(subject, World(None))
+    ends = changes.ends(found, None, subject.people.sizes, requested.policy.confidence)
+    requested = _to_scale(requested, found, given=threshold is not None)
+    concluded = _concluded(requested, subject, found, ends, text.FLIPPED)
+    notes = (FLIP_WARNING, *concluded.notes, *_by_range(requested, found, threshold))
+    return replace(concluded, notes=notes, panels=text.panels(found, ends, None, ()))
 
 
 def decompose(
@@ -189,19 +192,19 @@ def decompose(
     """Split the gap of each group to a reference into its direct, indirect and spurious part.
 
     `predict` is a model or function as in `counterfactual_fairness`, or the name of a node: then the gap in that column
-    is split. The reference is the largest group, unless one is given. The parts of each group sum to its gap.
+    is split. The reference is by default the largest group. The parts of each group sum to its gap.
 
     >>> rows = {"group": ["a"] * 3 + ["b"] * 2, "score": [1.0, 2, 3, 5, 7], "grade": [1.0, 2, 3, 6, 8]}
     >>> model = CausalModel([("group", "score"), ("score", "grade"), ("group", "grade")])
     >>> print(decompose("grade", rows, model, sensitive="group", refits=0)[0])
     a − b: -5, of which direct -1, indirect -4, spurious +0
     """
-    asked = _asked("counterfactual_fairness", None, None, confidence, None, random_state)
+    requested = _request("counterfactual_fairness", None, None, confidence, None, random_state)
     _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
     node = predict if isinstance(predict, str) else None
     how = (features, cutoff, positive)
-    function = (lambda table: np.zeros(tables.length(table))) if node is not None else predict
-    subject, world = _moved_by_causes(function, data, model, sensitive, how, asked, noise_draws)
+    function = (lambda table: np.zeros(row_count(table))) if node is not None else predict
+    subject, world = _moved_by_causes(function, data, model, sensitive, how, requested, noise_draws)
     learned, baseline = _learned(world), _baseline(subject.people, reference)
     if node is not None:
         learned.graph.check_nodes([node], "predict")
@@ -211,19 +214,19 @@ def decompose(
                 f"the gap in {shorten(node)!r} cannot be split: it and all that the attribute causes must be numbers "
                 "with additive noise. Pass a function as predict=."
             )
-    few, _ = subject.some(changing.MOST_REFITTED)
+    few, _ = subject.some(changes.MOST_REFITTED)
 
-    def views(about: Subject, by: Learned) -> decomposition.Views:
+    def views(about: Subject, by: FittedModel) -> decomposition.Views:
         if node is not None:
-            return decomposition.of_node(by, about.rows, about.people, baseline, node)
-        return decomposition.of_predictor(about, replace(world, learned=by), baseline)
+            return decomposition.node_views(by, about.rows, about.people, baseline, node)
+        return decomposition.predictor_views(about, replace(world, learned=by), baseline)
 
-    def again(by: Learned) -> Floats:
+    def again(by: FittedModel) -> Floats:
         return decomposition.parts(views(few, by), few.people, baseline)
 
     drawn = None
     if refits and learned.estimated(learned.graph.nodes):
-        strata = people.group(_rows(learned), subject.people.attributes).codes
+        strata = group_people(_rows(learned), subject.people.attributes).codes
         drawn = resampled(learned, strata, again, count=refits, random_state=random_state, n_jobs=n_jobs)
     return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, confidence)
 
@@ -233,18 +236,18 @@ def decompose(
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What refits gave: how far changes lie from those found, and the parts of the gaps; [refit, groups, ...]."""
+    """Results of refits, [refit, groups, ...]: how far their changes differ from the model's, and the parts of gaps."""
 
     distances: Floats
     parts: Floats
 
 
 class _Refits:
-    """One predictor under models learned anew from resampled rows."""
+    """The changes of one predictor with the causal model refitted to resampled rows."""
 
-    def __init__(self, subject: Subject, world: World, found: Changes, baseline: int) -> None:
+    def __init__(self, subject: Subject, world: World, found: PredictionChanges, baseline: int) -> None:
         self.world, self.baseline, self.learned = world, baseline, _learned(world)
-        self.subject, places = subject.some(changing.MOST_REFITTED)
+        self.subject, places = subject.some(changes.MOST_REFITTED)
         self.found = replace(
             found,
             people=self.subject.people,
@@ -253,7 +256,7 @@ class _Refits:
         )
         self.flipped = subject.predictor.answers(subject.acted[baseline]).values
         self.places = places
-        groups = people.group(_rows(self.learned), subject.people.attributes)
+        groups = group_people(_rows(self.learned), subject.people.attributes)
         sizes = dict(zip(groups.names, groups.sizes, strict=True))
         self.strata, self.learned_from = groups.codes, np.array([sizes.get(name, 0) for name in subject.people.names])
 
@@ -263,54 +266,55 @@ class _Refits:
             return None
         groups = len(self.subject.people.names)
 
-        def again(learned: Learned) -> Floats:
-            anew = changing.measure(self.subject, replace(self.world, learned=learned))
-            parts = decomposition.parts(self.views(anew, self.places), self.subject.people, self.baseline)
-            return np.concatenate([anew.distance(self.found), parts], axis=1)
+        def again(learned: FittedModel) -> Floats:
+            refitted = changes.measure(self.subject, replace(self.world, learned=learned))
+            parts = decomposition.parts(self.views(refitted, self.places), self.subject.people, self.baseline)
+            return np.concatenate([refitted.distance(self.found), parts], axis=1)
 
         every = resampled(self.learned, self.strata, again, count=count, random_state=random_state, n_jobs=n_jobs)
         return _Drawn(every[:, :, :groups], every[:, :, groups:])
 
-    def views(self, found: Changes, places: npt.NDArray[np.int64] | None = None) -> decomposition.Views:
+    def views(self, found: PredictionChanges, places: npt.NDArray[np.int64] | None = None) -> decomposition.Views:
         flipped = self.flipped if places is None else self.flipped[places]
         moved = found.before.values + found.apart[self.baseline].mean(axis=0)
         return decomposition.Views(found.before.values, flipped, moved)
 
 
 def _moved_by_causes(
-    predict: Any, data: Any, model: Any, sensitive: str | Sequence[str], how: Any, asked: Request, noise_draws: int
+    predict: Any, data: Any, model: Any, sensitive: str | Sequence[str], how: Any, requested: Request, noise_draws: int
 ) -> tuple[Subject, World]:
-    """Whom the question is about, and the model by which they are moved."""
+    """The people that are audited, and the model by which they are moved."""
     attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     causal = model if isinstance(model, CausalModel) else CausalModel(model)
     causal.graph.check_nodes(attributes, "sensitive")
     if not attributes or len(set(attributes)) < len(attributes):
         raise CallError("sensitive= must name one attribute or more, each once.")
-    learned = learned_by(causal, data)
-    rows = read(causal, data, learned)
+    learned = fitted_model(causal, data)
+    rows = read_rows(causal, data, learned)
     learned = learned if learned.rows is not None else replace(learned, rows=rows)
-    subject = Subject(data, rows, people.group(rows, attributes), Predictor(predict, *how))
+    subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, *how))
     several = not learned.random.isdisjoint(learned.graph.descendants(attributes))
     cells = max(len(subject.people.codes) * len(subject.people.names), 1)
-    draws = max(1, min(noise_draws, changing.MOST_CELLS // cells)) if several else 1
-    return subject, World(learned, draws, asked.policy.random_state)
+    draws = max(1, min(noise_draws, changes.MOST_CELLS // cells)) if several else 1
+    return subject, World(learned, draws, requested.policy.random_state)
 
 
-def _learned(world: World) -> Learned:
+def _learned(world: World) -> FittedModel:
     assert world.learned is not None  # noqa: S101 - only a flip test has none
     return world.learned
 
 
-def _rows(learned: Learned) -> tables.Columns:
+def _rows(learned: FittedModel) -> Columns:
     assert learned.rows is not None  # noqa: S101 - set where people are moved
     return learned.rows
 
 
 def _baseline(groups: People, reference: Any) -> int:
+    """The position of the reference group; by default the largest group."""
     if reference is None:
         return int(groups.sizes.argmax())
-    given = tuple(reference.get(name) for name in groups.attributes) if isinstance(reference, dict) else reference
-    values = given if isinstance(given, (tuple, list)) else (given,)
+    values = tuple(reference.get(name) for name in groups.attributes) if isinstance(reference, dict) else reference
+    values = values if isinstance(values, (tuple, list)) else (values,)
     wanted = tuple(spelling(value) for value in values)
     if wanted not in groups.names:
         known = [spell(name) for name in groups.names]
@@ -321,7 +325,7 @@ def _baseline(groups: People, reference: Any) -> int:
 # --- how they are judged
 
 
-def _asked(
+def _request(
     name: str,
     policy: Policy | None,
     threshold: float | None,
@@ -339,29 +343,30 @@ def _asked(
     )
 
 
-def _check_counts(**given: tuple[Any, int]) -> None:
-    for name, (value, least) in given.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            raise CallError(f"{name}={shorten(repr(value))} must be a whole number of at least {least}.")
+def _check_counts(**counts: tuple[Any, int]) -> None:
+    """Raise an error for an argument that is not a whole number of at least its minimum: name=(value, minimum)."""
+    for name, (value, minimum) in counts.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+            raise CallError(f"{name}={shorten(repr(value))} must be a whole number of at least {minimum}.")
 
 
-def _to_scale(asked: Request, found: Changes, *, given: bool) -> Request:
-    """A threshold that nobody chose is a share of the range of numbers that are neither decisions nor probabilities."""
+def _to_scale(requested: Request, found: PredictionChanges, *, given: bool) -> Request:
+    """The request with a default threshold that is a share of the range of predictions, if these are plain numbers."""
     values = found.before.values
     plain = found.kind != "number" or bool(values.min() >= 0 and values.max() <= 1)
-    if plain or given or asked.metric.name in asked.policy.thresholds:
-        return asked
+    if plain or given or requested.metric.name in requested.policy.thresholds:
+        return requested
     low, high = _middle(found)
-    return replace(asked, threshold=_SHARE_OF_RANGE * (high - low), by_range=True)
+    return replace(requested, threshold=_SHARE_OF_RANGE * (high - low), by_range=True)
 
 
-def _middle(found: Changes) -> tuple[float, float]:
-    """The range of most predictions: that of all would grow with how many there are, and with a stray one."""
+def _middle(found: PredictionChanges) -> tuple[float, float]:
+    """The range that holds 95 % of the predictions; the full range would grow with their number and with outliers."""
     low, high = np.quantile(found.before.values, _MIDDLE)
     return float(low), float(high)
 
 
-def _concluded(asked: Request, subject: Subject, found: Changes, ends: Ends, how: str) -> Finding:
+def _concluded(asked: Request, subject: Subject, found: PredictionChanges, ends: Ends, how: str) -> Finding:
     """The finding of the pair of groups between which predictions change most."""
     groups, limit = subject.people, asked.threshold
     pair = text.largest(found)[0]
@@ -399,12 +404,12 @@ def _verdict(asked: Request, groups: People, ends: Ends, within: bool | None) ->
 
 
 def _tipping(
-    asked: Request, subject: Subject, world: World, found: Changes, ends: Ends, verdict: Verdict
+    requested: Request, subject: Subject, world: World, found: PredictionChanges, ends: Ends, verdict: Verdict
 ) -> confounding.Tipping | None:
-    if asked.threshold is None:
+    if requested.threshold is None:
         return None
     margins = found.size - ends.low, ends.far - found.size
-    return confounding.tipping(subject, world, found, margins, asked.threshold, verdict)
+    return confounding.tipping(subject, world, found, margins, requested.threshold, verdict)
 
 
 def _of_refits(drawn: _Drawn | None, refits: int) -> list[str]:
@@ -413,12 +418,12 @@ def _of_refits(drawn: _Drawn | None, refits: int) -> list[str]:
             f"Intervals from {refits:,} refits of the causal model to resampled rows, and from the sampling of people."
         ]
     if refits:
-        return ["Nothing that moves people was estimated, so that the intervals are of the sampling of people alone."]
-    return ["The mechanisms are taken as known (refits=0): the intervals are of the sampling of people alone."]
+        return ["No mechanism that moves people was estimated, so the intervals cover the sampling of people alone."]
+    return ["The mechanisms are taken as known (refits=0): the intervals cover the sampling of people alone."]
 
 
-def _by_range(asked: Request, found: Changes, threshold: float | None) -> list[str]:
-    if not asked.by_range or threshold is not None:
+def _by_range(requested: Request, found: PredictionChanges, threshold: float | None) -> list[str]:
+    if not requested.by_range or threshold is not None:
         return []
     low, high = _middle(found)
     return [
@@ -427,11 +432,11 @@ def _by_range(asked: Request, found: Changes, threshold: float | None) -> list[s
     ]
 
 
-def _of_graph(data: Any, learned: Learned, groups: People) -> list[str]:
+def _of_graph(data: Any, learned: FittedModel, groups: People) -> list[str]:
     rows = _rows(learned)
     numeric = [
         name
         for name in groups.attributes
         if rows[name].levels is None and len(np.unique(rows[name].values)) > 2 and learned.graph.children(name)
     ]
-    return text.graph_notes(learned.graph, groups, tables.names_of(data), numeric)
+    return text.graph_notes(learned.graph, groups, names_of(data), numeric)

@@ -1,4 +1,4 @@
-"""Graph: what causes what, read from edges, a DOT text or a networkx DiGraph, and checked."""
+"""The graph of causes: read from edges, DOT text or a networkx DiGraph, and checked."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from evenhand.errors import CallError, DataError, Problems, listing, nearest, sh
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes, causes before effects, and edges (cause, effect). It has no cycle: `read` sees to that.
+    """Nodes, causes before effects, and edges (cause, effect). It has no cycle: `read_graph` checks that.
 
-    >>> graph = read([("race", "LSAT"), ("LSAT", "grade"), ("effort", "grade")])
+    >>> graph = read_graph([("race", "LSAT"), ("LSAT", "grade"), ("effort", "grade")])
     >>> graph.parents("grade"), sorted(graph.descendants(["race"]))
     (('LSAT', 'effort'), ['LSAT', 'grade'])
     """
@@ -48,15 +48,6 @@ class Graph:
                 reached.add(node)
         return frozenset(reached - given)
 
-    def ancestors(self, targets: Iterable[str]) -> frozenset[str]:
-        """Everything that causes some nodes, directly or not; not they themselves."""
-        given = set(targets)
-        reached = set(given)
-        for node in reversed(self.nodes):
-            if node in reached:
-                reached.update(self._parents[node])
-        return frozenset(reached - given)
-
     def without(self, left_out: Iterable[str]) -> Graph:
         """The graph without some nodes and their edges."""
         gone = set(left_out)
@@ -64,11 +55,13 @@ class Graph:
         return Graph(tuple(node for node in self.nodes if node not in gone), kept)
 
     def check_nodes(self, names: Iterable[str], what: str) -> None:
-        """Raise for names that are no nodes, all at once."""
+        """Raise one error for all names that are not nodes."""
         problems = Problems()
         for name in names:
             if name not in self._parents:
-                problems.add(f"{what}={shorten(repr(name))} is no node of the graph; {nearest(str(name), self.nodes)}")
+                problems.add(
+                    f"{what}={shorten(repr(name))} is not a node of the graph; {nearest(str(name), self.nodes)}"
+                )
         problems.raise_if_any(CallError)
 
     def dot(self) -> str:
@@ -85,39 +78,40 @@ class Graph:
         return "\n".join(lines + lonely)
 
 
-def read(given: Any) -> Graph:
+def read_graph(source: Any) -> Graph:
     """A graph from edges (cause, effect), DOT text, the path of a DOT file, or a networkx DiGraph."""
-    if isinstance(given, Graph):
-        return given
-    if isinstance(given, Path):
-        given = given.read_text(encoding="utf-8")
-    if isinstance(given, str):
-        if "->" not in given and given.strip().endswith((".dot", ".gv")):
-            raise CallError(f"{shorten(given)!r} looks like a path: pass pathlib.Path({shorten(given)!r}).")
-        found = dot.parse(given)
-        return _checked(list(found.nodes), found.edges)
-    if callable(getattr(given, "is_directed", None)) and hasattr(given, "edges"):
-        if not given.is_directed():
+    if isinstance(source, Graph):
+        return source
+    if isinstance(source, Path):
+        source = source.read_text(encoding="utf-8")
+    if isinstance(source, str):
+        if "->" not in source and source.strip().endswith((".dot", ".gv")):
+            raise CallError(f"{shorten(source)!r} looks like a path: pass pathlib.Path({shorten(source)!r}).")
+        parsed = dot.parse(source)
+        return _checked(list(parsed.nodes), parsed.edges)
+    if callable(getattr(source, "is_directed", None)) and hasattr(source, "edges"):
+        if not source.is_directed():
             raise CallError("the networkx graph has no directions: a cause needs one; pass a DiGraph.")
-        return _checked([str(node) for node in given.nodes], [(str(edge[0]), str(edge[1])) for edge in given.edges])
-    return _checked([], _pairs(given))
+        return _checked([str(node) for node in source.nodes], [(str(edge[0]), str(edge[1])) for edge in source.edges])
+    return _checked([], _pairs(source))
 
 
-def _pairs(given: Any) -> list[tuple[str, str]]:
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+def _pairs(source: Any) -> list[tuple[str, str]]:
+    """Edges as pairs of names."""
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise CallError(
-            f"a graph is a list of edges (cause, effect), DOT text or a networkx DiGraph, not {shorten(repr(given))}."
+            f"a graph is a list of edges (cause, effect), DOT text or a networkx DiGraph, not {shorten(repr(source))}."
         )
     edges = []
-    for edge in given:
+    for edge in source:
         if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := list(edge)) != 2:
-            raise CallError(f"{shorten(repr(edge))} is no edge: write each as a pair (cause, effect).")
+            raise CallError(f"{shorten(repr(edge))} is not an edge: write each as a pair (cause, effect).")
         edges.append((str(pair[0]), str(pair[1])))
     return edges
 
 
 def _checked(nodes: list[str], edges: Iterable[tuple[str, str]]) -> Graph:
-    """The graph with causes first; every edge once."""
+    """The graph with causes before effects and every edge once; a cycle is an error."""
     once = list(dict.fromkeys(edges))
     names = list(dict.fromkeys([*nodes, *(name for edge in once for name in edge)]))
     if not once:
@@ -147,7 +141,7 @@ def _checked(nodes: list[str], edges: Iterable[tuple[str, str]]) -> Graph:
 
 
 def _cycle(left: set[str], edges: list[tuple[str, str]]) -> list[str]:
-    """One cycle among nodes of which each has a cause among them: go back until a node comes again."""
+    """One cycle among nodes that each have a cause among them: follow causes until a node is met again."""
     causes = {effect: cause for cause, effect in edges if cause in left and effect in left}
     path, node = [], next(name for _, name in edges if name in causes)
     while node not in path:
@@ -158,12 +152,12 @@ def _cycle(left: set[str], edges: list[tuple[str, str]]) -> list[str]:
 
 
 def check_columns(graph: Graph, columns: Iterable[str]) -> None:
-    """Raise for nodes that are no columns, all at once."""
+    """Raise an error that names the nodes that are not columns."""
     known = list(columns)
     lacking = [node for node in graph.nodes if node not in known]
     problems = Problems()
     for node in lacking:
-        problems.add(f"the graph has a node {shorten(node)!r} that is no column; {nearest(node, known)}")
+        problems.add(f"the graph has a node {shorten(node)!r} that is not a column; {nearest(node, known)}")
     if len(problems.messages) > 8:
-        raise DataError(f"the graph has nodes that are no columns: {listing(lacking)}.")
+        raise DataError(f"the graph has nodes that are not columns: {listing(lacking)}.")
     problems.raise_if_any(DataError)

@@ -1,4 +1,4 @@
-"""People: the groups of the sensitive attributes in a table, and what each attribute is set to."""
+"""The groups between which a causal model moves people, and the value of each attribute in each group."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Ints
+from evenhand.core.arrays import Indices, Ints
 from evenhand.core.results import Group
-from evenhand.counterfactual.columns import Columns
 from evenhand.errors import DataError, shorten
-from evenhand.sources.levels import order_key
+from evenhand.sources.features import Column, Columns
+from evenhand.sources.groups import combine
 from evenhand.sources.roles import spelling
 
 MOST_VALUES, MOST_GROUPS = 20, 64
@@ -21,12 +21,15 @@ MOST_VALUES, MOST_GROUPS = 20, 64
 
 @dataclass(frozen=True)
 class People:
-    """Who belongs to which group; a group is a combination of values that occurs. `values` is what to set for each."""
+    """Who belongs to which group: `names` are the groups that occur, `codes` the position of each person's group.
+
+    `values` has for each group what each attribute is set to when people are moved to it.
+    """
 
     attributes: tuple[str, ...]
     names: tuple[Group, ...]
     values: tuple[dict[str, Any], ...]
-    codes: Ints
+    codes: Indices
 
     @cached_property
     def sizes(self) -> Ints:
@@ -37,40 +40,34 @@ class People:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Every group with every other one that its people could have been in."""
+        """Every group with every other group."""
         count = range(len(self.names))
         return [(group, target) for group in count for target in count if group != target]
 
 
-def group(rows: Columns, attributes: Sequence[str]) -> People:
-    """The groups of some attributes."""
-    codes = np.zeros(len(rows[attributes[0]]), dtype=np.int64)
-    levels: list[list[Any]] = []
-    for name in attributes:
-        found, places = np.unique(rows[name].values, return_inverse=True)
-        known = rows[name].levels
-        if len(found) > MOST_VALUES:
-            raise DataError(
-                f"{shorten(name)!r} has {len(found):,} values; {MOST_VALUES} are the most that people are moved "
-                "between. Cut it into bands first."
-            )
-        if len(found) < 2:
-            only = shorten(repr(found[0] if known is None else known[int(found[0])]))
-            raise DataError(f"{shorten(name)!r} has one group only ({only}): there is nothing to compare.")
-        levels.append([value.item() if known is None else known[int(value)] for value in found])
-        codes = codes * len(found) + places.reshape(-1)
-    shape = [len(part) for part in levels]
-    there = np.unique(codes)
-    if len(there) > MOST_GROUPS:
-        raise DataError(f"{len(there)} groups are too many to move people between all of them: name fewer attributes.")
-    combined: list[tuple[Group, dict[str, Any], int]] = []
-    for code in there:
-        picked = [part[int(i)] for part, i in zip(levels, np.unravel_index(code, shape), strict=True)]
-        spelled = tuple(spelling(value) for value in picked)
-        combined.append((spelled, dict(zip(attributes, picked, strict=True)), int(code)))
-    combined.sort(key=lambda each: [order_key(value) for value in each[0]])
-    place = np.zeros(int(there.max()) + 1, dtype=np.int64)
-    for i, (_, _, code) in enumerate(combined):
-        place[code] = i
-    names, values, _ = zip(*combined, strict=True)
-    return People(tuple(attributes), names, values, place[codes])
+def group_people(rows: Columns, attributes: Sequence[str]) -> People:
+    """The groups that some attributes make; too many, or only one value of an attribute, is an error."""
+    values, codes = zip(*(_distinct(rows[name]) for name in attributes), strict=True)
+    names, positions = combine([list(each) for each in values], codes)
+    if len(names) > MOST_GROUPS:
+        raise DataError(f"{len(names)} groups are too many to move people between all of them: name fewer attributes.")
+    settings = tuple(
+        {name: by_spelling[value] for name, by_spelling, value in zip(attributes, values, group, strict=True)}
+        for group in names
+    )
+    return People(tuple(attributes), names, settings, positions)
+
+
+def _distinct(column: Column) -> tuple[dict[str | None, Any], Indices]:
+    """The values of an attribute that occur, by their spelling, and the position of each row's value among them."""
+    present, codes = np.unique(column.values, return_inverse=True)
+    values = [value.item() if column.levels is None else column.levels[int(value)] for value in present]
+    name = repr(shorten(column.name))
+    if len(values) > MOST_VALUES:
+        raise DataError(
+            f"{name} has {len(values):,} values; {MOST_VALUES} are the most that people are moved between. Cut it into "
+            "bands first."
+        )
+    if len(values) < 2:
+        raise DataError(f"{name} has one group only ({shorten(repr(values[0]))}): there is nothing to compare.")
+    return {spelling(value): value for value in values}, codes.reshape(-1)

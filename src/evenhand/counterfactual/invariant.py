@@ -1,4 +1,4 @@
-"""Predictors that do not move when the attribute is changed, after Kusner et al. (2017): they see what it cannot reach.
+"""Predictors whose predictions do not change with the attribute, after Kusner et al. (2017).
 
 Level 1 uses only the columns that the attribute does not cause. Level 2 adds a latent variable, a common cause of what
 the attribute causes and of the outcome, estimated from the parts of these that the attribute does not explain. Level 3
@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.counterfactual import columns as tables
-from evenhand.counterfactual.columns import Columns
+from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.mechanisms import design, fresh
-from evenhand.counterfactual.model import CausalModel, Learned, learn, read
+from evenhand.counterfactual.model import CausalModel, FittedModel, learn, read_rows
 from evenhand.errors import CallError, DataError, MissingDependencyError, listing, shorten
+from evenhand.sources.features import Columns
 
 LEVELS = (1, 2, 3)
 
@@ -27,9 +27,9 @@ class InvariantPredictor:
     """A predictor trained on what the sensitive attributes do not cause, and on residuals of what they do.
 
     `model` gives the graph and the mechanisms; they are learned from the training rows alone. `outcome` is the column
-    to predict; if it is a node, it and what it causes are left out of the inputs. `estimator` is any regressor or
-    classifier of scikit-learn, by default linear regression. `level` is Kusner's: 1 non-descendants, 2 and one
-    latent variable, 3 and the residuals.
+    to predict; if it is a node, it and its effects are left out of the inputs. `estimator` is any regressor or
+    classifier of scikit-learn, by default linear regression. `level` is Kusner's: 1 uses non-descendants, 2 adds
+    one latent variable, 3 adds the residuals.
 
     >>> rows = {"group": ["a", "b"] * 4, "score": [1.0, 5, 2, 6, 3, 7, 4, 8], "grade": [1.0, 3, 2, 4, 3, 5, 4, 6]}
     >>> model = InvariantPredictor(CausalModel([("group", "score")]), sensitive="group", outcome="grade").fit(rows)
@@ -60,14 +60,14 @@ class InvariantPredictor:
         self.graph = model.graph.without(late)
         self.moved = tuple(node for node in self.graph.nodes if node in self.graph.descendants(self.sensitive))
         self.plain = tuple(node for node in self.graph.nodes if node not in self.moved and node not in self.sensitive)
-        self._learned: Learned | None = None
+        self._learned: FittedModel | None = None
 
     def fit(self, data: Any, y: Any = None) -> InvariantPredictor:
-        """Learn from rows that hold the outcome, or with the outcomes beside them; returns the predictor itself."""
+        """Fit to rows that hold the outcome, or to rows and outcomes `y`; returns the predictor itself."""
         learned = learn(self.model, data, self.graph)
         outcomes = self._outcomes(data, y)
-        if len(outcomes) != tables.length(data):
-            raise DataError(f"there are {len(outcomes):,} outcomes for {tables.length(data):,} rows.")
+        if len(outcomes) != row_count(data):
+            raise DataError(f"there are {len(outcomes):,} outcomes for {row_count(data):,} rows.")
         self._learned = learned
         self._check_residuals(learned)
         rows = learned.rows
@@ -83,35 +83,35 @@ class InvariantPredictor:
         return self
 
     def predict(self, data: Any) -> Any:
-        """The prediction for each row of a table; the outcome need not be there."""
+        """The prediction for each row of a table, which need not hold the outcome."""
         rows = self._rows(data)
         if self._centre is not None:
-            return np.full(tables.length(data), self._centre)
+            return np.full(row_count(data), self._centre)
         return self._fitted.predict(self._inputs(rows))
 
     def predict_proba(self, data: Any) -> Any:
-        """The probabilities of the classes, where the estimator gives some."""
+        """The probabilities of the classes, where the estimator has predict_proba."""
         if self.estimator is None or not hasattr(self.estimator, "predict_proba"):
             raise CallError("predict_proba needs a classifier: pass one as estimator=.")
         return self._fitted.predict_proba(self._inputs(self._rows(data)))
 
     def inputs(self, data: Any) -> Floats:
-        """What the estimator sees of each row: columns that the attributes do not cause, then residuals."""
+        """The inputs of the estimator: columns that the attributes do not cause, then residuals."""
         return self._inputs(self._rows(data))
 
     def _rows(self, data: Any) -> Columns:
         if self._learned is None:
             raise CallError("the predictor is not fitted: call fit(data) first.")
-        return read(self.model, data, self._learned)
+        return read_rows(self.model, data, self._learned)
 
     def _outcomes(self, data: Any, y: Any) -> npt.NDArray[Any]:
         if y is not None:
             return np.asarray(y)
-        if self.outcome not in tables.names_of(data):
+        if self.outcome not in names_of(data):
             raise DataError(f"there is no column {shorten(self.outcome)!r}: pass the outcomes as fit(data, y).")
-        return tables.read(data, [self.outcome])[self.outcome].raw()
+        return read_nodes(data, [self.outcome])[self.outcome].raw()
 
-    def _check_residuals(self, learned: Learned) -> None:
+    def _check_residuals(self, learned: FittedModel) -> None:
         lacking = [node for node in self.moved if learned.fitted[node].random]
         if self.level > 1 and lacking:
             raise CallError(
@@ -137,10 +137,10 @@ class InvariantPredictor:
         return np.stack(known, axis=1) if known else np.zeros((len(next(iter(rows.values()))), 0))
 
     def _latent(self, rows: Columns, outcomes: npt.NDArray[Any]) -> Floats | None:
-        """How the latent variable is told from the residuals: its mean given them, in a model of one factor.
+        """Weights of the residuals that estimate the latent variable: its conditional mean in a one-factor model.
 
-        The outcome's own residual, given the attributes, is a third sign of the factor while it is learned; the weights
-        use the residuals of the inputs alone, because the outcome is not known when a prediction is made.
+        When the factor is fitted, the outcome's residual, given the attributes, is one more indicator of it; the
+        weights use the residuals of the inputs alone, because the outcome is not known when a prediction is made.
         """
         residuals = self._residuals(rows)
         if residuals.shape[1] == 0:
@@ -188,7 +188,7 @@ def _linear() -> Any:
 
 
 def _most_common(outcomes: npt.NDArray[Any]) -> Any:
-    """The mean of numbers, the most common one of classes."""
+    """The mean of numbers, or the most common class."""
     if outcomes.dtype.kind in "iuf":
         return float(outcomes.mean())
     values, counts = np.unique(outcomes, return_counts=True)

@@ -1,9 +1,9 @@
-"""Mechanisms: how a node follows from its causes and its own noise.
+"""Mechanisms: how the value of a node is computed from its causes and its own noise.
 
-A mechanism is fitted to rows; then it infers the noise of each row (abduction) and says what the node would have been
-with other causes and the same noise. Numbers have additive noise, x = f(causes) + u. Categories come of a latent u
-between 0 and 1: the values in their order share out the unit interval by their probabilities, and x is the value in
-whose part u lies. Of that u only the part is known, so it is drawn within it.
+A mechanism is fitted to rows; then it infers the noise of each row (abduction) and computes what the node would have
+been with other causes and the same noise. Numbers have additive noise, x = f(causes) + u. Categories have a latent
+noise u between 0 and 1: the unit interval is divided among the values, in their order, by their probabilities, and x is
+the value in whose part u lies. From x only that part is known, so u is drawn within it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.counterfactual.columns import Column, Columns
 from evenhand.errors import CallError, MissingDependencyError, listing, shorten
+from evenhand.sources.features import Column, Columns
 from evenhand.sources.roles import spelling
 
 _RANK, _WELL_POSED = 1e-9, 1e-8
 
 
 class State(Protocol):
-    """A node with its noise inferred: `moved` is the node under other causes, `residual` the noise (or None)."""
+    """A node with its inferred noise: `moved` is the node with other causes, `residual` the noise (or None)."""
 
     @property
     def residual(self) -> Floats | None: ...
@@ -34,7 +34,7 @@ class State(Protocol):
 
 
 class Fitted(Protocol):
-    """A mechanism that knows its parameters; `uniform` is where a latent noise lies within what is known of it."""
+    """A fitted mechanism; `uniform` places a latent noise within the range that is known of it."""
 
     @property
     def random(self) -> bool: ...
@@ -43,7 +43,7 @@ class Fitted(Protocol):
 
 
 class Mechanism(Protocol):
-    """A mechanism before it is fitted; `known` says that fitting learns nothing."""
+    """A mechanism before it is fitted; `known` means that nothing is estimated from data."""
 
     @property
     def known(self) -> bool: ...
@@ -56,11 +56,11 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True)
 class Additive:
-    """x = mean(causes) + u, for any function of the causes."""
+    """x = mean(causes) + u, where mean is any function of the causes."""
 
     mean: Callable[[Columns], Floats]
     confused: bool = False
-    """Do the causes determine each other, so that their effects cannot be told apart?"""
+    """Do the causes determine each other, so that their effects cannot be separated?"""
     random: bool = False
 
     def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
@@ -83,17 +83,17 @@ class _Shifted:
 
 
 @dataclass(frozen=True)
-class Still:
-    """A node that never varies: nothing is known of what would change it, so it stays."""
+class ConstantNode:
+    """A node that never varies: the effects of its causes are unknown, so it keeps its value."""
 
     random: bool = False
 
     def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
-        return _Kept(node)
+        return _Unchanged(node)
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Unchanged:
     node: Column
     residual: None = None
 
@@ -103,7 +103,7 @@ class _Kept:
 
 @dataclass(frozen=True)
 class Linear:
-    """Least squares on the causes; categories of a cause each have an effect of their own."""
+    """Least squares on the causes; each category of a cause has its own effect."""
 
     known: bool = False
 
@@ -123,8 +123,8 @@ class Linear:
 def _least_squares(matrix: Floats, values: Floats) -> tuple[Floats, bool]:
     """Coefficients, and whether the columns determine each other.
 
-    The equations of the few coefficients are solved where they are well posed, with one step that mends what rounding
-    lost: many times faster than a decomposition of all rows, which is for the other cases.
+    Where they are well conditioned, the normal equations are solved, with one step that corrects rounding errors: many
+    times faster than a decomposition of all rows, which is used otherwise.
     """
     gram = matrix.T @ matrix
     strengths = np.linalg.eigvalsh(gram) if len(gram) else np.ones(1)
@@ -136,15 +136,15 @@ def _least_squares(matrix: Floats, values: Floats) -> tuple[Floats, bool]:
 
 
 @dataclass(frozen=True)
-class Given:
-    """A linear mechanism whose coefficients are known: a number for each cause, or one for each of its values."""
+class KnownCoefficients:
+    """A linear mechanism with known coefficients: a number for each cause, or one for each of a cause's values."""
 
     coefficients: Mapping[str, Any]
     known: bool = True
 
     def fit(self, causes: Columns, node: Column) -> Fitted:
-        strangers = sorted(set(self.coefficients) ^ set(causes))
-        if strangers:
+        differing = sorted(set(self.coefficients) ^ set(causes))
+        if differing:
             raise CallError(
                 f"the coefficients of {shorten(node.name)!r} are for {listing(self.coefficients)}; its causes are "
                 f"{listing(causes)}."
@@ -169,7 +169,7 @@ def _weighted(causes: Columns, coefficients: Mapping[str, Any]) -> Floats:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the causes that the caller knows: it gets them as a mapping of arrays and gives the mean."""
+    """A known function of the causes, which takes them as a mapping of arrays and returns the mean."""
 
     function: Callable[[dict[str, Any]], Any]
     known: bool = True
@@ -193,18 +193,18 @@ class Equation:
     random: bool = False
 
     def fit(self, causes: Columns, node: Column) -> Fitted:  # noqa: ARG002
-        """Nothing is learned: the equation is known."""
+        """The equation itself: nothing is estimated."""
         return self
 
     def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
-        """The noise of each row, by the inverse."""
+        """The node with the noise of each row, computed by the inverse."""
         found = _number_each(self.noise(raw(causes), node.raw()), causes, node.name)
         return Inverted(self.value, node, found)
 
 
 @dataclass(frozen=True)
 class Inverted:
-    """A node whose noise was found by a function, and follows by another."""
+    """A node with noise that one function inferred, and which another function computes."""
 
     value: Callable[[dict[str, Any], Any], Any]
     node: Column
@@ -216,7 +216,7 @@ class Inverted:
 
 
 def raw(causes: Columns) -> dict[str, Any]:
-    """Causes as a caller's function gets them: arrays of plain values."""
+    """The causes as a caller's function takes them: arrays of plain values."""
     return {name: column.raw() for name, column in causes.items()}
 
 
@@ -235,7 +235,7 @@ def _number_each(found: Any, causes: Columns, node: str) -> Floats:
 
 @dataclass(frozen=True)
 class Regression:
-    """Any regressor in scikit-learn's manner for the mean."""
+    """A regressor with the methods of scikit-learn, for the mean."""
 
     estimator: Any
     known: bool = False
@@ -250,7 +250,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class Classification:
-    """Any classifier in scikit-learn's manner for the probabilities of the values; None is logistic regression."""
+    """A classifier with the methods of scikit-learn, for the probabilities of the values; None: logistic regression."""
 
     estimator: Any = None
     known: bool = False
@@ -258,21 +258,21 @@ class Classification:
     def fit(self, causes: Columns, node: Column) -> Fitted:
         values, codes = np.unique(node.values, return_inverse=True)
         if len(values) < 2:
-            return Still()
+            return ConstantNode()
         estimator = _logistic() if self.estimator is None else fresh(self.estimator)
         return Latent(estimator.fit(design(causes), codes), values)
 
 
 @dataclass(frozen=True)
 class Latent:
-    """Values in their order share out the unit interval; x is the one in whose part the noise lies."""
+    """The unit interval divided among the values in their order; x is the value in whose part the noise lies."""
 
     model: Any
     values: npt.NDArray[Any]
     random: bool = True
 
     def edges(self, causes: Columns) -> Floats:
-        """Where the part of each value ends, [rows, values]."""
+        """The upper end of each value's part of the unit interval, [rows, values]."""
         found = self.model.predict_proba(design(causes))
         ends = np.cumsum(found, axis=1)
         ends[:, -1] = 1.0
@@ -308,12 +308,12 @@ def _logistic() -> Any:
         raise MissingDependencyError(
             "a node with categories that has causes needs scikit-learn: pip install 'evenhand[ml]'"
         ) from None
-    # Hardly any penalty: it would pull the effects towards 0; none at all fails where values can be told apart.
+    # A very small penalty: a larger one would pull the effects towards 0, none at all fails where classes separate.
     return make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=1000))
 
 
 def fresh(estimator: Any) -> Any:
-    """A copy to fit, so that the caller's own stays as it is."""
+    """An unfitted copy of the caller's estimator."""
     if hasattr(estimator, "get_params"):
         from sklearn.base import clone
 
@@ -332,27 +332,27 @@ def design(causes: Columns) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def chosen(node: Column, given: Any) -> Mechanism:
-    """The mechanism of a node: what the caller gave, or by its kind least squares or a latent noise."""
-    if given is None:
+def mechanism_of(node: Column, requested: Any) -> Mechanism:
+    """The mechanism of a node: the one that the caller passed, or by default least squares or a latent noise."""
+    if requested is None:
         two = not node.categorical and len(np.unique(node.values[:1000])) <= 2 and len(np.unique(node.values)) == 2
         return Classification() if node.categorical or two else Linear()
-    if hasattr(given, "predict_proba"):
-        return Classification(given)
+    if hasattr(requested, "predict_proba"):
+        return Classification(requested)
     if node.categorical:
         raise CallError(
             f"{shorten(node.name)!r} holds categories: its mechanism must be a classifier with predict_proba, not "
-            f"{shorten(repr(given))}."
+            f"{shorten(repr(requested))}."
         )
-    if isinstance(given, Mapping):
-        return Given(given)
-    if hasattr(given, "fit") and hasattr(given, "predict"):
-        return Regression(given)
-    if hasattr(given, "fit") and hasattr(given, "known"):
-        return given  # type: ignore[no-any-return]
-    if callable(given):
-        return Function(given)
+    if isinstance(requested, Mapping):
+        return KnownCoefficients(requested)
+    if hasattr(requested, "fit") and hasattr(requested, "predict"):
+        return Regression(requested)
+    if hasattr(requested, "fit") and hasattr(requested, "known"):
+        return requested  # type: ignore[no-any-return]
+    if callable(requested):
+        return Function(requested)
     raise CallError(
         f"the mechanism of {shorten(node.name)!r} must be a regressor or classifier, a function of its causes, or "
-        f"coefficients by cause; {shorten(repr(given))} is none of them."
+        f"coefficients by cause, not {shorten(repr(requested))}."
     )

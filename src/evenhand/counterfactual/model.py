@@ -1,4 +1,4 @@
-"""CausalModel: a graph with a mechanism for each node; what a person's row would have been under another attribute."""
+"""CausalModel: a graph with a mechanism for each node, which computes rows as they would have been in another group."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
-from evenhand.counterfactual import columns as tables
-from evenhand.counterfactual import dowhy, mechanisms
-from evenhand.counterfactual import graph as graphs
-from evenhand.counterfactual import svg as drawing
-from evenhand.counterfactual.columns import Column, Columns
-from evenhand.counterfactual.graph import Graph
+from evenhand.counterfactual import mechanisms
+from evenhand.counterfactual.columns import names_of, read_nodes, with_columns
+from evenhand.counterfactual.dowhy import DowhyMechanism, is_dowhy_model, read_dowhy_model
+from evenhand.counterfactual.graph import Graph, check_columns, read_graph
 from evenhand.counterfactual.mechanisms import Fitted, Mechanism, State
+from evenhand.counterfactual.svg import draw_graph
 from evenhand.errors import CallError, DataError, listing, shorten
+from evenhand.sources.features import Column, Columns
 
 
 @dataclass(frozen=True)
-class Learned:
-    """A graph with fitted mechanisms, for columns; `rows` are those it was fitted to, where that is known."""
+class FittedModel:
+    """A graph with fitted mechanisms; `rows` are the columns it was fitted to, or None where they are not known."""
 
     graph: Graph
     specified: Mapping[str, Mechanism]
@@ -30,20 +30,20 @@ class Learned:
 
     @property
     def random(self) -> frozenset[str]:
-        """The nodes whose noise is only known to lie in a part of its range."""
+        """The nodes whose noise cannot be inferred exactly, only as a range from which it is drawn."""
         return frozenset(node for node, mechanism in self.fitted.items() if mechanism.random)
 
     def estimated(self, nodes: Iterable[str]) -> bool:
-        """Is any of these nodes moved by something that was learned from data?"""
+        """Was the mechanism of any of these nodes estimated from data?"""
         return any(node in self.specified and not self.specified[node].known for node in nodes)
 
-    def refitted(self, rows: Columns) -> Learned:
-        """The same model learned anew from other rows."""
+    def refitted(self, rows: Columns) -> FittedModel:
+        """The same model fitted to other rows."""
         fitted = {
             node: mechanism.fit(causes_of(self.graph, rows, node), rows[node])
             for node, mechanism in self.specified.items()
         }
-        return Learned(self.graph, self.specified, fitted, rows)
+        return FittedModel(self.graph, self.specified, fitted, rows)
 
     def abduced(self, rows: Columns, nodes: Collection[str], uniform: Mapping[str, Floats] | None = None) -> Abduced:
         """Infer the noise of some nodes in every row."""
@@ -59,14 +59,14 @@ class Learned:
 
 @dataclass(frozen=True)
 class Abduced:
-    """Rows whose noise was inferred: act on them, and predict."""
+    """Rows with the noise that was inferred for them, from which counterfactual rows are computed."""
 
     graph: Graph
     rows: Columns
     states: Mapping[str, State]
 
     def under(self, do: Mapping[str, Column], shifts: Mapping[str, float] | None = None) -> Columns:
-        """The nodes that differ when some are set: these, and what follows from them. `shifts` move a node's noise."""
+        """The columns that change when some nodes are set: these and their effects. `shifts` are added to noises."""
         world = {**self.rows, **do}
         changed = dict(do)
         for node in self.graph.nodes:
@@ -79,6 +79,7 @@ class Abduced:
 
 
 def causes_of(graph: Graph, rows: Columns, node: str) -> Columns:
+    """The columns of a node's direct causes."""
     return {name: rows[name] for name in graph.parents(node)}
 
 
@@ -100,22 +101,22 @@ class CausalModel:
     def __init__(
         self, graph: Any, *, mechanisms: Mapping[str, Any] | None = None, categorical: Collection[str] = ()
     ) -> None:
-        self._foreign: Mapping[str, dowhy.Foreign] = {}
-        if dowhy.is_model(graph):
-            self.graph, self._foreign = dowhy.take(graph)
+        self._dowhy: Mapping[str, DowhyMechanism] = {}
+        if is_dowhy_model(graph):
+            self.graph, self._dowhy = read_dowhy_model(graph)
         else:
-            self.graph = graphs.read(graph)
+            self.graph = read_graph(graph)
         self.mechanisms = dict(mechanisms or {})
         self.categorical = (categorical,) if isinstance(categorical, str) else tuple(categorical)
         self.graph.check_nodes(self.mechanisms, "mechanisms")
         self.graph.check_nodes(self.categorical, "categorical")
         rootless = [node for node in self.mechanisms if not self.graph.parents(node)]
         if rootless:
-            raise CallError(f"{listing(rootless)} has no causes in the graph, so it takes no mechanism.")
-        self._learned: Learned | None = None
+            raise CallError(f"{listing(rootless)} has no causes in the graph, so it cannot have a mechanism.")
+        self._learned: FittedModel | None = None
 
     def fit(self, data: Any) -> CausalModel:
-        """Learn every mechanism from a table; returns the model itself."""
+        """Fit every mechanism to a table; returns the model itself."""
         self._learned = learn(self, data)
         return self
 
@@ -130,35 +131,35 @@ class CausalModel:
             raise CallError("do= says what to set, as in do={'race': 'White'}.")
         self.graph.check_nodes(do, "do")
         learned = self._fitted()
-        rows = read(self, data, learned)
-        acted = {name: settled(rows, learned, name, value) for name, value in do.items()}
+        rows = read_rows(self, data, learned)
+        acted = {name: set_to(rows, learned, name, value) for name, value in do.items()}
         nodes = learned.graph.descendants(do)
         noise = uniforms(learned, nodes, rows, random_state, draw=0)
         changed = learned.abduced(rows, nodes, noise).under(acted)
-        return tables.replaced(data, changed)
+        return with_columns(data, changed)
 
     def residuals(self, data: Any) -> dict[str, Floats]:
         """The noise of each node with additive noise: what its causes do not explain."""
         learned = self._fitted()
-        rows = read(self, data, learned)
+        rows = read_rows(self, data, learned)
         states = learned.abduced(rows, learned.graph.nodes).states
         return {node: state.residual for node, state in states.items() if state.residual is not None}
 
     def non_descendants(self, sensitive: str | Iterable[str]) -> tuple[str, ...]:
-        """The nodes that some attributes do not cause; not these themselves."""
+        """The nodes of the graph that are neither these attributes nor caused by them."""
         attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
         self.graph.check_nodes(attributes, "sensitive")
-        moved = self.graph.descendants(attributes)
-        return tuple(node for node in self.graph.nodes if node not in moved and node not in attributes)
+        caused = self.graph.descendants(attributes)
+        return tuple(node for node in self.graph.nodes if node not in caused and node not in attributes)
 
-    def _fitted(self) -> Learned:
-        if self._learned is None and not self._foreign:
+    def _fitted(self) -> FittedModel:
+        if self._learned is None and not self._dowhy:
             raise CallError("the model is not fitted: call model.fit(data) first.")
-        return learned_by(self, None)
+        return fitted_model(self, None)
 
     def svg(self, sensitive: str | Collection[str] = ()) -> str:
         """The graph as a picture, as SVG text; the sensitive attributes stand in bold."""
-        return drawing.svg(self.graph, (sensitive,) if isinstance(sensitive, str) else sensitive)
+        return draw_graph(self.graph, (sensitive,) if isinstance(sensitive, str) else sensitive)
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -167,57 +168,57 @@ class CausalModel:
         return str(self.graph)
 
     def __repr__(self) -> str:
-        fitted = "fitted" if self._learned is not None or self._foreign else "not fitted"
+        fitted = "fitted" if self._learned is not None or self._dowhy else "not fitted"
         return f"<CausalModel: {len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges, {fitted}>"
 
 
-def learn(model: CausalModel, data: Any, graph: Graph | None = None) -> Learned:
-    """Learn the mechanisms of a model, for its graph or a part of it; the model itself stays as it is."""
+def learn(model: CausalModel, data: Any, graph: Graph | None = None) -> FittedModel:
+    """Fit the mechanisms of a model to a table, for its graph or a part of it; the model itself is not changed."""
     graph = model.graph if graph is None else graph
-    graphs.check_columns(graph, tables.names_of(data))
-    rows = tables.read(data, graph.nodes, categorical=model.categorical)
+    check_columns(graph, names_of(data))
+    rows = read_nodes(data, graph.nodes, categorical=model.categorical)
     specified = {
-        node: model._foreign.get(node) or mechanisms.chosen(rows[node], model.mechanisms.get(node))
+        node: model._dowhy.get(node) or mechanisms.mechanism_of(rows[node], model.mechanisms.get(node))
         for node in graph.nodes
         if graph.parents(node)
     }
-    learned = Learned(graph, specified, {}, rows).refitted(rows)
+    learned = FittedModel(graph, specified, {}, rows).refitted(rows)
     for node, mechanism in learned.fitted.items():
         if getattr(mechanism, "confused", False):
             raise DataError(
                 f"the causes of {shorten(node)!r} ({listing(graph.parents(node))}) determine each other in these "
-                f"{len(rows[node]):,} rows, so their effects cannot be told apart: take one of them out of the graph."
+                f"{len(rows[node]):,} rows, so their effects cannot be separated: take one of them out of the graph."
             )
     return learned
 
 
-def learned_by(model: CausalModel, data: Any) -> Learned:
-    """The mechanisms as they were fitted, those of a model of dowhy, or else what this data teaches."""
+def fitted_model(model: CausalModel, data: Any) -> FittedModel:
+    """The fitted mechanisms of a model: its own, those of a dowhy model, or else mechanisms fitted to this data."""
     if model._learned is not None:
         return model._learned
-    if model._foreign:
-        return Learned(model.graph, model._foreign, model._foreign)
+    if model._dowhy:
+        return FittedModel(model.graph, model._dowhy, model._dowhy)
     return learn(model, data)
 
 
-def read(model: CausalModel, data: Any, learned: Learned) -> Columns:
-    """The nodes as columns, coded as when the model was fitted."""
-    graphs.check_columns(learned.graph, tables.names_of(data))
-    return tables.read(data, learned.graph.nodes, categorical=model.categorical, like=learned.rows)
+def read_rows(model: CausalModel, data: Any, learned: FittedModel) -> Columns:
+    """The nodes as columns of a table, coded as when the model was fitted."""
+    check_columns(learned.graph, names_of(data))
+    return read_nodes(data, learned.graph.nodes, categorical=model.categorical, like=learned.rows)
 
 
-def settled(rows: Columns, learned: Learned, name: str, value: Any) -> Column:
-    """A node set to one value; where the fitted rows never varied, nothing says what that would do."""
+def set_to(rows: Columns, learned: FittedModel, name: str, value: Any) -> Column:
+    """A node with one value in every row; an error where the node never varied, so that its effects are unknown."""
     seen = (learned.rows or rows)[name]
     if learned.graph.children(name) and (seen.values == seen.values[0]).all():
-        raise DataError(f"{shorten(name)!r} is the same in every row, so nothing tells what changing it would do.")
+        raise DataError(f"{shorten(name)!r} is the same in every row, so the effect of changing it is not known.")
     return rows[name].filled(value)
 
 
 def uniforms(
-    learned: Learned, nodes: Collection[str], rows: Columns, random_state: int, draw: int
+    learned: FittedModel, nodes: Collection[str], rows: Columns, random_state: int, draw: int
 ) -> dict[str, Floats]:
-    """Where the latent noise of each row lies within what is known of it: the same for one seed, node and draw."""
+    """For each random node and row a uniform number that places the noise within its range; fixed by seed and draw."""
     count = len(next(iter(rows.values())))
     found = {}
     for i, node in enumerate(learned.graph.nodes):
@@ -226,5 +227,6 @@ def uniforms(
     return found
 
 
-def take(rows: Columns, chosen: Ints) -> Columns:
+def take_columns(rows: Columns, chosen: Ints) -> Columns:
+    """The columns at some rows."""
     return {name: column.take(chosen) for name, column in rows.items()}

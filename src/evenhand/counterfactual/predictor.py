@@ -1,4 +1,4 @@
-"""What is audited: a model or a function that predicts for rows of a table, and how two of its answers differ."""
+"""The audited predictor: a model or function of a table, and the difference between two of its answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
-from evenhand.counterfactual import columns as tables
+from evenhand.counterfactual.columns import row_count, select_features
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.sources.roles import spelling
 
@@ -19,7 +19,7 @@ Kind = Literal["decision", "class", "number"]
 
 @dataclass(frozen=True)
 class Answers:
-    """Predictions as numbers; of classes, the code of each. `kind` says what they stand for.
+    """Predictions as numbers; for classes, their codes. `kind` says what the numbers are.
 
     `scores` are the numbers behind decisions that are made at a cutoff.
     """
@@ -29,14 +29,14 @@ class Answers:
     scores: Floats | None = None
 
     def minus(self, other: Answers) -> Floats:
-        """How far each answer lies from another: signed for numbers and decisions, 0 or 1 for classes."""
+        """The difference of each answer from another: signed for numbers and decisions, 0 or 1 for classes."""
         if self.kind == "class":
             return np.asarray(self.values != other.values, dtype=np.float64)
         return np.asarray(self.values - other.values)
 
 
 class Predictor:
-    """A caller's model or function. With a cutoff, its numbers are decided on at that."""
+    """The caller's model or function. With a cutoff, numbers at or above it are positive decisions."""
 
     def __init__(self, predict: Any, features: Sequence[str] | str | None, cutoff: float | None, positive: Any) -> None:
         self.function, own = _callable(predict)
@@ -47,15 +47,15 @@ class Predictor:
 
     def __call__(self, table: Any) -> Any:
         """The raw answers for a table."""
-        given = table if self.features is None else tables.chosen(table, self.features)
-        if self.matrix and isinstance(given, dict):
-            given = np.column_stack([np.asarray(column) for column in given.values()])
-        found = self.function(given)
+        inputs = table if self.features is None else select_features(table, self.features)
+        if self.matrix and isinstance(inputs, dict):
+            inputs = np.column_stack([np.asarray(column) for column in inputs.values()])
+        found = self.function(inputs)
         found = np.asarray(found.to_numpy() if hasattr(found, "to_numpy") else found)
         if found.ndim == 2 and found.shape[1] == 2:
             found = found[:, 1]  # probabilities of two classes, as predict_proba has them
         found = found.reshape(-1) if found.ndim == 2 and found.shape[1] == 1 else found
-        rows = tables.length(table)
+        rows = row_count(table)
         if found.shape != (rows,):
             raise CallError(
                 f"predict gave an array of shape {found.shape} for {rows:,} rows: one value a row is needed."
@@ -100,5 +100,6 @@ def _callable(predict: Any) -> tuple[Callable[[Any], Any], list[str] | None]:
 
 
 def _seen_by(model: Any) -> list[str] | None:
+    """The columns that a model was fitted to, where it knows them."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]

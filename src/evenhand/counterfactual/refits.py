@@ -1,4 +1,4 @@
-"""Refits: a causal model learned again and again from resampled rows, to see how far its answers can be trusted."""
+"""Refits of a causal model to resampled rows, from which the intervals of its results are taken."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
-from evenhand.counterfactual.model import Learned, take
+from evenhand.counterfactual.model import FittedModel, take_columns
 from evenhand.errors import CallError, MissingDependencyError
 
 _PATIENCE = 1.0
 
 
 def resampled(
-    learned: Learned,
+    learned: FittedModel,
     strata: Ints,
-    statistic: Callable[[Learned], Floats],
+    statistic: Callable[[FittedModel], Floats],
     *,
     count: int,
     random_state: int,
     n_jobs: int | None = None,
 ) -> Floats:
-    """A statistic of the model learned from each of so many resamples of its rows, [count, ...].
+    """A statistic of the model fitted to each of `count` resamples of its rows, [count, ...].
 
     Rows are drawn within the groups (`strata`), so that no group disappears. Each resample has a seed of its own: the
     result is the same however many processes share the work.
     """
     rows = learned.rows
     if rows is None:
-        raise CallError("the model holds no rows to learn from again.")
+        raise CallError("the model does not hold the rows it was fitted to, so it cannot be refitted.")
     members = [np.flatnonzero(strata == group) for group in np.unique(strata)]
     seeds = np.random.SeedSequence(random_state).spawn(count)
 
     def once(seed: np.random.SeedSequence) -> Floats:
         rng = np.random.default_rng(seed)
         drawn = np.concatenate([rng.choice(part, len(part)) for part in members])
-        return statistic(learned.refitted(take(rows, drawn)))
+        return statistic(learned.refitted(take_columns(rows, drawn)))
 
     return np.stack(list(tracked(_run(once, seeds, n_jobs), count, "refitting the causal model")))
 

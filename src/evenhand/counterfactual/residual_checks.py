@@ -1,9 +1,9 @@
-"""Residual checks: is the noise of each node independent of its causes, and of the noise of other nodes?
+"""Residual checks: tests whether the noise of each node is independent of its causes and of other noises.
 
 Additive noise that still depends on the causes means that the mechanism does not fit, and counterfactuals through it
-are off. Noises that go together mean a common cause that the graph lacks. The first is tested by the Hilbert-Schmidt
+are wrong. Correlated noises mean a common cause that the graph lacks. The first is tested by the Hilbert-Schmidt
 independence criterion (Gretton et al. 2008) with permutations, its Gaussian kernels approximated by random features
-(Rahimi and Recht 2007), so that it takes no matrix of all pairs; the second by correlation.
+(Rahimi and Recht 2007), so that no matrix of all pairs is needed; the second by correlation.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.counterfactual.columns import Columns
-from evenhand.counterfactual.model import Learned, causes_of, take
+from evenhand.counterfactual.model import FittedModel, causes_of, take_columns
 from evenhand.errors import shorten
 from evenhand.inference import multiplicity
+from evenhand.sources.features import Columns
 
 MOST, PERMUTATIONS = 1_000, 199
-_FEATURES, _FOR_WIDTH = (25, 50), 300  # of the noise and of the causes; rows that tell how wide a kernel is
-_WORTH_A_WORD = 0.1  # of a correlation between noises
+_FEATURES, _FOR_WIDTH = (25, 50), 300  # of the noise and of the causes; rows from which the width of a kernel is taken
+_NOTED_CORRELATION = 0.1  # between noises; a smaller one is not mentioned
 _NOTHING = 1e-12  # the features are cosines: one that varies at all lies far above
 
 
@@ -41,7 +41,7 @@ class Check:
         return "causes" if self.other is None else f"noise of {self.other}"
 
 
-def check(learned: Learned, rows: Columns, random_state: int = 0) -> tuple[Check, ...]:
+def check(learned: FittedModel, rows: Columns, random_state: int = 0) -> tuple[Check, ...]:
     """The checks of every node with additive noise; p-values are corrected by Holm's method."""
     states = learned.abduced(rows, learned.graph.nodes).states
     noise = {node: state.residual for node, state in states.items() if state.residual is not None}
@@ -54,10 +54,10 @@ def check(learned: Learned, rows: Columns, random_state: int = 0) -> tuple[Check
     )
 
 
-def _of_causes(learned: Learned, rows: Columns, node: str, residual: Floats, random_state: int) -> Check:
+def _of_causes(learned: FittedModel, rows: Columns, node: str, residual: Floats, random_state: int) -> Check:
     rng = np.random.default_rng(random_state)
     chosen = rng.permutation(len(residual))[:MOST]
-    causes = take(causes_of(learned.graph, rows, node), chosen)
+    causes = take_columns(causes_of(learned.graph, rows, node), chosen)
     noise = residual[chosen]
     if np.ptp(noise) <= 1e-12 * max(float(np.abs(rows[node].values).max()), 1e-300):
         return Check(node, None, 0.0, 1.0, len(chosen))
@@ -88,7 +88,7 @@ def features(table: Floats, count: int, rng: np.random.Generator) -> Floats:
 
 
 def _side_by_side(causes: Columns) -> Floats:
-    """Causes as columns on one scale; each value of a category is one of 0 and 1."""
+    """Causes as standardised columns; each value of a category makes a column of 0 and 1."""
     parts: list[Floats] = []
     for column in causes.values():
         if column.levels is not None:
@@ -100,7 +100,7 @@ def _side_by_side(causes: Columns) -> Floats:
 
 
 def _together(first: tuple[str, Floats], second: tuple[str, Floats]) -> Check:
-    """Whether two noises go together, by the normal approximation of their correlation."""
+    """The test of a correlation between two noises, by its normal approximation."""
     from scipy.special import ndtr
 
     (node, a), (other, b) = first, second
@@ -114,26 +114,24 @@ def _together(first: tuple[str, Floats], second: tuple[str, Floats]) -> Check:
 
 
 def notes(checks: tuple[Check, ...], level: float = 0.05) -> list[str]:
-    """What the reader must know of the checks: those that the data speaks against."""
-    told = []
+    """Notes about the checks that failed, or that none did."""
+    found = []
     unfit = [each for each in checks if each.other is None and each.p_value <= level]
     if unfit:
         names = ", ".join(f"{shorten(each.node)} (p = {each.p_value:.2g})" for each in unfit)
-        told.append(
-            f"The noise is not independent of the causes in {names}: the mechanism does not fit there, and what is "
-            "said of single people is off by as much. Try another regressor for it."
+        found.append(
+            f"The noise is not independent of the causes in {names}: the mechanism does not fit there, and changes of "
+            "single people are wrong by as much. Try another regressor for it."
         )
     linked = [
         each
         for each in checks
-        if each.other is not None and each.p_value <= level and abs(each.statistic) >= _WORTH_A_WORD
+        if each.other is not None and each.p_value <= level and abs(each.statistic) >= _NOTED_CORRELATION
     ]
     if linked:
         names = ", ".join(f"{shorten(e.node)} and {shorten(str(e.other))} (r = {e.statistic:.2f})" for e in linked)
-        told.append(f"Noises go together, as with a common cause that the graph lacks: {names}.")
-    if checks and not told:
+        found.append(f"Noises are correlated, as with a common cause that the graph lacks: {names}.")
+    if checks and not found:
         most = max(each.rows for each in checks if each.other is None)
-        told.append(
-            f"Residual checks: nothing in {most:,} rows speaks against noise that is independent of the causes."
-        )
-    return told
+        found.append(f"Residual checks: in {most:,} rows there is no evidence that the noise depends on the causes.")
+    return found

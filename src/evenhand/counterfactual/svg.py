@@ -1,4 +1,4 @@
-"""A causal graph as a picture: an SVG made here, causes on the left and effects on the right."""
+"""A causal graph as an SVG picture, with causes on the left and effects on the right."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = (
 )
 
 
-def svg(graph: Graph, marked: Collection[str] = ()) -> str:
+def draw_graph(graph: Graph, marked: Collection[str] = ()) -> str:
     """The graph as SVG text; the nodes in `marked` have a thicker frame and stand in bold."""
     layers = _layers(graph)
     widths = [max(_width(node) for node in layer) for layer in layers]
@@ -38,12 +38,12 @@ def svg(graph: Graph, marked: Collection[str] = ()) -> str:
 
 
 def shown(text: str) -> str:
-    """Text that is only text in SVG: escaped, and without characters that XML cannot hold."""
+    """Text for SVG: escaped, and without characters that XML does not allow."""
     return escape("".join(letter if letter.isprintable() else "�" for letter in text))
 
 
 def _layers(graph: Graph) -> list[list[str]]:
-    """Nodes by how many steps lead to them at most."""
+    """Nodes by the length of the longest path that leads to them."""
     depth: dict[str, int] = {}
     for node in graph.nodes:
         depth[node] = max((depth[cause] + 1 for cause in graph.parents(node)), default=0)

@@ -1,4 +1,4 @@
-"""What a finding on counterfactuals shows: its sentence, its rows, its pictures and its notes."""
+"""The sentence, rows, panels and notes of a finding on counterfactuals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Estimate, Panel, Row, spell
-from evenhand.counterfactual.changes import Changes, Ends
+from evenhand.counterfactual.changes import Ends, PredictionChanges
 from evenhand.counterfactual.graph import Graph
 from evenhand.counterfactual.groups import People
 from evenhand.counterfactual.residual_checks import Check
@@ -20,11 +20,13 @@ FLIPS = "flip_share"
 SIZE = "mean_absolute_change"
 
 
-def judged_name(changes: Changes) -> str:
+def judged_name(changes: PredictionChanges) -> str:
+    """The measure that is judged: the share of decisions that flip, or the mean size of the change."""
     return SIZE if changes.kind == "number" else FLIPS
 
 
-def unit(changes: Changes) -> str:
+def unit(changes: PredictionChanges) -> str:
+    """The unit in which changes are shown."""
     return "score" if changes.kind == "number" else "rate"
 
 
@@ -33,7 +35,7 @@ FLIPPED = "if only the column said {}"
 
 
 def sentence(
-    changes: Changes,
+    changes: PredictionChanges,
     value: Estimate,
     pair: tuple[int, int],
     threshold: float | None,
@@ -41,7 +43,7 @@ def sentence(
     confidence: float,
     how: str,
 ) -> str:
-    """What was found; `how` is FOLLOWED or FLIPPED."""
+    """The sentence of the pair with the largest change; `how` is FOLLOWED or FLIPPED."""
     people, kind = changes.people, unit(changes)
     group, target = (spell(people.names[place]) for place in pair)
     ends = wording.reach((_end(value.low), _end(value.high)), confidence, "difference", kind) if value.high else ""
@@ -52,15 +54,17 @@ def sentence(
     if changes.kind == "number":
         size = wording.amount(value.value, "score")
         return f"For {group}, the prediction would change by {size} on average {how.format(target)}{ending}."
-    return f"For {group}, {wording.amount(value.value)} of the decisions would be others {how.format(target)}{ending}."
+    return (
+        f"For {group}, {wording.amount(value.value)} of the decisions would be different {how.format(target)}{ending}."
+    )
 
 
 def _end(end: float | None) -> float:
     return float("nan") if end is None else end
 
 
-def rows(changes: Changes, ends: Ends) -> list[Row]:
-    """For each pair of groups the mean size of the change, the mean change, and the largest of one person."""
+def rows(changes: PredictionChanges, ends: Ends) -> list[Row]:
+    """For each pair of groups: the mean size of the change, the mean change, and the largest change of one person."""
     people, scores, found = changes.people, changes.mean_score, []
     for group, target in people.pairs:
         about = {"group": people.names[group], "against": spell(people.names[target]), "n": int(people.sizes[group])}
@@ -77,7 +81,7 @@ def rows(changes: Changes, ends: Ends) -> list[Row]:
     return found
 
 
-def panels(changes: Changes, ends: Ends, graph: Graph | None, checks: Sequence[Check]) -> tuple[Panel, ...]:
+def panels(changes: PredictionChanges, ends: Ends, graph: Graph | None, checks: Sequence[Check]) -> tuple[Panel, ...]:
     """Tables of the changes, of the graph and of the residual checks, and the distribution of the changes."""
     found = [_table(changes, ends)]
     if changes.kind == "number":
@@ -91,7 +95,7 @@ def panels(changes: Changes, ends: Ends, graph: Graph | None, checks: Sequence[C
     return tuple(found)
 
 
-def _table(changes: Changes, ends: Ends) -> Panel:
+def _table(changes: PredictionChanges, ends: Ends) -> Panel:
     people = changes.people
     columns = (
         "people of",
@@ -119,20 +123,20 @@ def _table(changes: Changes, ends: Ends) -> Panel:
     return Panel("pairs", "Changes by pair of groups", columns, tuple(lines))
 
 
-def largest(changes: Changes) -> list[tuple[int, int]]:
-    """The pairs, with the largest change first."""
+def largest(changes: PredictionChanges) -> list[tuple[int, int]]:
+    """The pairs of groups, the largest change first."""
     return sorted(changes.people.pairs, key=lambda pair: -changes.size[pair])
 
 
-def _distribution(changes: Changes) -> Panel:
-    """How the changes of single people are spread, for the pairs with the largest."""
+def _distribution(changes: PredictionChanges) -> Panel:
+    """A histogram of the changes of single people, for the pairs with the largest changes."""
     chosen = largest(changes)[:_MOST_SERIES]
-    every = np.concatenate([changes.of(*pair) for pair in chosen])
+    every = np.concatenate([changes.of_pair(*pair) for pair in chosen])
     low, high = float(every.min()), float(every.max())
     edges = np.linspace(low, high, _BINS + 1) if high > low else np.array([low - 0.5, low + 0.5])
     lines: list[tuple[object, ...]] = []
     for group, target in chosen:
-        inside = changes.of(group, target)
+        inside = changes.of_pair(group, target)
         counts, _ = np.histogram(inside, edges)
         name = f"{spell(changes.people.names[group])} → {spell(changes.people.names[target])}"
         lines += [
@@ -143,28 +147,29 @@ def _distribution(changes: Changes) -> Panel:
 
 
 def graph_notes(graph: Graph, people: People, columns: Iterable[str], numeric: Sequence[str]) -> list[str]:
-    """What the graph makes of the attributes and of the table."""
-    told = ["It rests on the graph as given: which edges are right cannot be told from the data alone."]
+    """Notes about the attributes in the graph, and columns outside it."""
+    notes = ["The result depends on the graph: the data alone cannot show which edges are right."]
     for name in people.attributes:
         causes = [cause for cause in graph.parents(name) if cause not in people.attributes]
         if causes:
-            told.append(
-                f"{shorten(name)} is itself caused by {listing(causes)} in this graph: these stay as they are when it "
-                "is changed, and make up spurious parts of a gap."
+            notes.append(
+                f"{shorten(name)} is itself caused by {listing(causes)} in this graph: they stay as they are when it "
+                "is changed, and are part of the spurious part of a gap."
             )
     if not graph.descendants(people.attributes):
-        told.append("The attribute causes nothing in this graph, so only its own column changes.")
+        notes.append("The attribute causes nothing in this graph, so only its own column changes.")
     outside = [name for name in columns if name not in graph.nodes]
     if outside:
-        told.append(f"Not in the graph, so left as they are: {listing(outside)}.")
+        notes.append(f"Not in the graph, so left as they are: {listing(outside)}.")
     if numeric:
-        told.append(
-            f"{listing(numeric)} is taken as a number with an even step between its values; if these are names, say "
+        notes.append(
+            f"{listing(numeric)} is treated as a number with equal steps between its values; if they are names, pass "
             f"CausalModel(..., categorical={list(numeric)!r})."
         )
-    return told
+    return notes
 
 
 def small_note(people: People, least: int) -> list[str]:
+    """A note that names the groups of fewer than `least` people."""
     small = [spell(name) for name, size in zip(people.names, people.sizes, strict=True) if size < least]
     return [f"Fewer than {least} people: {', '.join(small)}. Too few to support a pass."] if small else []

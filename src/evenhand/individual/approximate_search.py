@@ -1,6 +1,6 @@
-"""An approximate index for very many people: a graph that is walked towards the nearest (HNSW, by faiss).
+"""Approximate nearest neighbours of very many people, by an HNSW graph of faiss.
 
-How many of the true neighbours it finds is measured on a sample, and the walk made longer until that is enough.
+The share of the true neighbours that it finds is measured on a sample, and the search widened until it is high enough.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import MissingDependencyError
 from evenhand.individual import exact_search
 
-_LINKS, _CARE = 32, 40  # of each point in the graph; how widely a point's place is sought when it is added
-_WALKS = (32, 64, 128, 256, 512)
-_ENOUGH = 0.98
+_LINKS, _CONSTRUCTION_WIDTH = 32, 40  # links of each point; candidates that are looked at when a point is added
+_SEARCH_WIDTHS = (32, 64, 128, 256, 512)
+_GOOD_RECALL = 0.98
 _SAMPLE = 500
 _STEP = 20_000
 
 
 def available() -> bool:
-    """Is faiss there?"""
+    """Is faiss installed?"""
     from importlib.util import find_spec
 
     return find_spec("faiss") is not None
 
 
 def nearest(points: Floats, k: int, random_state: int = 0) -> tuple[Ints, Floats, float]:
-    """The k nearest other points of each, nearly always; and the share of the true ones found, on a sample."""
+    """Nearly always the k nearest other points of each, with distances; and the share of the true ones in a sample."""
     if not available():
         raise MissingDependencyError(
             "neighbours='approximate' needs faiss: pip install 'evenhand[neighbours]'. "
@@ -42,10 +42,10 @@ def nearest(points: Floats, k: int, random_state: int = 0) -> tuple[Ints, Floats
     sample = np.sort(random.choice(len(points), min(_SAMPLE, len(points)), replace=False))
     _, apart = exact_search.nearest(points, k, sample)
     recall = 0.0
-    for walk in _WALKS:
-        graph.hnsw.efSearch = max(walk, k + 1)
+    for width in _SEARCH_WIDTHS:
+        graph.hnsw.efSearch = max(width, k + 1)
         recall = float(np.mean(_search(graph, points, small, sample, k)[1] <= apart[:, -1:] * (1 + 1e-9)))
-        if recall >= _ENOUGH:
+        if recall >= _GOOD_RECALL:
             break
     index = np.empty((len(points), k), dtype=np.int64)
     distance = np.empty((len(points), k))
@@ -60,7 +60,7 @@ def _graph(small: npt.NDArray[np.float32]) -> Any:
     import faiss
 
     graph = faiss.IndexHNSWFlat(small.shape[1], _LINKS)
-    graph.hnsw.efConstruction = _CARE
+    graph.hnsw.efConstruction = _CONSTRUCTION_WIDTH
     steps = range(0, len(small), _STEP)
     for first in waiting.track(steps, len(steps), "building the index"):
         graph.add(small[first : first + _STEP])
@@ -68,7 +68,7 @@ def _graph(small: npt.NDArray[np.float32]) -> Any:
 
 
 def _search(graph: Any, points: Floats, small: npt.NDArray[np.float32], rows: Ints, k: int) -> tuple[Ints, Floats]:
-    """What the graph finds, measured anew in float64; whoever gets too few is searched for exactly."""
+    """What the graph finds, with distances in float64; rows for which it finds too few are searched exactly."""
     _, found = graph.search(small[rows], k + 1)
     others = np.where(found == rows[:, None], -1, found)
     order = np.argsort(others < 0, axis=1, kind="stable")[:, :k]  # those found, in their order, then those that lack

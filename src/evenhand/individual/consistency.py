@@ -1,4 +1,4 @@
-"""Individual fairness: are people who are alike treated alike? `consistency` of decisions, `lipschitz` of scores."""
+"""Individual fairness, the public functions: `consistency` of decisions, `lipschitz` of scores, `worst_pairs`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evenhand.core import wording
 from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
 from evenhand.errors import CallError, Problems, shorten
 from evenhand.individual import jackknife, shares
-from evenhand.individual.cohort import Gathered, Likeness, gather
+from evenhand.individual.cohort import Cohort, SimilarityOptions, read_cohort
 from evenhand.individual.pairs import KNearest
 from evenhand.individual.shares import Agreement, Figures, Treatment
 from evenhand.individual.worst_pairs import Pair
@@ -22,7 +22,7 @@ from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 
-_MOST_FEATURES = 12  # that the worst pairs are shown with
+_MOST_FEATURES = 12  # columns of features in the table of the worst pairs
 
 
 def consistency(
@@ -54,7 +54,7 @@ def consistency(
     policy: Policy | None = None,
     random_state: int = 0,
 ) -> Finding:
-    """Consistency: are people decided like those who are most like them?
+    """Consistency: do people get the same decision as those who are most like them?
 
     1 − the mean of |decision − mean decision of the k nearest|. With `sensitive` it is compared between groups, and the
     gap is what is judged; without, the finding's value is the consistency of everyone, which is not judged.
@@ -63,49 +63,57 @@ def consistency(
         X: The people: a table (pandas, Polars, PyArrow, a mapping of arrays), an array with a row for each, or the path
             of a file. With distance="precomputed", the square matrix of their distances.
         prediction: What was decided: a column of X or an array.
-        sensitive: The attributes that make groups: columns of X or arrays. They are no features unless features= names
+        sensitive: The attributes that make groups: columns of X or arrays. They are features only if features= names
             them.
         k: How many nearest people are the neighbours of each; `radius` or `pairs` in its place.
         include_self: Whether a person is the first of their own k neighbours, as in AIF360.
         radius: Everyone within this distance is a neighbour.
         pairs: Pairs of row numbers to compare, or "all".
-        features: The columns that people are compared by; by default all that play no other part.
+        features: The columns that people are compared by; by default all that have no other role.
         categorical: Columns of numbers that are codes. Text, and a column of 0 and 1, is a category by itself.
         weights: What a column counts in the squared distance; 1 unless it is named.
         scale: How numbers are scaled: "standard" deviations, "robust" ones (quartiles), or "none".
         distance: "euclidean", "learned" (from `label`), "precomputed", or a function of two arrays of people, as they
             are scaled, that returns the matrix of their distances.
-        label: For distance="learned": what people who shall be near have in common.
-        missing_features: What becomes of a missing feature: a value of its own ("level"), the person is left out
-            ("drop"), or an "error".
+        label: For distance="learned": people with the same value are brought near to each other.
+        missing_features: What a missing feature means: a value of its own ("level"), the person is left out ("drop"),
+            or an "error".
         neighbours: "exact", "approximate" (an index; needs faiss), or "auto": exact unless that takes many minutes.
         positive, bands, na, reference, min_group_size, confidence, policy: As for every metric.
-        id: A column or array that names people in the pairs that are shown; by default their row, counted from 0.
+        id: A column or array with the names of people for the pairs that are shown; by default row numbers, from 0.
         worst: How many of the nearest pairs with different decisions are shown, with their values; 0 for none.
         threshold: The largest gap between groups that is tolerated (default 0.1).
-        random_state: Seed of the order in which ties are drawn.
+        random_state: Seed of the draws that decide ties.
 
     >>> X = [[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]]
     >>> found = consistency(X, prediction=[1, 1, 1, 0, 0, 1], k=2)
     >>> round(float(found), 3), len(found.panels[0].rows)
     (0.667, 2)
     """
-    asked = _asked("consistency", threshold, reference, min_group_size, confidence, policy, random_state, sensitive)
+    request = _request("consistency", threshold, reference, min_group_size, confidence, policy, random_state, sensitive)
     _check(worst=worst)
-    how = Likeness(
+    options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
         random_state, 2 if include_self else 1,
     )  # fmt: skip
-    people = gather(
-        X, how, role="prediction", values=prediction, sensitive=sensitive, positive=positive, bands=bands, na=na, id=id
+    people = read_cohort(
+        X,
+        options,
+        role="prediction",
+        values=prediction,
+        sensitive=sensitive,
+        positive=positive,
+        bands=bands,
+        na=na,
+        id=id,
     )
     found = shares.consistency(
         people.similar, people.values, people.codes, len(people.groups), include_self=include_self, most=worst
     )
     notes = [*_agreement_notes(people, found), *people.notes, *_neighbour_notes(people), jackknife.NOTE]
     panel = _pairs_panel(people, found.worst.pairs, "The nearest people who were decided differently", "decision")
-    settings = _settings(how, include_self=include_self)
-    return _finding(asked, people, {"consistency": found.figures}, notes, panel, settings, [])
+    settings = _settings(options, include_self=include_self)
+    return _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
 
 
 def lipschitz(
@@ -158,23 +166,25 @@ def lipschitz(
     >>> [round(row.estimate.value, 3) for row in found.rows]
     [0.333, 0.333, 0.7]
     """
-    asked = _asked("lipschitz", threshold, reference, min_group_size, confidence, policy, random_state, sensitive)
+    request = _request("lipschitz", threshold, reference, min_group_size, confidence, policy, random_state, sensitive)
     _check(worst=worst, L=L, epsilon=epsilon)
-    how = Likeness(
+    options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
         random_state,
     )  # fmt: skip
-    people = gather(X, how, role="score", values=score, sensitive=sensitive, positive=1, bands=bands, na=na, id=id)
+    people = read_cohort(
+        X, options, role="score", values=score, sensitive=sensitive, positive=1, bands=bands, na=na, id=id
+    )
     found = shares.lipschitz(
         people.similar, people.values, people.codes, len(people.groups), L=float(L), epsilon=float(epsilon), most=worst
     )
     if found.pairs == 0:
-        raise CallError(f"there is no pair to compare among {people.similar.described}: give a larger radius, or k=.")
+        raise CallError(f"there is no pair to compare among {people.similar.described}: pass a larger radius, or k=.")
     notes = [*_treatment_notes(people, found, L, epsilon), *people.notes, *_neighbour_notes(people), jackknife.NOTE]
     panel = _pairs_panel(people, found.worst.pairs, "The pairs whose scores differ most for their distance", "score")
-    settings = {**_settings(how), "L": float(L), "epsilon": float(epsilon)}
+    settings = {**_settings(options), "L": float(L), "epsilon": float(epsilon)}
     parts = {"similar_treatment": found.within, "lipschitz_violation": found.violating}
-    return _finding(asked, people, parts, notes, panel, settings, _constants(people, found))
+    return _finding(request, people, parts, notes, panel, settings, _constants(people, found))
 
 
 def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
@@ -187,11 +197,11 @@ def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     """
     panel = next((panel for panel in finding.panels if panel.kind == "pairs"), None)
     if panel is None:
-        raise CallError(f"this finding of {finding.metric} shows no pairs: ask for some with worst=10.")
+        raise CallError(f"this finding of {finding.metric} shows no pairs: request some with worst=10.")
     return {name: [row[i] for row in panel.rows] for i, name in enumerate(panel.columns)}
 
 
-def _asked(
+def _request(
     name: str,
     threshold: float | None,
     reference: Any,
@@ -225,33 +235,39 @@ def _check(worst: Any, **limits: Any) -> None:
     problems.raise_if_any(CallError)
 
 
-def _settings(how: Likeness, **more: object) -> dict[str, object]:
-    compared = "pairs" if how.pairs is not None else "radius" if how.radius is not None else "k"
-    value = (
-        how.k if compared == "k" else how.radius if compared == "radius" else "all" if how.pairs == "all" else "given"
-    )
-    named = "function" if callable(how.distance) else how.distance
-    return {compared: value, "distance": named, "scale": how.scale, "missing_features": how.missing_features, **more}
+def _settings(options: SimilarityOptions, **more: object) -> dict[str, object]:
+    if options.pairs is not None:
+        compared: dict[str, object] = {"pairs": "all" if isinstance(options.pairs, str) else "given"}
+    else:
+        compared = {"k": options.k} if options.radius is None else {"radius": options.radius}
+    distance = "function" if callable(options.distance) else options.distance
+    return {
+        **compared,
+        "distance": distance,
+        "scale": options.scale,
+        "missing_features": options.missing_features,
+        **more,
+    }
 
 
 def _finding(
-    asked: Request,
-    people: Gathered,
+    request: Request,
+    people: Cohort,
     parts: Mapping[str, Figures],
     notes: Sequence[str],
     panel: Panel | None,
     settings: Mapping[str, object],
     more: Sequence[Row],
 ) -> Finding:
-    """Between groups where there are some; else the figures of everyone."""
+    """A finding on the gap between groups, or on the figures of everyone where there are no groups."""
     panels = () if panel is None else (panel,)
-    everyone = [_everyone(name, part, asked) for name, part in parts.items()]
+    everyone = [_everyone(name, part, request) for name, part in parts.items()]
     if not people.grouped:
-        found = _of_everyone(replace(asked, threshold=None), people, everyone, more)
+        found = _of_everyone(replace(request, threshold=None), people, everyone, more)
         return replace(found, notes=tuple(notes), panels=panels, settings={**found.settings, **settings})
-    found = row_finding(asked, people.cube, {name: part.groups for name, part in parts.items()})
-    titles = {row.name: row.title for row in asked.metric.rows}
-    overall = [f"The {titles[row.measure]} of everyone together is {_told(row.estimate)}." for row in everyone]
+    found = row_finding(request, people.cube, {name: part.groups for name, part in parts.items()})
+    titles = {row.name: row.title for row in request.metric.rows}
+    overall = [f"The {titles[row.measure]} of everyone together is {_amount(row.estimate)}." for row in everyone]
     return replace(
         found,
         rows=(*found.rows, *everyone, *more),
@@ -261,24 +277,24 @@ def _finding(
     )
 
 
-def _everyone(name: str, part: Figures, asked: Request) -> Row:
-    low, high = simultaneous.own(part.everyone, asked.policy.confidence)
+def _everyone(name: str, part: Figures, request: Request) -> Row:
+    low, high = simultaneous.own(part.everyone, request.policy.confidence)
     value = float(part.values[-1])
     return Row(name, (), n=int(part.sizes[-1]), estimate=Estimate.of(value, low[0], high[0]))
 
 
-def _of_everyone(asked: Request, people: Gathered, rows: Sequence[Row], more: Sequence[Row]) -> Finding:
+def _of_everyone(request: Request, people: Cohort, rows: Sequence[Row], more: Sequence[Row]) -> Finding:
     first = rows[0]
     assert first.estimate is not None  # noqa: S101 - a figure of everyone has an estimate, defined or not
-    titles = {row.name: row.title for row in asked.metric.rows}
-    told = "; ".join(f"the {titles[row.measure]} is {_told(row.estimate)}" for row in rows)
-    sentence = f"Among {people.people:,} people, {people.similar.described}, {told}."
-    result = ValueResult(first.estimate, sentence, Row(asked.metric.name, ()), [*rows, *more])
+    titles = {row.name: row.title for row in request.metric.rows}
+    values = "; ".join(f"the {titles[row.measure]} is {_amount(row.estimate)}" for row in rows)
+    sentence = f"Among {people.people:,} people, {people.similar.described}, {values}."
+    result = ValueResult(first.estimate, sentence, Row(request.metric.name, ()), [*rows, *more])
     meaning = people.cube.meaning
-    return on_value(asked, meaning.sensitive, result, all_strata=bool(meaning.control))
+    return on_value(request, meaning.sensitive, result, all_strata=bool(meaning.control))
 
 
-def _told(estimate: Estimate | None) -> str:
+def _amount(estimate: Estimate | None) -> str:
     if estimate is None or not estimate.defined:
         return "undefined"
     if estimate.low is None or estimate.high is None:
@@ -287,8 +303,8 @@ def _told(estimate: Estimate | None) -> str:
     return f"{wording.amount(estimate.value)} ({low} to {high})"
 
 
-def _constants(people: Gathered, found: Treatment) -> list[Row]:
-    """The smallest L of each group and of everyone."""
+def _constants(people: Cohort, found: Treatment) -> list[Row]:
+    """Rows with the smallest L of each group and of everyone."""
     groups = people.groups if people.grouped else ()
     rows = [
         Row("smallest_constant", group, estimate=Estimate(float(value)))
@@ -298,19 +314,20 @@ def _constants(people: Gathered, found: Treatment) -> list[Row]:
     return [*rows, Row("smallest_constant", (), estimate=Estimate(float(found.constants[-1])))]
 
 
-def _agreement_notes(people: Gathered, found: Agreement) -> list[str]:
+def _agreement_notes(people: Cohort, found: Agreement) -> list[str]:
     notes = []
     if found.identical:
         are = "pair of people is" if found.identical == 1 else "pairs of people are"
         notes.append(f"{found.identical:,} {are} the same in every feature (distance 0) and decided differently.")
     if found.alone:
         notes.append(
-            f"{found.alone:,} of {people.people:,} people have nobody to be compared with, and no part in the figures."
+            f"{found.alone:,} of {people.people:,} people have nobody to be compared with, and are left out of the "
+            "figures."
         )
     return notes
 
 
-def _treatment_notes(people: Gathered, found: Treatment, L: float, epsilon: float) -> list[str]:
+def _treatment_notes(people: Cohort, found: Treatment, L: float, epsilon: float) -> list[str]:
     notes = [
         f"Of {found.pairs:,} pairs ({people.similar.described}), {found.alike:,} differ by at most {epsilon:g} in "
         f"score and {found.violations:,} by more than {L:g} × their distance."
@@ -326,7 +343,7 @@ def _treatment_notes(people: Gathered, found: Treatment, L: float, epsilon: floa
     return notes
 
 
-def _neighbour_notes(people: Gathered) -> list[str]:
+def _neighbour_notes(people: Cohort) -> list[str]:
     similar, notes = people.similar, list[str]()
     if not isinstance(similar, KNearest):
         return notes
@@ -344,7 +361,7 @@ def _neighbour_notes(people: Gathered) -> list[str]:
     return notes
 
 
-def _pairs_panel(people: Gathered, worst: Sequence[Pair], title: str, what: str) -> Panel | None:
+def _pairs_panel(people: Cohort, worst: Sequence[Pair], title: str, what: str) -> Panel | None:
     """The worst pairs with what was decided, their groups, and their features where these differ."""
     if not worst:
         return None

@@ -1,4 +1,4 @@
-"""Distances: between points, by a function of the caller's, or given as a matrix. All answer the same two questions."""
+"""Distances between people: between points, by a function of the caller, or from a matrix of the caller."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from evenhand.errors import CallError, DataError, shorten
 
 Function = Callable[[Floats, Floats], Any]
 
-_CHUNK = 4_000_000  # values at a time where coordinates of pairs are set side by side
+_CHUNK = 4_000_000  # values at a time where coordinates of pairs are compared
 
 
 class Distances(Protocol):
-    """What neighbours and pairs ask of a distance."""
+    """Distances between people, as neighbours and pairs need them."""
 
     @property
     def people(self) -> int: ...
 
     def rows(self, first: int, last: int) -> Floats:
-        """From each of the people first … last − 1 to everyone, [last − first, people]."""
+        """The distances of the people first … last − 1 to everyone, [last − first, people]."""
         ...
 
     def between(self, one: Ints, other: Ints) -> Floats:
-        """From each of some people to the person beside it."""
+        """The distance of each pair (one[i], other[i])."""
         ...
 
 
@@ -58,7 +58,7 @@ class Points:
 
 @dataclass(frozen=True)
 class ByFunction:
-    """A function of two arrays of people that returns the matrix of their distances, as `scipy` and `sklearn` have."""
+    """A function of two arrays of people that returns the matrix of their distances, as in scipy and scikit-learn."""
 
     points: Floats
     function: Function
@@ -68,7 +68,7 @@ class ByFunction:
         return len(self.points)
 
     def rows(self, first: int, last: int) -> Floats:
-        return self._ask(self.points[first:last], self.points)
+        return self._matrix(self.points[first:last], self.points)
 
     def between(self, one: Ints, other: Ints) -> Floats:
         found = np.empty(len(one))
@@ -76,10 +76,10 @@ class ByFunction:
         starts = np.flatnonzero(np.diff(one[order], prepend=-1))
         for first, last in zip(starts, [*starts[1:], len(order)], strict=True):
             part = order[first:last]
-            found[part] = self._ask(self.points[one[part[:1]]], self.points[other[part]])[0]
+            found[part] = self._matrix(self.points[one[part[:1]]], self.points[other[part]])[0]
         return found
 
-    def _ask(self, some: Floats, others: Floats) -> Floats:
+    def _matrix(self, some: Floats, others: Floats) -> Floats:
         try:
             found = np.asarray(self.function(some, others), dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -99,7 +99,7 @@ _CONTRACT = (
 
 @dataclass(frozen=True)
 class Precomputed:
-    """Distances as a matrix that the caller holds, between the people who are `chosen`."""
+    """A matrix of distances that the caller holds, of which the people in `chosen` are used."""
 
     matrix: Any
     chosen: Ints
@@ -119,7 +119,7 @@ class Precomputed:
 
 
 def matrix(X: Any) -> Any:
-    """A square matrix of distances, as the caller holds it."""
+    """X as a square matrix of distances; the caller's own array, not a copy."""
     found = X if hasattr(X, "ndim") and not hasattr(X, "columns") else np.asarray(X)
     if found.ndim != 2 or found.shape[0] != found.shape[1] or hasattr(found, "tocsr"):
         raise CallError(
@@ -129,9 +129,9 @@ def matrix(X: Any) -> Any:
 
 
 def checked(found: Floats, who: str) -> Floats:
-    """Distances are numbers of at least 0."""
+    """The distances, which must be numbers of at least 0."""
     if np.isnan(found).any():
-        raise DataError(f"{who} a distance that is no number (NaN).")
+        raise DataError(f"{who} a distance that is not a number (NaN).")
     if (found < 0).any():
         raise DataError(f"{who} a negative distance ({found.min():g}).")
     return found

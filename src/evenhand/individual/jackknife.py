@@ -1,11 +1,11 @@
-"""How sure a figure about neighbours is, when people stand in each other's neighbourhoods.
+"""Standard errors of figures about neighbours, by a delete-one jackknife over people.
 
-One person's decision is part of their own figure and of everyone's who has them for a neighbour, so people are not
-independent, and treating them so gives errors that are too small by up to a half. Here each person is left out in turn
-and replaced by those who come next: the delete-one jackknife over people. Its variance is on average at least the true
-one, for it counts what two people bring about together twice (Efron and Stein 1981); the squares of that part are taken
-off once, as is usual for pairs (Fafchamps and Gubert 2007). A bootstrap would repeat people, who are then their own
-nearest neighbours, and fails (Abadie and Imbens 2008).
+One person's decision is part of their own figure and of the figures of all who have them as a neighbour, so people are
+not independent, and errors that take them as independent are too small by up to a half. Here each person is left out in
+turn and replaced by the next neighbours. The variance of this jackknife is on average at least the true one, because it
+counts the joint effect of two people twice (Efron and Stein 1981); the squares of that effect are subtracted once, as
+is usual for pairs (Fafchamps and Gubert 2007). A bootstrap would repeat people, who are then their own nearest
+neighbours, and fails (Abadie and Imbens 2008).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import numpy as np
 from evenhand.core.arrays import Floats
 from evenhand.inference.spread import PLAIN, Normal, Proportions
 
-_UNSEEN = 0.5  # of the people, where nothing varied: one decision that nobody saw would move two people's figures
+_UNSEEN = 0.5  # effective share of the people where nothing varied: one unseen decision would move two figures
 
-NOTE = "Errors by a jackknife over people, because a person counts in the figures of all who have them for a neighbour."
-_LEAST = 1 / 3  # of the plain jackknife's variance, in case a small sample takes off more than is there
+NOTE = "Errors by a jackknife over people, because a person counts in the figures of all who have them as a neighbour."
+_SMALLEST_SHARE = 1 / 3  # of the plain jackknife's variance: in small samples the subtraction may be too large
 
 
 @dataclass(frozen=True)
 class Dependent(Normal):
     """Shares between 0 and 1 with jackknife errors; limits from the beta distribution, which stay inside.
 
-    As many independent people stand for a group as would know its share as well; half of it where nothing varied.
-    `freedom` is how many people the error is known from: few, where a few move the share and the others do not.
+    A group is treated as the number of independent people whose share would be as precise (half of the people where
+    nothing varied). `freedom` are the degrees of freedom of the error: few, where few people move the share.
     """
 
     freedom: Floats
@@ -41,7 +41,7 @@ class Dependent(Normal):
 
     @property
     def effective(self) -> Floats:
-        """How many independent people would know the share as well."""
+        """The number of independent people whose share would be as precise."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.values * (1 - self.values) / self.errors**2
         return np.where(np.isfinite(found) & (found > 0), found, _UNSEEN * self.sizes)
@@ -58,11 +58,11 @@ class Dependent(Normal):
 
 
 def errors(moves: Floats, twice: Floats) -> tuple[Floats, Floats]:
-    """Standard errors from how far each figure moves without each person, [people, figures]; and their freedom.
+    """Standard errors and degrees of freedom of figures; `moves` is how far each moves without each person.
 
-    `twice` is the sum of squares of what two people bring about together, which the moves of both contain. Figures are
-    compared as if they were independent; where two of them vary in opposite directions their difference varies more
-    than that, so both errors are raised until it is covered.
+    `moves` is [people, figures]. `twice` is the sum of squares of the joint effects of two people, which are part of
+    the moves of both. Figures are compared as if they were independent; where two of them vary in opposite directions
+    their difference varies more than that, so both errors are raised until the difference is covered.
     """
     people = len(moves)
     centred = moves - moves.mean(axis=0)
@@ -70,7 +70,7 @@ def errors(moves: Floats, twice: Floats) -> tuple[Floats, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
     covariance = (people - 1) / people * (centred.T @ centred)
-    variance = np.maximum(np.diag(covariance) - twice, _LEAST * np.diag(covariance))
+    variance = np.maximum(np.diag(covariance) - twice, _SMALLEST_SHARE * np.diag(covariance))
     opposed = np.maximum(-covariance, 0.0)
     np.fill_diagonal(opposed, 0.0)
     freedom = np.where(np.isfinite(freedom), freedom, float(people))

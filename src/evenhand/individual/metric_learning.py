@@ -1,7 +1,7 @@
-"""Learning a distance from a label, so that people of one label are near and people of different labels are far.
+"""A distance learned from a label: people with the same label are near, people with different labels are far.
 
-The global form of Hastie and Tibshirani's discriminant metric (1996): points are whitened by the covariance within the
-labels, and of the directions that remain those count most along which the labels lie apart.
+The global form of Hastie and Tibshirani's discriminant metric (1996): points are whitened by the covariance within
+labels, and a direction then counts the more, the further the labels differ along it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from evenhand.sources.columns import encode
 from evenhand.sources.levels import as_numbers, quantile_edges
 
 _MOST_LABELS = 20
-_SHRINKAGE = 1e-3  # of the mean variance, added within: a direction without any variance has no scale
-_FLOOR = 0.1  # what a direction counts that tells nothing about the label, beside 1 for the one that tells most
+_SHRINKAGE = 1e-3  # of the mean variance, added to each direction: one without any variance would have no scale
+_FLOOR = 0.1  # the weight of a direction in which labels do not differ; the one in which they differ most has 1
 
 
 def classes(label: Any, name: str = "label") -> tuple[Ints, str | None]:
-    """The label as codes; numbers of many values are cut at five quantiles, and a note says so. −1 is missing."""
-    levels, given = encode(label, f"label {shorten(name)!r}")
-    codes = np.asarray(given, dtype=np.int64)
+    """The label as codes (−1 is missing), and a note where numbers of many values were cut at five quantiles."""
+    levels, encoded = encode(label, f"label {shorten(name)!r}")
+    codes = np.asarray(encoded, dtype=np.int64)
     used = np.unique(codes[codes >= 0])
     if len(used) < 2:
         raise DataError("distance='learned' needs a label of at least two values to learn from.")
@@ -31,7 +31,9 @@ def classes(label: Any, name: str = "label") -> tuple[Ints, str | None]:
         return codes, None
     values = as_numbers([levels[i] for i in used], declared=False)
     if values is None:
-        raise DataError(f"label {shorten(name)!r} has {len(used):,} values: a distance is learned from {_MOST_LABELS}.")
+        raise DataError(
+            f"label {shorten(name)!r} has {len(used):,} values: a distance is learned from at most {_MOST_LABELS}."
+        )
     edges = np.array(quantile_edges(values, np.bincount(codes[codes >= 0], minlength=len(levels))[used].astype(float)))
     lookup = np.full(len(levels) + 1, -1, dtype=np.int64)
     lookup[used] = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
@@ -39,7 +41,7 @@ def classes(label: Any, name: str = "label") -> tuple[Ints, str | None]:
 
 
 def transformed(points: Floats, codes: Ints) -> Floats:
-    """Points between which the learned distance is Euclidean; people without a label are moved and not learned from."""
+    """The points moved so that the learned distance is Euclidean. People without a label (−1) are not learned from."""
     known = codes >= 0
     present, places = np.unique(codes[known], return_inverse=True)
     inside = points[known]

@@ -1,7 +1,7 @@
-"""Neighbours: the k people nearest to each, exactly or nearly, with people who are the same in everything seen to.
+"""The k nearest neighbours of each person, by an exact or an approximate search.
 
 Points that coincide are searched once. Among people at distance 0 the nearest are not defined, and taking the first
-rows would set everyone against the same few, so each person gets others of their own, drawn at random from a seed.
+rows would compare everyone with the same few, so each person gets others, drawn at random from a seed.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand import errors
 from evenhand.core import waiting
 from evenhand.core.arrays import Floats, Ints
-from evenhand.errors import CallError, shorten
+from evenhand.errors import CallError, nearest, shorten
 from evenhand.individual import approximate_search, exact_search
 from evenhand.individual.distances import Distances, Points
 
 Method = Literal["auto", "exact", "approximate"]
 
 METHODS = ("auto", "exact", "approximate")
-_MOST_PRODUCTS = 4e12  # of coordinates, in an exact search that nobody asked for: some minutes
+_MOST_PRODUCTS = 4e12  # of coordinates in an exact search by default: it takes some minutes
 _ROWS = 8_000_000  # distances at a time, where they come from a function or a matrix
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """For each person others, nearest first, and how far they are: [people, k]."""
+    """The k nearest others of each person, nearest first, and their distances: [people, k]."""
 
     index: Ints
     distance: Floats
@@ -36,22 +35,22 @@ class Nearest:
 
 
 def check(method: str) -> None:
-    """Is the way to search known?"""
+    """Raise an error for a way to search that is not known."""
     if method not in METHODS:
-        raise CallError(f"neighbours={shorten(repr(method))} is not known; {errors.nearest(str(method), METHODS)}")
+        raise CallError(f"neighbours={shorten(repr(method))} is not known; {nearest(str(method), METHODS)}")
 
 
-def find(distances: Distances, k: int, *, method: Method = "auto", random_state: int = 0) -> Nearest:
-    """The k nearest of each person, without themselves; there must be more than k people."""
+def nearest_people(distances: Distances, k: int, *, method: Method = "auto", random_state: int = 0) -> Nearest:
+    """The k nearest others of each person; there must be more than k people."""
     if isinstance(distances, Points):
         return _of_points(distances.points, k, method, random_state)
     if method == "approximate":
-        raise CallError("neighbours='approximate' is for the Euclidean distance; this one is searched exactly.")
+        raise CallError("neighbours='approximate' works with the Euclidean distance only; leave it out.")
     return _of_rows(distances, k, random_state)
 
 
 def _of_rows(distances: Distances, k: int, random_state: int) -> Nearest:
-    """From whole rows of distances, a block at a time; who is tied is drawn by looking at people in another order."""
+    """From rows of distances, a block at a time. People are looked at in random order, which decides ties."""
     people = distances.people
     order = np.random.default_rng(random_state).permutation(people)
     found, apart = np.empty((people, k), dtype=np.int64), np.empty((people, k))
@@ -61,17 +60,18 @@ def _of_rows(distances: Distances, k: int, random_state: int) -> Nearest:
         last = min(first + step, people)
         rows = distances.rows(first, last)[:, order]
         rows[order[None, :] == np.arange(first, last)[:, None]] = np.inf
-        places, apart[first:last] = exact_search.least_of(rows, k)
+        places, apart[first:last] = exact_search.smallest_of(rows, k)
         found[first:last] = order[places]
     return Nearest(found, apart)
 
 
 def _of_points(points: Floats, k: int, method: Method, random_state: int) -> Nearest:
+    """From points: distinct ones are searched, then each person gets neighbours of their own."""
     alike = distinct(points)
     size = len(alike.first)
     if size == 1:
         return _spread(alike, np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)), k, random_state, None)
-    # Distinct points in an order of chance, so that ties between them do not follow the order of the rows.
+    # Distinct points in random order, so that ties between them do not follow the order of the rows.
     order = np.random.default_rng(random_state).permutation(size)
     chosen, wanted = points[alike.first[order]], min(k, size - 1)
     recall = None
@@ -85,13 +85,14 @@ def _of_points(points: Floats, k: int, method: Method, random_state: int) -> Nea
 
 
 def _too_many(points: Floats) -> bool:
+    """Would an exact search take many minutes?"""
     people, width = points.shape
     return bool(width > exact_search.FEW_DIMENSIONS and float(people) ** 2 * width > _MOST_PRODUCTS)
 
 
 @dataclass(frozen=True)
-class Alike:
-    """Points that coincide: `first` is one row of each, `which` the place of each row's point among those."""
+class DistinctPoints:
+    """The points that differ: `first` is one row of each, `which` the position of each row's point among them."""
 
     first: Ints
     which: Ints
@@ -101,8 +102,8 @@ class Alike:
         return np.bincount(self.which, minlength=len(self.first))
 
 
-def distinct(points: Floats) -> Alike:
-    """Which rows are the same? Told by a hash of each row, and checked; it is far quicker than sorting rows."""
+def distinct(points: Floats) -> DistinctPoints:
+    """The distinct rows, by a hash of each row that is then checked: far quicker than sorting rows."""
     rows = np.ascontiguousarray(points + 0.0)  # −0 and 0 are one number
     factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) | np.uint64(1)
     with np.errstate(over="ignore"):
@@ -113,14 +114,16 @@ def distinct(points: Floats) -> Alike:
     which = which.reshape(-1)
     if not np.array_equal(rows[first][which], rows):
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return Alike(first.astype(np.int64), which.reshape(-1).astype(np.int64))
+    return DistinctPoints(first.astype(np.int64), which.reshape(-1).astype(np.int64))
 
 
-def _spread(alike: Alike, found: Ints, apart: Floats, k: int, random_state: int, recall: float | None) -> Nearest:
-    """From neighbours of distinct points to neighbours of people: first those at one's own point, then the next ones.
+def _spread(
+    alike: DistinctPoints, found: Ints, apart: Floats, k: int, random_state: int, recall: float | None
+) -> Nearest:
+    """From neighbours of distinct points to neighbours of people: first those at the same point, then the next points.
 
-    Everyone at a point stands in a circle of chance. A person takes those behind them in their own circle, and in
-    others' circles those behind a place of chance.
+    People at the same point get a random circular order; each takes the next ones in it, and starts at a random place
+    in other points' orders.
     """
     people, sizes = len(alike.which), alike.sizes
     random = np.random.default_rng((random_state, 1))

@@ -1,6 +1,6 @@
-"""Pairs: who is compared with whom. The k nearest of each, all within a radius, everyone with everyone, or given ones.
+"""Pairs of people who are compared: the k nearest of each, all within a radius, all pairs, or pairs the caller names.
 
-Pairs come in chunks, so that their number may be far larger than what memory holds.
+Pairs come in chunks, so that there may be far more of them than fit into memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROWS = 4_000_000  # distances at a time
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some pairs: a person, the other one, and how far apart they are."""
+    """Some pairs: for each the position of one person, of the other, and their distance."""
 
     one: Ints
     other: Ints
@@ -43,7 +43,7 @@ class Similar(Protocol):
 
     @property
     def described(self) -> str:
-        """Who these pairs are, to end a sentence with."""
+        """Which pairs these are, in words that end a sentence."""
         ...
 
     def pairs(self) -> Iterator[Chunk]:
@@ -51,23 +51,23 @@ class Similar(Protocol):
         ...
 
     def neighbours(self) -> Iterator[Chunk]:
-        """Everyone with each of those they are compared with."""
+        """Each person with everyone they are compared with: a symmetric pair comes twice."""
         ...
 
     @property
     def spare(self) -> Ints | None:
-        """For each person those who would come next if a neighbour were not there, [people, some]; None if nobody."""
+        """For each person the next neighbours beyond those compared with, [people, some]; None if there are none."""
         ...
 
 
 @dataclass(frozen=True)
 class KNearest:
-    """The k nearest of each person. More may be known than are used: those who would come next."""
+    """The k nearest of each person. `nearest` may hold more than k: the next ones are `spare`."""
 
     nearest: Nearest
     k: int
     own: bool = False
-    """Does everyone count among their own neighbours as well?"""
+    """Is each person also counted among their own neighbours?"""
 
     @property
     def people(self) -> int:
@@ -85,7 +85,7 @@ class KNearest:
 
     @property
     def tied(self) -> int:
-        """For how many people chance decided who is among the k nearest."""
+        """The number of people for whom a random draw between ties decided who is among the k nearest."""
         distance = self.nearest.distance
         return int((distance[:, self.k - 1] == distance[:, self.k]).sum()) if distance.shape[1] > self.k > 0 else 0
 
@@ -102,7 +102,7 @@ class KNearest:
 
 
 class _Symmetric(ABC):
-    """Pairs that are pairs from either side."""
+    """Pairs in which each person is compared with the other."""
 
     spare = None
 
@@ -141,7 +141,7 @@ class Within(_Symmetric):
 
 
 @dataclass(frozen=True)
-class Given(_Symmetric):
+class NamedPairs(_Symmetric):
     """Pairs that the caller named."""
 
     distances: Distances
@@ -154,28 +154,28 @@ class Given(_Symmetric):
 
     @property
     def described(self) -> str:
-        return "the pairs that were given"
+        return "the pairs that were named"
 
     def pairs(self) -> Iterator[Chunk]:
         yield Chunk(self.one, self.other, self.distances.between(self.one, self.other))
 
 
-def given(pairs: Any, distances: Distances, place: Ints) -> Given:
-    """Pairs of row numbers as pairs of people; `place` is where a row stands among them, −1 for one left out."""
+def named_pairs(pairs: Any, distances: Distances, position: Ints) -> NamedPairs:
+    """Pairs of row numbers as pairs of people; `position` is each row's position among them, −1 for one left out."""
     try:
-        found = np.asarray(pairs)
-        whole = found.dtype.kind in "iu" or bool((found == np.floor(found)).all())
+        rows = np.asarray(pairs)
+        whole = rows.dtype.kind in "iu" or bool((rows == np.floor(rows)).all())
     except (TypeError, ValueError):
         whole = False
-    if not whole or found.ndim != 2 or found.shape[1] != 2 or not len(found):
+    if not whole or rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):
         raise CallError(f"pairs={shorten(repr(pairs))} must be pairs of row numbers, such as [(0, 4), (2, 3)].")
-    if found.min() < 0 or found.max() >= len(place):
-        wrong = found.min() if found.min() < 0 else found.max()
-        raise CallError(f"pairs= names row {int(wrong)}; the rows are 0 to {len(place) - 1}.")
-    if (found[:, 0] == found[:, 1]).any():
-        row = int(found[found[:, 0] == found[:, 1]][0, 0])
+    if rows.min() < 0 or rows.max() >= len(position):
+        wrong = rows.min() if rows.min() < 0 else rows.max()
+        raise CallError(f"pairs= names row {int(wrong)}; the rows are 0 to {len(position) - 1}.")
+    if (rows[:, 0] == rows[:, 1]).any():
+        row = int(rows[rows[:, 0] == rows[:, 1]][0, 0])
         raise CallError(f"pairs= sets row {row} against itself: a pair is two people.")
-    kept = place[found.astype(np.int64)]
+    kept = position[rows.astype(np.int64)]
     kept = np.sort(kept[(kept >= 0).all(axis=1)], axis=1)
     kept = np.unique(kept, axis=0)
-    return Given(distances, kept[:, 0], kept[:, 1])
+    return NamedPairs(distances, kept[:, 0], kept[:, 1])

@@ -1,6 +1,6 @@
-"""The figures of groups: how far decisions follow those of similar people, and how many pairs are treated alike.
+"""Shares for each group: of decisions that agree with those of similar people, and of pairs that are treated alike.
 
-Arrays only. `codes` says to which group each person belongs; whoever is compared with nobody has no figure.
+Arrays only. `codes` is the group of each person; people who are compared with nobody are left out of the shares.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evenhand.individual.worst_pairs import Worst
 
 @dataclass(frozen=True)
 class Figures:
-    """A share of each group with its error and the people it rests on; the last is that of everyone together."""
+    """A share for each group, and last for everyone, with standard error, number of people, degrees of freedom."""
 
     values: Floats
     errors: Floats
@@ -26,8 +26,8 @@ class Figures:
     freedom: Floats
 
     @classmethod
-    def of(cls, values: Floats, sizes: Floats, moves: Floats, twice: Floats) -> Figures:
-        """From how far each figure moves without each person; the last column is that of everyone."""
+    def from_moves(cls, values: Floats, sizes: Floats, moves: Floats, twice: Floats) -> Figures:
+        """Figures with jackknife errors; `moves` is how far each figure moves without each person, everyone last."""
         parts = (jackknife.errors(moves[:, part], twice[part]) for part in (slice(0, -1), slice(-1, None)))
         errors, freedom = (np.concatenate(both) for both in zip(*parts, strict=True))
         return cls(values, np.where(sizes > 1, errors, np.nan), sizes, freedom)
@@ -43,7 +43,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What consistency is made of: the figures, each person's distance from their neighbours, and pairs to look at."""
+    """Consistency of each group, the people without a neighbour, identical pairs decided differently, worst pairs."""
 
     figures: Figures
     alone: int
@@ -66,21 +66,21 @@ def consistency(
         differing += np.bincount(chunk.one, weights=other, minlength=people)
         count += np.bincount(chunk.one, minlength=people)
         identical += worst.nearest(chunk, other)
-    # Without a neighbour there is nothing to follow, and one's own decision does not make a neighbourhood.
+    # Whoever has no neighbour has no figure, also where each person counts among their own neighbours.
     some = count > 0
     apart = np.full(people, np.nan)
     apart[some] = differing[some] / (count[some] + include_self)
     sizes = np.bincount(codes[some], minlength=groups).astype(np.float64)
     with np.errstate(invalid="ignore"):
         means = np.bincount(codes[some], weights=apart[some], minlength=groups) / sizes
-    pull = _Pull(similar, decisions, differing, count, apart, include_self)
-    moves, twice = pull.on_groups(codes, means)
+    influence = _Influence(similar, decisions, differing, count, apart, include_self)
+    moves, twice = influence.on_groups(codes, means)
     return Agreement(_figures(apart, codes, sizes, means, moves, twice), int((~some).sum()), identical, worst)
 
 
 @dataclass(frozen=True)
-class _Pull:
-    """What people do to the figures of those whose neighbours they are."""
+class _Influence:
+    """How much each person moves the figures of those who have them as a neighbour (jackknife influence)."""
 
     similar: Similar
     decisions: Floats
@@ -90,10 +90,10 @@ class _Pull:
     include_self: bool
 
     def on_groups(self, codes: Ints, means: Floats) -> tuple[Floats, Floats]:
-        """How the figures of each group change, in sum, when a person is left out, [people, groups]; and the squares.
+        """The change of each group's sum of figures when a person is left out, [people, groups], and sums of squares.
 
-        In place of the person comes the mean of the other neighbours and of those who are next; where there is nobody,
-        the figure goes and the mean of its group stays.
+        The person is replaced by the mean of the other neighbours and of the next ones; where there are none, the
+        figure is left out as well, and the mean of its group stays.
         """
         decisions, people, groups = self.decisions, len(self.decisions), len(means)
         differing, others = self.differing, self.count - 1
@@ -113,7 +113,7 @@ class _Pull:
 
 
 def _figures(apart: Floats, codes: Ints, sizes: Floats, means: Floats, moves: Floats, twice: Floats) -> Figures:
-    """The means with their errors; `moves` and `twice` are sums over the people of a group, as `_Pull` has them."""
+    """The means with their errors; `moves` and `twice` are the sums that `_Influence.on_groups` returns."""
     there = ~np.isnan(apart)
     total = float(there.sum())
     mean = apart[there].mean() if there.any() else np.nan
@@ -125,17 +125,17 @@ def _figures(apart: Floats, codes: Ints, sizes: Floats, means: Floats, moves: Fl
         overall = (moves.sum(axis=1) - there * (leaving[:, 0] - np.nan_to_num(mean))) / (total - there)
         squares = np.nan_to_num(np.append(twice / sizes**2, twice.sum() / total**2))
     every = _finite(np.column_stack([by_group, overall]))
-    return Figures.of(1 - np.append(means, mean), np.append(sizes, total), every, squares)
+    return Figures.from_moves(1 - np.append(means, mean), np.append(sizes, total), every, squares)
 
 
 def _finite(moves: Floats) -> Floats:
-    """Where nobody would be left, nothing can be said of a move."""
+    """Moves that are undefined, because nobody would be left in the group, as 0."""
     return np.where(np.isfinite(moves), moves, 0.0)
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """What a Lipschitz condition is made of. Constants are the least L that holds, by group and then for everyone."""
+    """How the pairs keep a Lipschitz condition; `constants` are the smallest L that holds, by group, everyone last."""
 
     within: Figures
     violating: Figures
@@ -150,7 +150,7 @@ class Treatment:
 def lipschitz(
     similar: Similar, scores: Floats, codes: Ints, groups: int, *, L: float, epsilon: float, most: int
 ) -> Treatment:
-    """Of the pairs that a group's people are in: which share is within epsilon, and which breaks |Δs| ≤ L·distance."""
+    """For each group the share of its people's pairs within epsilon, and the share that breaks |Δs| ≤ L·distance."""
     people = len(scores)
     tables = {name: np.zeros((people, groups), dtype=np.int64) for name in ("pairs", "within", "violating")}
     constants = np.full(groups + 1, np.nan)
@@ -190,11 +190,12 @@ def slopes(apart: Floats, distance: Floats) -> Floats:
 
 
 def _tolerance(limit: Floats | float) -> Floats | float:
-    """0.3 − 0.2 is not quite 0.1: a few roundings are allowed."""
+    """The rounding error that is allowed: 0.3 − 0.2 is not exactly 0.1."""
     return 1e-12 * np.maximum(np.abs(limit), 1.0)
 
 
 def _count(table: Ints, one: Ints, groups: Ints, which: npt.NDArray[np.bool_] | None) -> None:
+    """Add 1 at [person, group of the other] for each pair, or for each in `which`."""
     keys = one * table.shape[1] + groups
     if which is not None:
         keys = keys[which]
@@ -202,7 +203,7 @@ def _count(table: Ints, one: Ints, groups: Ints, which: npt.NDArray[np.bool_] | 
 
 
 def _shares(chosen: Ints, pairs: Ints, codes: Ints) -> Figures:
-    """Shares of the pairs of each group's people; a pair inside a group counts for both of its people."""
+    """The share of chosen pairs among those of each group's people; a pair inside a group counts twice."""
     people, groups = pairs.shape
     inside = np.zeros((people, groups), dtype=np.int64)
     inside[np.arange(people), codes] = 1
@@ -212,17 +213,17 @@ def _shares(chosen: Ints, pairs: Ints, codes: Ints) -> Figures:
     with np.errstate(divide="ignore", invalid="ignore"):
         values = top / bottom
         moves = _finite(-(lost_top - values * lost_bottom) / (bottom - lost_bottom))
-        # Of a pair inside the group both ends are lost with either person, of one across its edge one end is.
+        # A pair inside the group loses both ends with either person, a pair with one person outside loses one end.
         squares = 4 * _squares(inner_top, inner, values) + _squares(outer_top, outer, values)
         twice = np.nan_to_num(squares / bottom**2)
     paired = pairs.any(axis=1)
     sizes = np.append(np.bincount(codes[paired], minlength=groups), paired.sum()).astype(np.float64)
-    return Figures.of(values, sizes, moves, twice)
+    return Figures.from_moves(values, sizes, moves, twice)
 
 
 def _totals(table: Ints, inside: Ints) -> tuple[Floats, Floats, Floats, Floats]:
-    """Of some pairs, for each group and then for everyone: how many ends of them its people hold, how many go with each
-    person, and how many pairs lie inside the group and across its edge."""
+    """Counts for each group, everyone last: ends of pairs that its people hold, ends that leave with each person, pairs
+    inside the group, and pairs with one person outside it."""
     own = table.sum(axis=1)
     total = np.append((inside * own[:, None]).sum(axis=0), own.sum())
     lost = np.column_stack([table + inside * own[:, None], 2 * own])

@@ -1,4 +1,4 @@
-"""The worst pairs: a few of very many, kept while they pass by in chunks, so that a person can look at them."""
+"""The worst pairs of very many, which come in chunks: the few that are shown to the reader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evenhand.individual.pairs import Chunk
 
 @dataclass(frozen=True)
 class Pair:
-    """Two people, by their places, and how far apart they are."""
+    """Two people, by their positions, and their distance."""
 
     one: int
     other: int
@@ -30,10 +30,10 @@ class Worst:
     def pairs(self) -> list[Pair]:
         """The pairs, worst first."""
         ranked = sorted(self._kept.items(), key=lambda item: (item[1][:2], item[0]))
-        return [Pair(one, other, found[2]) for (one, other), found in ranked[: self.most]]
+        return [Pair(one, other, rank[2]) for (one, other), rank in ranked[: self.most]]
 
     def nearest(self, chunk: Chunk, differing: Bools) -> int:
-        """Of people who were decided differently, those nearest to each other; how many are not apart at all."""
+        """Keep the nearest of the pairs that were decided differently; return how many of these have distance 0."""
         chosen = np.flatnonzero(differing)
         distance = chunk.distance[chosen]
         self._keep(chunk, chosen, distance, np.zeros(len(chosen)))
@@ -41,13 +41,13 @@ class Worst:
         return len(np.unique(np.sort(np.column_stack([chunk.one[same], chunk.other[same]]), axis=1), axis=0))
 
     def steepest(self, chunk: Chunk, apart: Floats, slope: Floats) -> int:
-        """Those whose scores differ most for their distance, then those that differ most; how many have none."""
+        """Keep the pairs whose scores differ most for their distance; return how many differ at distance 0."""
         chosen = np.flatnonzero(apart > 0)
         self._keep(chunk, chosen, -slope[chosen], -apart[chosen])
         return int(np.isinf(slope[chosen]).sum())
 
     def _keep(self, chunk: Chunk, chosen: Ints, first: Floats, second: Floats) -> None:
-        few = _least(first, second, 2 * self.most)  # a pair may come from either side
+        few = _smallest(first, second, 2 * self.most)  # a pair may come from either side
         for place in few:
             row = chosen[place]
             one, other = sorted((int(chunk.one[row]), int(chunk.other[row])))
@@ -57,8 +57,8 @@ class Worst:
         self._kept = dict(ranked[: self.most])
 
 
-def _least(first: Floats, second: Floats, most: int) -> Ints:
-    """The places of the least by the first number, and among equals by the second."""
+def _smallest(first: Floats, second: Floats, most: int) -> Ints:
+    """The positions of the `most` smallest by the first number, and among equals by the second."""
     if most == 0 or not len(first):
         return np.zeros(0, dtype=np.int64)
     if len(first) > most:

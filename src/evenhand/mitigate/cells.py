@@ -1,4 +1,4 @@
-"""Groups by classes: how many rows are in each cell, and which cell each row is in. Arrays only from here on."""
+"""Groups by classes: how many rows each cell has, and which cell each row is in."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from evenhand.core.arrays import Codes, Floats, Indices
 from evenhand.core.results import Group, spell
 from evenhand.errors import DataError, join_names, listing, shorten
-from evenhand.mitigate import groups
-from evenhand.mitigate.groups import Groups, Shown
+from evenhand.sources import groups
 from evenhand.sources.columns import encode as encode_column
+from evenhand.sources.groups import Groups, Shown
 
 MOST_CLASSES = 1000
 _BLOCK = 1 << 16
@@ -25,8 +25,8 @@ _BLOCK = 1 << 16
 class Cells:
     """The cells of some rows: groups that occur by classes that occur.
 
-    Each row has a raw key, and `place` says which cell a key stands for; the rows themselves are looked at only when
-    something is counted or gathered.
+    Each row has a small key, and `place` is the cell of each key; the rows themselves are read only when something is
+    counted or gathered.
     """
 
     attributes: tuple[str, ...]
@@ -47,18 +47,18 @@ class Cells:
 
     @property
     def expected(self) -> Floats:
-        """What each cell would hold if class and group were independent: |a| · |y| / n."""
+        """The weight of each cell if class and group were independent: |a| · |y| / n."""
         total = self.weight.sum()
         return np.outer(self.weight.sum(axis=1), self.weight.sum(axis=0)) / (total if total > 0 else np.nan)
 
     @property
     def lacking(self) -> npt.NDArray[np.bool_]:
-        """[groups, classes]: where nobody is, though independence would have someone there."""
+        """[groups, classes]: is the cell empty, though it would not be if class and group were independent?"""
         return (self.weight <= 0) & (self.expected > 0)
 
     @property
     def empty(self) -> tuple[tuple[Shown, Any], ...]:
-        """The combinations that lack people."""
+        """The combinations of group and class that nobody is in."""
         which = zip(*np.nonzero(self.lacking), strict=True)
         return tuple((groups.plain(self.groups[g]), self.classes[c].item()) for g, c in which)
 
@@ -71,11 +71,11 @@ class Cells:
         return found
 
     def as_groups(self) -> Groups:
-        """The groups alone, to find those of other rows."""
+        """The groups alone, to match those of other rows."""
         return Groups(self.attributes, self.groups, np.zeros(0, dtype=np.intp), self.bands)
 
-    def told_empty(self) -> str:
-        """The combinations that lack people, in a sentence."""
+    def empty_in_words(self) -> str:
+        """The combinations that nobody is in, in words."""
         names = [
             f"{shorten(repr(spell(self.groups[g])))} with class {shorten(repr(self.classes[c].item()))}"
             for g, c in zip(*np.nonzero(self.lacking), strict=True)
@@ -90,11 +90,11 @@ def cross(sensitive: Any, X: Any, y: Any, sample_weight: Floats | None = None) -
     >>> cells.groups, cells.classes.tolist(), cells.rows.tolist()
     ((('F',), ('M',)), ['+', '-'], [[1, 1], [2, 1]])
     """
-    axes = groups.read(sensitive, X, len(y))
+    attributes = groups.read(sensitive, X, len(y))
     found, outcomes = _outcomes(y)
     width = len(found)
-    keys = _joined(axes.keys, int(np.prod(axes.values)), outcomes, width)
-    possible, places = axes.candidates
+    keys = _joined(attributes.keys, int(np.prod(attributes.sizes)), outcomes, width)
+    possible, places = attributes.candidates
     counted = _by_group(_sums(keys, len(places) * width), places, len(possible), width)
     there, known = counted.sum(axis=1) > 0, np.flatnonzero(counted.sum(axis=0) > 0)
     classes, order = _sorted([found[i] for i in known])
@@ -105,8 +105,8 @@ def cross(sensitive: Any, X: Any, y: Any, sample_weight: Floats | None = None) -
         sums = _sums(keys, len(places) * width, sample_weight)
         weight = _by_group(sums, places, len(possible), width)[there][:, chosen]
     return Cells(
-        axes.attributes,
-        groups.bands_of(axes),
+        attributes.names,
+        attributes.bands,
         tuple(name for name, occurs in zip(possible, there, strict=True) if occurs),
         classes,
         keys,
@@ -117,7 +117,7 @@ def cross(sensitive: Any, X: Any, y: Any, sample_weight: Floats | None = None) -
 
 
 def _outcomes(y: Any) -> tuple[list[Any], npt.NDArray[Any]]:
-    """The classes that y may hold and the place of each row's among them; what cannot be a class is refused."""
+    """The classes of y and the position of each row's class; values that cannot be a class are errors."""
     found, codes = encode_column(y, "y")
     if codes.size and codes.min() < 0:
         missing = int(np.sum(codes < 0))
@@ -133,7 +133,7 @@ def _outcomes(y: Any) -> tuple[list[Any], npt.NDArray[Any]]:
 
 
 def class_places(classes: npt.NDArray[Any], y: Any) -> Indices:
-    """The place of each row's class among those known; another one is an error that names it."""
+    """The position of each row's class among `classes`; any other class is an error that names it."""
     found, codes = _outcomes(y)
     known = {value: i for i, value in enumerate(classes.tolist())}
     places: Indices = np.array([*(known.get(value, -1) for value in found), -1], dtype=np.intp)[codes]
@@ -144,7 +144,7 @@ def class_places(classes: npt.NDArray[Any], y: Any) -> Indices:
 
 
 def _joined(first: Codes, size: int, second: Codes, width: int) -> Codes:
-    """first · width + second, in the smallest type that holds it: a million rows of bytes stay near the processor."""
+    """first · width + second, in the smallest type that holds it, so that a million rows fit into the cache."""
     kinds = (np.int8, np.int16, np.int32, np.int64)
     kind: Any = next(kind for kind in kinds if size * width <= np.iinfo(kind).max)
     key: Codes = np.multiply(first, kind(width), dtype=kind)
@@ -153,12 +153,12 @@ def _joined(first: Codes, size: int, second: Codes, width: int) -> Codes:
 
 
 def _blocks(length: int) -> Iterator[slice]:
-    """Rows some at a time: numpy widens small keys before it uses them, and memory that it has just used is warm."""
+    """Slices of rows: numpy widens small keys before it uses them, and a block of them stays in the cache."""
     return (slice(start, start + _BLOCK) for start in range(0, length, _BLOCK))
 
 
 def _sums(keys: Codes, size: int, values: Floats | None = None) -> npt.NDArray[Any]:
-    """How many rows have each key, or what their values add up to."""
+    """How many rows have each key, or the sums of their values."""
     totals = np.zeros(size, dtype=np.int64 if values is None else np.float64)
     for part in _blocks(len(keys)):
         totals += np.bincount(keys[part], None if values is None else values[part], minlength=size)
@@ -173,7 +173,7 @@ def _by_group(flat: npt.NDArray[Any], places: Indices, count: int, width: int) -
 
 
 def _places(places: Indices, there: npt.NDArray[np.bool_], chosen: Indices, width: int) -> Indices:
-    """The cell of each raw key; 0 stands in for keys that no row has."""
+    """The cell of each key; 0 for keys that no row has."""
     group = np.where(there, np.cumsum(there) - 1, 0)[places]
     outcome = np.zeros(width, dtype=np.intp)
     outcome[chosen] = np.arange(len(chosen))
@@ -181,7 +181,7 @@ def _places(places: Indices, there: npt.NDArray[np.bool_], chosen: Indices, widt
 
 
 def _sorted(values: list[Any]) -> tuple[npt.NDArray[Any], Indices]:
-    """The classes as scikit-learn orders them, and their places before."""
+    """The classes in the order of scikit-learn, and their positions before."""
     try:
         order = sorted(range(len(values)), key=values.__getitem__)
     except TypeError:  # text beside numbers

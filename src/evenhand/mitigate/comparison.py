@@ -1,4 +1,4 @@
-"""compare(): several ways to decide, side by side: accuracy against the gap, each measured on people not trained on."""
+"""compare(): several classifiers side by side, by accuracy and gap, measured on people they were not fitted to."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from evenhand.errors import CallError, DataError, shorten
 from evenhand.inference import critical
 from evenhand.inference.intervals import wilson
 from evenhand.inference.spread import Normal
-from evenhand.mitigate import groups
-from evenhand.mitigate.estimators import take
+from evenhand.sources import groups
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
 
-# What peers call the argument that says who is in which group.
+# Names that estimators use for the argument with each row's group.
 _ATTRIBUTE = ("sensitive", "sensitive_features")
 
 
@@ -36,8 +35,8 @@ _ATTRIBUTE = ("sensitive", "sensitive_features")
 class Contender:
     """One way to decide.
 
-    `accuracy` and `gap` have intervals over people; `cost` is how much accuracy changes beside the first contender, of
-    the same people. `frontier` says that no other is at least as accurate with a gap at most as large.
+    `accuracy` and `gap` have intervals over people; `cost` is the change of accuracy against the first contender, for
+    the same people. `frontier`: no other is at least as accurate with a gap at most as large.
     """
 
     name: str
@@ -82,7 +81,7 @@ class Comparison:
 
     @property
     def finding(self) -> Finding:
-        """The metric as measured for the first contender, with all of them as its picture: `audit.add(it)`."""
+        """The finding of the first contender, with a panel of all contenders; pass it to `audit.add`."""
         first = self.contenders[0].finding
         return replace(first, panels=(*first.panels, self.panel))
 
@@ -97,7 +96,7 @@ class Comparison:
         return frames.frame(columns, self.kind)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw accuracy against the gap with matplotlib; gives the display, whose axes are `ax_`."""
+        """Draw accuracy against the gap with matplotlib; returns the display, whose axes are `ax_`."""
         from evenhand.plots import TradeoffDisplay
 
         return TradeoffDisplay.from_comparison(self).plot(ax)
@@ -119,18 +118,18 @@ def compare(
     random_state: int = 0,
     threshold: float | None = None,
 ) -> Comparison:
-    """Decide for everyone with each estimator, fitted without them, and measure accuracy and gap with intervals.
+    """Measure accuracy and gap of each estimator, with intervals, on people it was not fitted to (cross-validation).
 
     Args:
-        estimators: Classifiers by name, the first one as what the others are compared with. One may be of this room,
-            of scikit-learn or of fairlearn (`ExponentiatedGradient`, `ThresholdOptimizer`).
+        estimators: Classifiers by name, from evenhand.mitigate, scikit-learn or fairlearn; the others are compared with
+            the first one (`ExponentiatedGradient`, `ThresholdOptimizer`).
         X: The columns that decide.
-        y: What happened; the second of its two classes is the favourable one.
-        sensitive: Who is in which group: an array, a table, or names of columns of X. It is handed to those estimators
-            whose fit or predict asks for it.
+        y: The labels; the second of the two classes is the favourable one.
+        sensitive: Who is in which group: an array, a table, or names of columns of X. It is passed to those estimators
+            whose fit or predict takes it.
         metric: A metric of the catalogue that is measured from labels and decisions.
-        cv: Into how many parts the rows are split, or a splitter that tests every row once.
-        random_state: Of the split.
+        cv: The number of parts into which rows are split, or a splitter that tests every row once.
+        random_state: The seed of the split.
         threshold: The largest difference, or smallest ratio; by default the metric's own.
 
     >>> from sklearn.linear_model import LogisticRegression
@@ -146,7 +145,7 @@ def compare(
     ('plain', 'cut by group')
     """
     named = _named(estimators)
-    asked = make_request(metric, threshold=threshold)
+    request = make_request(metric, threshold=threshold)
     X, y = indexable(X, y)
     check_consistent_length(X, y)
     who = groups.encode(sensitive, X)
@@ -163,11 +162,11 @@ def compare(
         raise DataError("cv= leaves some rows undecided: it must test every row once, as KFold does.")
     columns = {part: [group[i] for group in who.names] for i, part in enumerate(who.attributes)}
     held = {part: np.array(values, dtype=object)[who.codes] for part, values in columns.items()}
-    return _compared(asked, named, decided, codes, held, frames.kind_of(X))
+    return _compared(request, named, decided, codes, held, frames.kind_of(X))
 
 
 def _compared(
-    asked: Request,
+    request: Request,
     named: Mapping[str, Any],
     decided: Mapping[str, Indices],
     codes: Indices,
@@ -178,17 +177,17 @@ def _compared(
     found = []
     for name in named:
         right = decided[name] == codes
-        finding = judge(asked, Cube.count(label=codes, prediction=decided[name], sensitive=held))
+        finding = judge(request, Cube.count(label=codes, prediction=decided[name], sensitive=held))
         ends = (float(end) for end in wilson(int(right.sum()), len(right)))
         accuracy = Estimate(float(right.mean()), *ends)
         found.append(Contender(name, accuracy, finding.value, _paired(right, first), finding, False))
-    beaten = [any(_beats(other, each, asked.judged_on) for other in found) for each in found]
+    beaten = [any(_beats(other, each, request.judged_on) for other in found) for each in found]
     contenders = tuple(replace(each, frontier=not lost) for each, lost in zip(found, beaten, strict=True))
-    return Comparison(asked.metric.name, asked.judged_on, len(codes), contenders, kind)
+    return Comparison(request.metric.name, request.judged_on, len(codes), contenders, kind)
 
 
 def _paired(right: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Estimate:
-    """How much accuracy changes, of the same people: those for whom both are right or both wrong say nothing."""
+    """The change of accuracy for the same people, with its interval."""
     change, people = right.astype(np.float64) - first, np.array([float(len(right))])
     error = change.std(ddof=1, keepdims=True) / np.sqrt(people)
     found = Normal(change.mean(keepdims=True), error, people)
@@ -197,7 +196,7 @@ def _paired(right: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Estim
 
 
 def _beats(one: Contender, other: Contender, judged_on: str) -> bool:
-    """Is one at least as good in both, and better in one?"""
+    """Is one contender at least as good in accuracy and gap, and better in one of them?"""
     sign = -1 if judged_on == "ratio" else 1
     mine, theirs = sign * one.gap.value, sign * other.gap.value
     as_good = one.accuracy.value >= other.accuracy.value and mine <= theirs
@@ -214,7 +213,7 @@ def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         raise CallError("there are no estimators to compare: pass {'plain': …, 'reweighed': …}.")
     for name, each in estimators.items():
         if isinstance(each, type) or not hasattr(each, "fit") or not hasattr(each, "predict"):
-            raise CallError(f"estimator {shorten(str(name))!r} is no classifier: {shorten(repr(each))}.")
+            raise CallError(f"estimator {shorten(str(name))!r} is not a classifier: {shorten(repr(each))}.")
     return dict(estimators)
 
 
@@ -225,33 +224,33 @@ def _splitter(cv: Any, codes: Indices, random_state: int) -> Any:
 
 
 def _by_row(who: groups.Groups) -> npt.NDArray[np.object_]:
-    """Each row's group as one value, whatever it was made of: every estimator can take that."""
+    """Each row's group as one text, also of several attributes, which every estimator can take."""
     return np.array([spell(name) for name in who.names], dtype=object)[who.codes]
 
 
 def _decide(model: Any, X: Any, y: Any, attribute: Any, train: Indices, test: Indices, classes: Any) -> Indices:
     """Fit to some rows and decide for others: 0 or 1 for each."""
     fitted = clone(model)
-    fitted.fit(take(X, train), take(y, train), **_told(fitted.fit, attribute[train]))
-    chosen = np.asarray(fitted.predict(take(X, test), **_told(fitted.predict, attribute[test])))
+    fitted.fit(frames.take(X, train), frames.take(y, train), **_group_argument(fitted.fit, attribute[train]))
+    chosen = np.asarray(fitted.predict(frames.take(X, test), **_group_argument(fitted.predict, attribute[test])))
     found = np.searchsorted(classes, chosen)
     if (found > 1).any() or not np.array_equal(classes[np.minimum(found, 1)], chosen):
         raise DataError(f"{type(model).__name__} predicts classes that y does not have.")
     return found
 
 
-def _told(method: Any, attribute: Any) -> dict[str, Any]:
-    """The argument that a method takes for who is in which group, if it has one; fairlearn's lots get a seed."""
+def _group_argument(method: Any, attribute: Any) -> dict[str, Any]:
+    """The arguments for a method of an estimator: each row's group, if it takes it, and a seed for fairlearn."""
     takes = inspect.signature(method).parameters
     named = [name for name in _ATTRIBUTE if name in takes]
     if not named and method.__name__ == "fit" and _is_reduction(method):
         named = ["sensitive_features"]
-    given: dict[str, Any] = {named[0]: attribute} if named else {}
+    arguments: dict[str, Any] = {named[0]: attribute} if named else {}
     if method.__name__ == "predict" and "random_state" in takes:
-        given["random_state"] = 0
-    return given
+        arguments["random_state"] = 0
+    return arguments
 
 
 def _is_reduction(method: Any) -> bool:
-    """fairlearn's reductions take whatever their constraint needs, and name nothing."""
+    """Is it the method of a fairlearn reduction? Their arguments are not in the signature."""
     return type(method.__self__).__module__.startswith("fairlearn.reductions")

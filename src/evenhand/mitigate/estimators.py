@@ -1,34 +1,40 @@
-"""What the estimators of this room share: scikit-learn itself, who is asked for, and what X and y have to be."""
+"""What the estimators of this package share: how they learn each row's group, check X and y, and wrap a classifier."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
-from evenhand.errors import MissingDependencyError
+from evenhand.core import frames
+from evenhand.errors import CallError, MissingDependencyError
+from evenhand.sources import groups
 from evenhand.sources.columns import library
 
 try:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils import _safe_indexing, check_array, column_or_1d
-    from sklearn.utils.validation import check_consistent_length, validate_data
+    from sklearn.base import BaseEstimator, MetaEstimatorMixin
+    from sklearn.utils import check_array, column_or_1d, get_tags
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 except ImportError:
     raise MissingDependencyError("mitigation needs scikit-learn 1.6 or later: pip install 'evenhand[ml]'") from None
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 
 class GroupEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that is told who is in which group: by a column of X, or by `sensitive=` beside X and y."""
+    """An estimator that needs each row's group: from columns of X, or from `sensitive=` in fit."""
 
     sensitive: Any
 
     def _who(self, sensitive: Any) -> Any:
-        """What makes the groups: the argument of the call, else that of the estimator, else nothing."""
+        """What makes the groups: the argument of the call, else that of the estimator; None with a warning."""
         found = self.sensitive if sensitive is None else sensitive
         if found is None:
             warnings.warn(
-                f"{type(self).__name__} was given no sensitive=: everyone is one group, and nothing is evened out. "
+                f"{type(self).__name__} has no sensitive=: everyone is one group, and nothing is evened out. "
                 "Name the columns of X, or pass sensitive= to fit.",
                 UserWarning,
                 stacklevel=3,
@@ -36,7 +42,7 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
         return found
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """X and y as they came, with their columns noted and all that is plainly wrong refused."""
+        """X and y as they are passed on, after the checks of scikit-learn, which also note the names of columns."""
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
@@ -61,10 +67,82 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def take(table: Any, rows: Any) -> Any:
-    """Some rows of a table, an array, a sparse matrix or a list, as the kind that it was."""
-    if getattr(table, "format", None) in ("bsr", "coo", "dia"):
-        table = table.tocsr()  # these cannot be indexed
-    elif not hasattr(table, "__getitem__"):
-        table = np.asarray(table)
-    return _safe_indexing(table, rows)
+def _offers(name: str) -> Callable[[Method], Method]:
+    """Offer a method only where the wrapped estimator has it; the fitted one is looked at once there is one."""
+
+    def check(self: Any) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    found: Callable[[Method], Method] = available_if(check)
+    return found
+
+
+class Dropper(GroupEstimator):
+    """A classifier around another one, which can hide from it the columns that make the groups."""
+
+    drop: bool
+
+    def _check_drop(self) -> None:
+        if self.drop and self.sensitive is None:
+            raise CallError("drop=True needs sensitive= to name the columns of X, as in sensitive='sex'.")
+
+    def _seen(self, X: Any) -> Any:
+        """X for the wrapped estimator: with drop=True without the columns that make the groups."""
+        if not self.drop:
+            return X
+        names = {self.sensitive} if isinstance(self.sensitive, str) else set(self.sensitive)
+        return frames.drop(X, names, groups.column_names(X if hasattr(X, "shape") else np.asarray(X)))
+
+
+class Wrapper(MetaEstimatorMixin, Dropper):  # type: ignore[misc]
+    """A classifier whose predictions are those of `estimator_`, which `fit` makes from `estimator`."""
+
+    estimator: Any
+
+    @_offers("predict")
+    def predict(self, X: Any) -> Any:
+        """The class of each row."""
+        return self._of_estimator("predict", X)
+
+    @_offers("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class for each row."""
+        return self._of_estimator("predict_proba", X)
+
+    @_offers("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithm of the probability of each class for each row."""
+        return self._of_estimator("predict_log_proba", X)
+
+    @_offers("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """The signed distance of each row from the decision boundary."""
+        return self._of_estimator("decision_function", X)
+
+    @_offers("score")
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The estimator's own score: the accuracy, for a classifier."""
+        check_is_fitted(self)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self.estimator_.score(self._seen(X), y, **weights)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inside = get_tags(self.estimator)
+        tags.estimator_type = inside.estimator_type
+        tags.classifier_tags = inside.classifier_tags
+        tags.regressor_tags = inside.regressor_tags
+        tags.input_tags = inside.input_tags
+        tags.target_tags = inside.target_tags
+        return tags
+
+    def _of_estimator(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.estimator_, method)(self._seen(X))
+
+    def _keep(self, fitted: Any) -> None:
+        """Keep the fitted estimator, and its classes under the name that scikit-learn expects."""
+        self.estimator_ = fitted
+        if hasattr(fitted, "classes_"):
+            self.classes_ = fitted.classes_

@@ -1,5 +1,5 @@
-"""Massaging after Kamiran and Calders (2012, algorithms 1 and 2): as few labels as possible are changed, at the
-decision boundary, until two groups have the same share of each class. Every change is reported."""
+"""Massaging after Kamiran and Calders (2012, algorithms 1 and 2): labels nearest the decision boundary are changed, as
+few as possible, until two groups have the same share of each class. Every change is reported."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core import frames
 from evenhand.core.results import spell
 from evenhand.errors import DataError, listing
-from evenhand.mitigate import cells as counting
-from evenhand.mitigate import groups
-from evenhand.mitigate.cells import Cells
-from evenhand.mitigate.estimators import GroupEstimator, take
+from evenhand.mitigate.cells import Cells, cross
+from evenhand.mitigate.estimators import GroupEstimator
 from evenhand.mitigate.ranking import nearest_first, probabilities
+from evenhand.sources import groups
 
 
 @dataclass(frozen=True)
 class Flip:
-    """One label that was changed; `probability` is what the ranker gave the class that the row has now."""
+    """One label that was changed; `probability` is that of the new class by the ranker."""
 
     row: int
     group: groups.Shown
@@ -55,9 +55,9 @@ class Massager(GroupEstimator):
         self.ranker = ranker
 
     def fit(self, X: Any, y: Any, *, sensitive: Any = None) -> Massager:
-        """Choose the labels that change: `flips_`."""
+        """Choose the labels that are changed: `flips_`."""
         X, y = self._checked(X, y)
-        found = counting.cross(self._who(sensitive), X, y)
+        found = cross(self._who(sensitive), X, y)
         self.groups_, self.classes_, self.counts_ = found.groups, found.classes, found.rows
         self.sample_indices_ = np.arange(len(found.keys), dtype=np.intp)
         self.flips_: tuple[Flip, ...] = ()
@@ -71,25 +71,25 @@ class Massager(GroupEstimator):
         return self
 
     def fit_resample(self, X: Any, y: Any, *, sensitive: Any = None) -> tuple[Any, Any]:
-        """X as it came, and y as the kind that it was, with the labels changed."""
+        """X as it was passed, and y in the kind that was passed, with the labels changed."""
         self.fit(X, y, sensitive=sensitive)
         return X, self._relabelled(y)
 
     def _relabelled(self, y: Any) -> Any:
-        """Each row takes the label of a row that has it: so y stays of its kind, whatever that is."""
+        """y with the labels changed. A new label is copied from a row that has it, so that y keeps its kind."""
         if not self.flips_:
             return y
         rows = self.sample_indices_.copy()
         for flip in self.flips_:
             rows[flip.row] = self._lenders[flip.after]
-        changed = take(y, rows)
+        changed = frames.take(y, rows)
         if hasattr(y, "index") and hasattr(y, "iloc"):
             changed.index = y.index
         return changed
 
 
 def flips_needed(rows: npt.NDArray[np.int64]) -> int:
-    """How many labels change in each group: ⌈d · |b| · |w| / n⌉, in whole numbers; below 0, the other way round.
+    """How many labels change in each group: ⌈d · |b| · |w| / n⌉, in whole numbers; negative for the other direction.
 
     >>> flips_needed(np.array([[3, 2], [1, 4]])), flips_needed(np.array([[1, 4], [3, 2]]))
     (1, -1)
@@ -114,7 +114,7 @@ def _check_two(found: Cells) -> None:
 
 
 def _flips(found: Cells, change: int, probability: npt.NDArray[np.float64]) -> tuple[Flip, ...]:
-    """With `change` above 0 the first group has the last class too seldom."""
+    """The labels to change; with `change` above 0 the first group has the last class less often than the other."""
     poor, rich = (0, 1) if change > 0 else (1, 0)
     flips = []
     for group, before, after in ((poor, 0, 1), (rich, 1, 0)):

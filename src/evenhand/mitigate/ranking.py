@@ -1,4 +1,4 @@
-"""Who is near the decision boundary: rows of one cell in order, by a classifier that gives probabilities."""
+"""The rows of a cell in order of their distance from the decision boundary, by a classifier's probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evenhand.sources import features
 
 
 def probabilities(ranker: Any, X: Any, y: Any, classes: npt.NDArray[Any]) -> Floats:
-    """P(class) of each row, [rows, classes], by a clone of the ranker that is fitted to these very rows.
+    """P(class) of each row, [rows, classes], by a clone of the ranker that is fitted to these rows.
 
     Without a ranker it is a logistic regression on the columns of X, numbers and categories alike.
     """
@@ -29,7 +29,7 @@ def probabilities(ranker: Any, X: Any, y: Any, classes: npt.NDArray[Any]) -> Flo
     else:
         if isinstance(ranker, type) or not hasattr(ranker, "fit") or not hasattr(ranker, "predict_proba"):
             raise CallError(
-                f"ranker={shorten(repr(ranker))} has no predict_proba: pass a classifier that has, such as "
+                f"ranker={shorten(repr(ranker))} has no predict_proba: pass a classifier that has it, such as "
                 "LogisticRegression() or a pipeline that ends in one; or leave it out."
             )
         model, seen = clone(ranker), X
@@ -37,25 +37,25 @@ def probabilities(ranker: Any, X: Any, y: Any, classes: npt.NDArray[Any]) -> Flo
     found = np.asarray(model.predict_proba(seen), dtype=np.float64)
     if found.shape != (len(y), len(classes)):
         raise DataError(
-            f"the ranker's predict_proba gives {found.shape}, not a column for each of {len(classes)} classes."
+            f"the ranker's predict_proba returns shape {found.shape}, not a column for each of {len(classes)} classes."
         )
     if np.isnan(found).any():
-        raise DataError("the ranker's predict_proba gives NaN: mend the ranker, or fill the gaps in X.")
+        raise DataError("the ranker's predict_proba returns NaN: change the ranker, or fill the gaps in X.")
     return found
 
 
 def nearest_first(cells: Cells, cell: int, probability: Floats) -> Indices:
-    """The rows of a cell, those nearest the boundary first: the least probable for their class. Ties by row order."""
+    """The rows of a cell, nearest the boundary first: the least probable for their class. Ties keep the row order."""
     rows = np.flatnonzero(cells.codes == cell)
     width = len(cells.classes)
     own = cell % width
-    # Of two classes one column decides, so that both see the same ties.
+    # For two classes one column is used, so that both have the same ties.
     sure = probability[rows, own] if width != 2 or own == 1 else -probability[rows, 1]
     return rows[np.argsort(sure, kind="stable")]
 
 
 def _default(X: Any) -> tuple[Any, Any]:
-    """A logistic regression for any table, and the table as it sees it: numbers with gaps, and codes of categories."""
+    """A logistic regression for any table, and its inputs: numbers with gaps, and codes of categories."""
     logistic = LogisticRegression(max_iter=1000)
     if hasattr(X, "tocsr"):
         return make_pipeline(StandardScaler(with_mean=False), logistic), X

@@ -14,34 +14,36 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from evenhand.core import frames
 from evenhand.core.arrays import Indices
-from evenhand.mitigate import cells as counting
-from evenhand.mitigate.cells import Cells
-from evenhand.mitigate.estimators import GroupEstimator, take
+from evenhand.errors import CallError, shorten
+from evenhand.mitigate.cells import Cells, cross
+from evenhand.mitigate.estimators import GroupEstimator, Wrapper
 from evenhand.mitigate.ranking import nearest_first, probabilities
 
 
 class Resampler(GroupEstimator, ABC):
-    """What the resamplers share; each says which rows of a cell are dropped or repeated.
+    """The base of the resamplers, which differ in which rows of a cell are dropped or repeated.
 
     Attributes:
-        sample_indices_: The rows that were taken, in their order; a row that was repeated comes as often.
-        sizes_: [groups, classes]: how many rows each cell has now, beside `counts_`, which it had.
+        sample_indices_: The rows that were taken, in their order; a repeated row comes several times.
+        sizes_: [groups, classes]: how many rows each cell has now; `counts_` is how many it had.
         groups_, classes_: The order of these tables.
-        empty_: Combinations that nobody is in, and that no sample can fill; a warning names them.
+        empty_: Combinations that nobody is in, which a sample cannot fill; a warning names them.
     """
 
     def fit(self, X: Any, y: Any, *, sensitive: Any = None) -> Any:
         """Choose the rows: `sample_indices_`."""
         X, y = self._checked(X, y)
-        found = counting.cross(self._who(sensitive), X, y)
+        found = cross(self._who(sensitive), X, y)
         self.groups_, self.classes_, self.counts_ = found.groups, found.classes, found.rows
         self.empty_ = found.empty
         if self.empty_:
             warnings.warn(
-                f"{found.told_empty()}: there is no row to repeat, and that group keeps its other classes.",
+                f"{found.empty_in_words()}: there is no row to repeat, and that group keeps its other classes.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -54,13 +56,13 @@ class Resampler(GroupEstimator, ABC):
         return self
 
     def fit_resample(self, X: Any, y: Any, *, sensitive: Any = None) -> tuple[Any, Any]:
-        """The rows that were chosen of X and of y, each as the kind of table or array that it was."""
+        """The chosen rows of X and of y, each in the kind of table or array that was passed."""
         self.fit(X, y, sensitive=sensitive)
-        return take(X, self.sample_indices_), take(y, self.sample_indices_)
+        return frames.take(X, self.sample_indices_), frames.take(y, self.sample_indices_)
 
     @abstractmethod
     def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
-        """Say in `copies` how often each row of the cells in `moved` is taken."""
+        """Write into `copies` how often each row of the cells in `moved` is taken."""
 
 
 class UniformResampler(Resampler):
@@ -116,8 +118,50 @@ class PreferentialResampler(Resampler):
             copies[rows] = queued(len(rows), int(self.sizes_.flat[cell]))
 
 
+class Resampled(Wrapper):
+    """A classifier fitted to a sample in which class and group are independent, for classifiers without weights.
+
+    `resampler` is a `UniformResampler` (the default), a `PreferentialResampler`, a `Massager`, or anything with
+    `fit_resample(X, y, sensitive=...)`. `sensitive` names the columns of X that make the groups, or pass
+    `sensitive=` to `fit`; prediction needs neither. With `drop=True` those columns are hidden from the estimator.
+    All rows are predicted and scored as they are: only the training rows are sampled.
+
+    Attributes:
+        estimator_: The fitted classifier.
+        resampler_: The resampler, with `sample_indices_`.
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from evenhand.mitigate import PreferentialResampler
+    >>> X = [[0, 1.0], [0, 2.0], [0, 3.0], [0, 4.0], [1, 1.0], [1, 2.0], [1, 3.0], [1, 4.0]]
+    >>> model = Resampled(KNeighborsClassifier(1), PreferentialResampler(), sensitive="x0", drop=True)
+    >>> model.fit(X, [0, 0, 0, 1, 0, 1, 1, 1]).resampler_.sample_indices_.tolist()
+    [0, 1, 3, 3, 4, 4, 6, 7]
+    """
+
+    def __init__(self, estimator: Any, resampler: Any = None, *, sensitive: Any = None, drop: bool = False) -> None:
+        self.estimator = estimator
+        self.resampler = resampler
+        self.sensitive = sensitive
+        self.drop = drop
+
+    def fit(self, X: Any, y: Any, *, sensitive: Any = None) -> Resampled:
+        """Resample the rows, and fit a clone of the estimator to the sample."""
+        self._check_drop()
+        resampler = UniformResampler() if self.resampler is None else self.resampler
+        if isinstance(resampler, type) or not hasattr(resampler, "fit_resample"):
+            raise CallError(
+                f"resampler={shorten(repr(resampler))} has no fit_resample: pass a resampler, such as Massager()."
+            )
+        _, classes = self._checked(X, y)
+        self.resampler_ = clone(resampler)
+        who = self.sensitive if sensitive is None else sensitive
+        X_even, y_even = self.resampler_.fit_resample(X, classes, sensitive=who)
+        self._keep(clone(self.estimator).fit(self._seen(X_even), y_even))
+        return self
+
+
 def expected_sizes(cells: Cells) -> Indices:
-    """How many rows each cell is to have: whole numbers that keep the size of every group.
+    """The number of rows each cell shall have: whole numbers that keep the size of every group.
 
     A group that lacks a class cannot have it: its rows are shared out among the classes that it has.
     """
@@ -129,7 +173,7 @@ def expected_sizes(cells: Cells) -> Indices:
 
 
 def largest_remainder(shares: npt.NDArray[np.float64], total: int) -> Indices:
-    """Whole numbers near some shares that add up to their total; of equal remainders the first is rounded up.
+    """The shares rounded to whole numbers that add up to `total`; of equal remainders the first is rounded up.
 
     >>> largest_remainder(np.array([1.4, 1.3, 2.3]), 5).tolist()
     [2, 1, 2]
@@ -143,7 +187,7 @@ def largest_remainder(shares: npt.NDArray[np.float64], total: int) -> Indices:
 
 
 def queued(rows: int, size: int) -> Indices:
-    """How often each of the rows of a cell, nearest the boundary first, is taken to make it of a size.
+    """How often each row of a cell, nearest the boundary first, is taken so that the cell has the wanted size.
 
     Shrinking leaves out the first. Growing takes the first from the queue, and puts it and a copy at the end: after
     each round the queue is twice as long, with all copies of a row side by side.

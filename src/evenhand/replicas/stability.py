@@ -292,8 +292,7 @@ def _measure(
 def _rows(data: Any, arguments: Mapping[str, Any], ensemble: Ensemble) -> Rows:
     """Label and group of each person; as many as the replicas have."""
     source = MemorySource(data)
-    # There is no decision before the replicas are measured, and a prediction is needed to read rows: a column of 0.
-    roles = assign(source.names, **arguments, prediction=np.zeros(ensemble.people, dtype=np.int8))
+    roles = assign(source.names, **arguments, needs=("groups",))
     lengths = {key.partition(":")[0]: len(column) for key, column in roles.arrays.items()}
     if source.data is not None and source.columns:
         lengths["data"] = len(source.data[next(iter(source.columns.values()))])

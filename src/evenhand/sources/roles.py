@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -103,15 +103,19 @@ def assign(
     missing: Missing = "group",
     na: Iterable[str] = (),
     task: Task | None = None,
+    needs: Collection[str] = ("groups", "outcomes"),
 ) -> Roles:
-    """Read the arguments of a call. `names` are the columns of the data; None where there are only arrays."""
+    """Read the arguments of a call. `names` are the columns of the data; None where there are only arrays.
+
+    `needs` says what must be there: "groups" (sensitive=), "outcomes" (a label, prediction or score).
+    """
     problems = Problems()
     arrays: dict[str, Any] = {}
     given = {"label": label, "prediction": prediction, "score": score, "count": count, "weight": weight}
     chosen = {role: _single(role, value, names, arrays, problems) for role, value in given.items()}
     groups = _several("sensitive", sensitive, names, arrays, problems)
     strata = _several("control", control, names, arrays, problems)
-    if sensitive is None:
+    if sensitive is None and "groups" in needs:
         problems.add("sensitive= is missing: name the attribute that makes the groups, such as sensitive='race'.")
     _check_twice(
         {**{role: (name,) for role, name in chosen.items() if name}, "sensitive": groups, "control": strata},
@@ -124,7 +128,7 @@ def assign(
         problems.add(f"cutoff={cutoff!r} must be a finite number.")
     if cutoff is not None and score is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
-    if label is None and prediction is None and score is None:
+    if "outcomes" in needs and label is None and prediction is None and score is None:
         problems.add("there is nothing to measure: give prediction=, score=, or label=.")
     extent = _score_range(score_range, problems)
     _one_of("higher_is", higher_is, ("positive", "negative"), problems)

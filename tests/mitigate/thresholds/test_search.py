@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand.errors import CallError, DataError
 from evenhand.mitigate import Thresholds, find_thresholds
-from evenhand.mitigate.thresholds.options import of_cube
+from evenhand.mitigate.thresholds.options import options_by_group
 from support import hostile
 from support.profiles import examples
 
@@ -162,7 +162,7 @@ def test_profits_of_the_fico_scores(fico, constraint, share):
 
 def tried(data, measures, within: float, as_ratio: bool = False, floors=()) -> float:
     """The best accuracy over every combination of cutoffs."""
-    every = of_cube(counted(**data))
+    every = options_by_group(counted(**data))
     best = -math.inf
     for places in itertools.product(*(range(len(each)) for each in every)):
         cells = [
@@ -346,7 +346,7 @@ def test_confidence_that_the_sample_does_not_allow_is_refused():
         find_thresholds(cube, within=0.05, confidence=0.95)
     with pytest.raises(CallError, match="no room can be computed"):
         find_thresholds(cube, constraint="predictive_parity", confidence=0.95)
-    with pytest.raises(CallError, match="there is none"):
+    with pytest.raises(CallError, match="pass constraint=, too"):
         find_thresholds(cube, constraint=None, confidence=0.95)
     with pytest.raises(CallError, match="between 0 and 1"):
         find_thresholds(cube, confidence=95)
@@ -377,12 +377,12 @@ def test_a_group_of_one_class_is_free_where_nothing_can_be_measured():
         ({"constraint": "demographic_partiy"}, "did you mean 'demographic_parity'"),
         ({"constraint": "theil_index"}, "not made of the cells"),
         ({"constraint": "auc_parity"}, "not made of the cells"),
-        ({"constraint": "average_odds"}, "take equalized_odds"),
+        ({"constraint": "average_odds"}, "choose equalized_odds"),
         ({"objective": "f1"}, "what each cell is worth"),
-        ({"objective": {"XX": 1}}, "'XX' is no cell"),
+        ({"objective": {"XX": 1}}, "'XX' is not a cell"),
         ({"objective": {"TP": "much"}}, "negative for a cost"),
         ({"floors": {"tpr": 2}}, "from 0 to 1"),
-        ({"floors": {"count": 0.5}}, "no cutoff can be set"),
+        ({"floors": {"count": 0.5}}, "cutoffs cannot keep it"),
         ({"within": -0.1}, "threshold"),
         ({"constraint": None, "floors": {"tpr": 1.0, "tnr": 1.0}}, "no cutoffs keep this"),
     ],
@@ -413,7 +413,7 @@ def test_saved_thresholds_decide_the_same(tmp_path):
     assert np.array_equal(again.chances_at(data["score"], places), found.chances_at(data["score"], places))
     for wrong in ("{", "{}", '{"format": "x", "format_version": 1}', "[1]"):
         (tmp_path / "y.json").write_text(wrong)
-        with pytest.raises(DataError, match=r"y\.json' holds no thresholds"):
+        with pytest.raises(DataError, match=r"y\.json' does not hold thresholds"):
             Thresholds.load(tmp_path / "y.json")
 
 

@@ -196,7 +196,7 @@ def test_tiny_and_odd_data():
         GroupThresholds(LogisticRegression(), prefit=True).fit([[0.0], [1.0]], [1, 1], sensitive=list("ab"))
     with pytest.raises(CallError, match="neither predict_proba nor decision_function"):
         GroupThresholds(DecisionTreeRegressor()).fit(X, Y, sensitive=RACE)
-    with pytest.warns(UserWarning, match="was given no sensitive="):
+    with pytest.warns(UserWarning, match="has no sensitive="):
         everyone = GroupThresholds(LogisticRegression()).fit(X, Y)
     assert everyone.predict(X).shape == Y.shape
     with pytest.raises(DataError, match=r"the estimator knows the classes"):

@@ -1,4 +1,4 @@
-"""GroupThresholds: a classifier whose decisions are cut by group so that a constraint of the catalogue is kept."""
+"""GroupThresholds: a classifier with a cutoff for each group, chosen so that a metric of the catalogue is kept."""
 
 from __future__ import annotations
 
@@ -16,39 +16,38 @@ from sklearn.utils import assert_all_finite, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand.core import frames
 from evenhand.core.arrays import Floats
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
-from evenhand.mitigate import groups
-from evenhand.mitigate.estimators import take
-from evenhand.mitigate.reweighed import fit_weighted, weight_argument
+from evenhand.mitigate.estimators import Dropper
+from evenhand.mitigate.reweighing import fit_weighted, weight_argument
 from evenhand.mitigate.thresholds.search import find_thresholds
-from evenhand.mitigate.wrapping import Dropper
+from evenhand.sources import groups
 
 
 class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ignore[misc]
     """A classifier with a cutoff for each group: the most accurate ones that keep a constraint.
 
     The cutoffs are chosen on scores of people whom the model did not see when it was fitted (`cv`), and the model is
-    then fitted to all. Whoever is to be decided must come with a group that was there: one that is missing or unseen
-    is an error, not a guess.
+    then fitted to all. A person whose group is missing, or was not among those fitted, is an error, not a guess.
 
     Args:
         estimator: Any classifier of two classes with predict_proba or decision_function.
-        constraint: The metric to keep, as "equal_opportunity", "demographic_parity", "equalized_odds",
+        constraint: The metric to keep, such as "equal_opportunity", "demographic_parity", "equalized_odds",
             "predictive_equality"; None for floors alone.
         within: The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
-        floors: The least value of measures in every group, as {"true_positive_rate": 0.8}.
+        floors: The smallest value of measures in every group, as {"true_positive_rate": 0.8}.
         objective: "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
-        randomised: Whether lots may be drawn between cutoffs, by which a constraint can be kept exactly.
-        confidence: As 0.95: leave so much room that the constraint holds beyond these people too.
+        randomised: Whether a random draw between cutoffs is allowed, by which a constraint can be kept exactly.
+        confidence: As 0.95: leave enough room that the constraint also holds for the population of these people.
         sensitive: The columns of X that make the groups; or pass `sensitive=` to fit and predict.
         drop: Whether those columns are kept from the estimator.
-        cv: Into how many parts the rows are split, or a splitter, for scores of people the model has not seen; None
-            takes the scores of those it was fitted to.
-        prefit: Whether the estimator is fitted already; then all rows given to fit choose cutoffs.
+        cv: The number of parts into which rows are split, or a splitter, for scores of people the model has not seen;
+            None uses the scores of the people it was fitted to.
+        prefit: Whether the estimator is fitted already; then fit only chooses cutoffs, from all rows.
         resolution: "exact" tries every score, "grid" a thousand places.
-        random_state: The seed of the lots.
+        random_state: The seed of random draws.
 
     Attributes:
         estimator_: The fitted classifier.
@@ -118,7 +117,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         return self
 
     def predict(self, X: Any, *, sensitive: Any = None) -> Any:
-        """The class of each row; where lots are drawn, by `random_state`."""
+        """The class of each row; random draws use `random_state`."""
         chances = self.chances(X, sensitive=sensitive)
         certain = (chances == 0) | (chances == 1)
         lots = np.full(len(chances), 0.5)
@@ -127,7 +126,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         return self.classes_[(chances > lots).astype(np.intp)]
 
     def chances(self, X: Any, *, sensitive: Any = None) -> Floats:
-        """The probability that each row gets the second class: 0 or 1 where no lots are drawn."""
+        """The probability that each row gets the second class: 0 or 1 unless the cutoffs are random."""
         check_is_fitted(self)
         scores = _scores(self.estimator_, self._seen(X), self.classes_)
         named = self.sensitive if sensitive is None else sensitive
@@ -150,7 +149,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         return tags
 
     def _fitted_scores(self, X: Any, y: Any, codes: npt.NDArray[np.intp], weights: Floats | None) -> Floats:
-        """Fit the estimator, and give each row the score of a model that has not seen it."""
+        """Fit the estimator, and return for each row the score of a model that has not seen it."""
         seen = self._seen(X)
         if self.prefit:
             self.estimator_ = self.estimator
@@ -161,15 +160,15 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
             return _scores(self.estimator_, seen, self.classes_)
         found = np.full(len(codes), np.nan)
         for train, test in folds.split(np.zeros((len(codes), 1)), codes):
-            rows, labels = take(seen, train), take(y, train)
+            rows, labels = frames.take(seen, train), frames.take(y, train)
             part = _fit(self.estimator, rows, labels, None if weights is None else weights[train])
-            found[test] = _scores(part, take(seen, test), self.classes_)
+            found[test] = _scores(part, frames.take(seen, test), self.classes_)
         if np.isnan(found).any():
             raise DataError("cv= leaves some rows without a score: it must test every row once, as KFold does.")
         return found
 
     def _folds(self, codes: npt.NDArray[np.intp]) -> Any:
-        """How rows are split; of a class with few rows no more parts are made than it has rows."""
+        """The splitter of rows, with at most as many parts as the smaller class has rows; None for no split."""
         cv = self.cv
         if cv is None:
             return None
@@ -202,7 +201,7 @@ def _fit(estimator: Any, X: Any, y: Any, weights: Floats | None) -> Any:
 
 
 def _scores(model: Any, X: Any, classes: Any) -> Floats:
-    """How much speaks for the second class."""
+    """The score of the second class for each row."""
     if not np.array_equal(getattr(model, "classes_", classes), classes):
         raise DataError(f"the estimator knows the classes {list(model.classes_)!r}, and y has {list(classes)!r}.")
     if hasattr(model, "predict_proba"):
@@ -210,13 +209,13 @@ def _scores(model: Any, X: Any, classes: Any) -> Floats:
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64).reshape(-1)
     raise CallError(
-        f"{type(model).__name__} has neither predict_proba nor decision_function, so that there is nothing to cut: "
-        "choose a classifier with a score, as LogisticRegression()."
+        f"{type(model).__name__} has neither predict_proba nor decision_function, so it has no score to cut: "
+        "choose a classifier that has one, such as LogisticRegression()."
     )
 
 
 def _counted(who: groups.Groups, codes: Any, scores: Floats, weights: Floats | None, resolution: Any) -> Cube:
-    """The cube of scores by group. Groups are counted by their place and get their names back."""
+    """The cube of scores by group. Groups are counted by their position, and then get their names."""
     places = np.array([f"{i:07d}" for i in range(len(who))])
     cube = Cube.count(
         label=codes, score=scores, weight=weights, sensitive={"group": places[who.codes]}, resolution=resolution

@@ -1,4 +1,4 @@
-"""Thresholds: a rule for each group, what the rules keep and what they cost whom; to read, to apply and to save."""
+"""Thresholds: the cutoffs of each group with what they keep and cost, which can be printed, applied and saved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evenhand.errors import DataError, listing, short_path, shorten
 from evenhand.sources.roles import spelling
 
 SHOWN = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
-"""The measures that a rule tells of its group."""
+"""The measures that are shown for each group."""
 
 FORMAT = "evenhand thresholds"
 FORMAT_VERSION = 1
@@ -31,9 +31,9 @@ _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain
 
 @dataclass(frozen=True)
 class Rule:
-    """How one group is decided: a person gets `cutoffs[i]` with probability `weights[i]`, mostly one cutoff for sure.
+    """The cutoffs of one group: `cutoffs[i]` applies with probability `weights[i]`; mostly there is only one.
 
-    `before` and `after` are the group's measures with the one cutoff for all it is compared with, and with this rule.
+    `before` and `after` are the group's measures with one cutoff for everyone and with this rule.
     """
 
     group: Group
@@ -51,15 +51,14 @@ class Thresholds:
     Attributes:
         attributes: What makes the groups.
         constraint: The metric that is kept, or None.
-        within: The largest difference, or the smallest ratio, that was asked for.
+        within: The largest difference, or the smallest ratio, that was allowed.
         rules: One for each group.
         gain: The mean gain of a person with these rules: the share of right decisions, for accuracy.
         best_gain: The same with the best cutoff for each group and no constraint.
-        common: The one cutoff for all that `before` is about: the audited one, else the best.
-        common_gain: What that comes to.
+        common: The one cutoff for everyone that `before` uses: the audited one, else the best.
+        common_gain: The mean gain with that cutoff.
         finding: The constraint as measured on these people, with its interval; None without a constraint.
-        higher_is: Whether a higher score speaks for the positive class; if not, whoever is at or below a cutoff is
-            selected.
+        higher_is: The class that a higher score speaks for; if "negative", people at or below a cutoff are selected.
     """
 
     attributes: tuple[str, ...]
@@ -78,7 +77,7 @@ class Thresholds:
 
     @property
     def randomised(self) -> bool:
-        """Does any group need lots?"""
+        """Does any group have several cutoffs, between which is drawn at random?"""
         return any(len(rule.cutoffs) > 1 for rule in self.rules)
 
     def chances(self, scores: Any, groups: Iterable[Any]) -> Floats:
@@ -89,7 +88,7 @@ class Thresholds:
         return self.chances_at(scores, np.array([self._place(group) for group in groups], dtype=np.intp))
 
     def chances_at(self, scores: Any, places: npt.NDArray[np.intp]) -> Floats:
-        """The same for people whose groups are given by the places of their rules."""
+        """The probability that each person is selected; `places` are the positions of their groups' rules."""
         scores = np.asarray(scores, dtype=np.float64)
         found = np.zeros(len(scores))
         for i, rule in enumerate(self.rules):
@@ -100,7 +99,7 @@ class Thresholds:
         return np.minimum(found, 1.0)
 
     def _place(self, group: Any) -> int:
-        """Where a group's rule is; each value is spelled as it was when it was counted."""
+        """The position of a group's rule; its values may be written in any way that is spelled the same."""
         if group not in self._places:
             parts = group if isinstance(group, tuple) else (group,)
             wanted = tuple(None if part is None or part != part else spelling(part) for part in parts)  # noqa: PLR0124
@@ -131,7 +130,7 @@ class Thresholds:
         return frames.frame(columns, None)
 
     def explain(self) -> str:
-        """Which cutoffs, what they keep and what they cost whom."""
+        """The cutoffs, what they keep and what they cost each group, as text."""
         from evenhand.report.text import thresholds
 
         return thresholds.plain(self)
@@ -139,20 +138,20 @@ class Thresholds:
     __str__ = explain
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: a cutoff that all reach is "everyone", one that none reaches "nobody"."""
-        told = {name: getattr(self, name) for name in _PLAIN}
+        """Plain data for JSON: a cutoff that everyone reaches is "everyone", one that nobody reaches "nobody"."""
+        plain = {name: getattr(self, name) for name in _PLAIN}
         return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            **told,
+            **plain,
             "attributes": list(self.attributes),
-            "common": _told(self.common, self.higher_is),
+            "common": _cutoff_for_json(self.common, self.higher_is),
             "bands": {name: list(edges) for name, edges in self.bands.items()},
             "groups": [
                 {
                     "group": list(rule.group),
                     "people": rule.people,
-                    "cutoffs": [_told(cutoff, self.higher_is) for cutoff in rule.cutoffs],
+                    "cutoffs": [_cutoff_for_json(cutoff, self.higher_is) for cutoff in rule.cutoffs],
                     "probabilities": list(rule.weights),
                     "before": _plain(rule.before),
                     "after": _plain(rule.after),
@@ -163,7 +162,7 @@ class Thresholds:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write them as JSON, whole or not at all."""
+        """Write them as JSON, completely or not at all."""
         write_text(Path(path), json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     @staticmethod
@@ -171,43 +170,44 @@ class Thresholds:
         """Read what `save` has written; the finding is not in the file."""
         shown = repr(short_path(Path(path)))
         try:
-            told = json.loads(Path(path).read_text(encoding="utf-8"))
-            if told["format"] != FORMAT or told["format_version"] != FORMAT_VERSION:
-                raise ValueError(f"its format is {told['format']!r}, version {told['format_version']!r}")
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            if record["format"] != FORMAT or record["format_version"] != FORMAT_VERSION:
+                raise ValueError(f"its format is {record['format']!r}, version {record['format_version']!r}")
             return Thresholds(
-                attributes=tuple(told["attributes"]),
-                rules=tuple(_rule(group, told["higher_is"]) for group in told["groups"]),
-                common=_cutoff(told["common"], told["higher_is"]),
-                bands={name: tuple(edges) for name, edges in told["bands"].items()},
-                notes=tuple(told["notes"]),
-                **{name: told[name] for name in _PLAIN},
+                attributes=tuple(record["attributes"]),
+                rules=tuple(_rule(group, record["higher_is"]) for group in record["groups"]),
+                common=_cutoff(record["common"], record["higher_is"]),
+                bands={name: tuple(edges) for name, edges in record["bands"].items()},
+                notes=tuple(record["notes"]),
+                **{name: record[name] for name in _PLAIN},
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{shown} holds no thresholds that can be read: {shorten(str(error))}.") from error
+            raise DataError(f"{shown} does not hold thresholds that can be read: {shorten(str(error))}.") from error
 
 
-def _told(cutoff: float, higher_is: str) -> float | str:
-    """A cutoff for JSON, which knows no infinity."""
+def _cutoff_for_json(cutoff: float, higher_is: str) -> float | str:
+    """A cutoff for JSON, which has no infinity."""
     if math.isfinite(cutoff):
         return cutoff
     return "everyone" if (cutoff < 0) == (higher_is == "positive") else "nobody"
 
 
-def _cutoff(told: float | str, higher_is: str) -> float:
-    if isinstance(told, str):
-        return -math.inf if (told == "everyone") == (higher_is == "positive") else math.inf
-    return float(told)
+def _cutoff(value: float | str, higher_is: str) -> float:
+    """A cutoff as it was before `_cutoff_for_json`."""
+    if isinstance(value, str):
+        return -math.inf if (value == "everyone") == (higher_is == "positive") else math.inf
+    return float(value)
 
 
 def _plain(measures: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in measures.items()}
 
 
-def _rule(told: Mapping[str, Any], higher_is: str) -> Rule:
+def _rule(record: Mapping[str, Any], higher_is: str) -> Rule:
     before, after = (
-        {name: math.nan if value is None else float(value) for name, value in told[when].items()}
+        {name: math.nan if value is None else float(value) for name, value in record[when].items()}
         for when in ("before", "after")
     )
-    cutoffs = tuple(_cutoff(cutoff, higher_is) for cutoff in told["cutoffs"])
-    weights = tuple(float(weight) for weight in told["probabilities"])
-    return Rule(tuple(told["group"]), int(told["people"]), cutoffs, weights, before, after)
+    cutoffs = tuple(_cutoff(cutoff, higher_is) for cutoff in record["cutoffs"])
+    weights = tuple(float(weight) for weight in record["probabilities"])
+    return Rule(tuple(record["group"]), int(record["people"]), cutoffs, weights, before, after)

@@ -1,4 +1,4 @@
-"""Cutoffs by group that keep a constraint at the least cost, from a cube with scores alone."""
+"""find_thresholds(): cutoffs by group that keep a constraint at the lowest cost, from a cube with scores."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.cutoffs import decide
 from evenhand.errors import CallError, listing, nearest
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures, evaluate, find_cell_measure
-from evenhand.mitigate.thresholds import options as choosing
 from evenhand.mitigate.thresholds import solver
-from evenhand.mitigate.thresholds.options import Options
+from evenhand.mitigate.thresholds.options import Options, coefficient_rows, is_linear, options_by_group
 from evenhand.mitigate.thresholds.rules import SHOWN, Rule, Thresholds
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
@@ -46,12 +45,12 @@ def find_thresholds(
         cube: Counted with `label=` and `score=`; with resolution="exact" every score can be a cutoff.
         constraint: A metric of the catalogue that compares measures of cells; None for floors alone.
         within: The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
-        floors: The least value of a measure in every group, as {"true_positive_rate": 0.8}: those below are raised and
-            nobody is lowered.
+        floors: The smallest value of a measure in every group, as {"true_positive_rate": 0.8}: groups below it are
+            raised and no group is lowered.
         objective: "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
-        randomised: Whether lots may be drawn between cutoffs, by which a constraint can be kept exactly.
-        confidence: As 0.95: keep the constraint with so much room that it holds among all the people these were drawn
-            from, whichever cutoffs are chosen (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+        randomised: Whether a random draw between cutoffs is allowed, by which a constraint can be kept exactly.
+        confidence: As 0.95: leave enough room that the constraint also holds for the population of these people,
+            whichever cutoffs are chosen (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
 
     >>> from evenhand.datasets import compas
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")
@@ -59,14 +58,14 @@ def find_thresholds(
     >>> {spell(rule.group): rule.cutoffs[0] for rule in found.rules}
     {'Female': 5.0, 'Male': 5.0}
     """
-    asked = None if constraint is None else make_request(constraint, threshold=within)
-    options = choosing.of_cube(cube)
+    request = None if constraint is None else make_request(constraint, threshold=within)
+    options = options_by_group(cube)
     gain = _gain(objective, options)
-    goal = _goal(asked, _floors(floors), gain, options, confidence)
-    choice = (solver.with_lots if randomised else solver.without_lots)(options, goal)
+    goal = _goal(request, _floors(floors), gain, options, confidence)
+    choice = (solver.best_mixture if randomised else solver.best_single)(options, goal)
     if choice is None:
         raise CallError(_impossible(goal, randomised, confidence))
-    free = solver.without_lots(options, replace(goal, measures=(), floors=(), margins=()))
+    free = solver.best_single(options, replace(goal, measures=(), floors=(), margins=()))
     assert free is not None  # noqa: S101 - without a constraint something is always best
     common, counts = _common(cube, options, gain)
     people = sum(each.positives + each.negatives for each in options)
@@ -76,12 +75,12 @@ def find_thresholds(
         places, weights = choice.places[i], choice.weights[i]
         cutoffs = each.cutoffs[places] if mirror is None else mirror - each.cutoffs[places]
         after = _measures(each, float(weights @ each.tp[places]), float(weights @ each.fp[places]))
-        told = tuple(map(float, cutoffs)), tuple(map(float, weights))
-        rules.append(Rule(each.group, each.people, *told, _measures(each, *counts[i]), after))
+        drawn = tuple(map(float, cutoffs)), tuple(map(float, weights))
+        rules.append(Rule(each.group, each.people, *drawn, _measures(each, *counts[i]), after))
     found = Thresholds(
         attributes=cube.meaning.sensitive,
-        constraint=None if asked is None else asked.metric.name,
-        within=None if asked is None else asked.threshold,
+        constraint=None if request is None else request.metric.name,
+        within=None if request is None else request.threshold,
         objective=objective if isinstance(objective, str) else "gain",
         rules=tuple(rules),
         gain=_mean(options, choice, gain),
@@ -92,11 +91,11 @@ def find_thresholds(
         notes=_notes(cube, options, goal, confidence),
         bands=cube.meaning.bands,
     )
-    return found if asked is None else replace(found, finding=judge(asked, decided(cube, found)))
+    return found if request is None else replace(found, finding=judge(request, decided(cube, found)))
 
 
 def decided(cube: Cube, found: Thresholds) -> Cube:
-    """The cube as if these cutoffs had decided; where lots are drawn, the expected numbers, in whole people."""
+    """The cube with the decisions of these cutoffs; where they are random, with expected counts, rounded."""
     whole = cube.marginal(control=False)
     table = whole.scores
     assert table is not None  # noqa: S101 - the cutoffs were chosen from it
@@ -107,16 +106,16 @@ def decided(cube: Cube, found: Thresholds) -> Cube:
     return replace(decide(whole, chance), meaning=meaning, scores=None)
 
 
-# --- what is asked ---------------------------------------------------------------------------------------------------
+# --- what is requested
 
 
 def _gain(objective: str | Mapping[str, float], options: Sequence[Options]) -> Floats:
-    """What a person in each cell is worth."""
+    """The gain of a person in each cell of the objective."""
     worth = dict.fromkeys(_CELLS, 0.0)
     if isinstance(objective, Mapping):
         for cell, value in objective.items():
             if cell not in worth:
-                raise CallError(f"objective: {cell!r} is no cell; {nearest(str(cell), _CELLS)}")
+                raise CallError(f"objective: {cell!r} is not a cell; {nearest(str(cell), _CELLS)}")
             if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
                 raise CallError(f"objective: {cell} is worth {value!r}; pass a number, negative for a cost.")
             worth[cell] = float(value)
@@ -143,8 +142,8 @@ def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[CellMeasure, floa
     found: list[tuple[CellMeasure, float]] = []
     for name, floor in (floors or {}).items():
         measure = find_cell_measure(name)
-        choosing.rows_of(measure)
-        if measure.of and not choosing.is_linear(measure):
+        coefficient_rows(measure)
+        if measure.of and not is_linear(measure):
             raise CallError(f"floors: {measure.title} is a mean of others: set a floor under each of them.")
         if isinstance(floor, bool) or not isinstance(floor, Real) or not 0 <= floor <= 1:
             raise CallError(f"floors: {measure.name} is to be at least {floor!r}; pass a number from 0 to 1.")
@@ -153,52 +152,52 @@ def _floors(floors: Mapping[str, float] | None) -> tuple[tuple[CellMeasure, floa
 
 
 def _goal(
-    asked: Request | None,
+    request: Request | None,
     floors: tuple[tuple[CellMeasure, float], ...],
     gain: Floats,
     options: Sequence[Options],
     confidence: float | None,
 ) -> solver.Goal:
-    if asked is None:
+    if request is None:
         if confidence is not None:
-            raise CallError("confidence= leaves room for a constraint, and there is none.")
+            raise CallError("confidence= leaves room for a constraint: pass constraint=, too.")
         return solver.Goal((), False, 0.0, gain, floors)
-    metric = asked.metric
+    metric = request.metric
     rows = cell_measures(metric.rows)
     if metric.index is not None or metric.binned or not rows or len(rows) < len(metric.rows):
         raise CallError(
-            f"{metric.name} is not made of the cells of a decision, so that no cutoff keeps it: take one that is, such "
-            "as demographic_parity, equal_opportunity or equalized_odds."
+            f"{metric.name} is not made of the cells of a decision, so cutoffs cannot keep it: choose one that is, "
+            "such as demographic_parity, equal_opportunity or equalized_odds."
         )
-    if asked.aggregate != "worst" and len(rows) > 1:
-        raise CallError(f"{metric.name} is a mean of gaps, which may hide one of them: take equalized_odds.")
-    if asked.threshold is None:
+    if request.aggregate != "worst" and len(rows) > 1:
+        raise CallError(f"{metric.name} is a mean of gaps, which may hide one of them: choose equalized_odds.")
+    if request.threshold is None:
         raise CallError(f"{metric.name} has no threshold of its own: say how large a gap is allowed with within=.")
     for row in rows:
-        choosing.rows_of(row)
+        coefficient_rows(row)
     margins = () if confidence is None else _margins(rows, options, confidence)
-    return solver.Goal(tuple(rows), asked.judged_on == "ratio", float(asked.threshold), gain, floors, margins)
+    return solver.Goal(tuple(rows), request.judged_on == "ratio", float(request.threshold), gain, floors, margins)
 
 
 def _margins(rows: Sequence[CellMeasure], options: Sequence[Options], confidence: float) -> tuple[Floats, ...]:
-    """How far a measure in the sample may lie from the truth at any cutoff, in any group: a band around distributions.
+    """How far a measure of the sample may be from the population's at any cutoff, in any group: a confidence band.
 
     A rate among people of one label is a distribution function, and √(ln(2m/α) / 2n) holds for m of them at once. The
     accuracy is made of two parts that each are one, of the whole group.
     """
     if not 0 < confidence < 1:
         raise CallError(f"confidence={confidence!r} must lie between 0 and 1.")
-    if not all(choosing.is_linear(row) for row in rows):
+    if not all(is_linear(row) for row in rows):
         raise CallError(
             f"for {listing(row.title for row in rows)} no room can be computed that holds at every cutoff: leave "
             "confidence= out, and audit the decisions on people who were not used."
         )
-    used = [[_bands(part) for part, _ in choosing.rows_of(row)] for row in rows]
+    used = [[_bands(part) for part, _ in coefficient_rows(row)] for row in rows]
     bands = len(options) * sum(count for parts in used for count in parts)
     found = []
     for row, counts in zip(rows, used, strict=True):
         total = np.zeros(len(options))
-        for (_, bottom), count in zip(choosing.rows_of(row), counts, strict=True):
+        for (_, bottom), count in zip(coefficient_rows(row), counts, strict=True):
             n = np.array([float(each.count(bottom)[0]) for each in options])
             with np.errstate(divide="ignore"):
                 total += count * np.sqrt(math.log(2 * bands / (1 - confidence)) / (2 * n)) / len(counts)
@@ -207,14 +206,14 @@ def _margins(rows: Sequence[CellMeasure], options: Sequence[Options], confidence
 
 
 def _bands(top: Floats) -> int:
-    """Of how many distribution functions a numerator is made: for the selection rate one, for the accuracy two."""
+    """The number of distribution functions in a numerator: one for the selection rate, two for the accuracy."""
     pairs = (("TN", "FP"), ("FN", "TP"))
     by_label = [top[CELLS.index(chosen)] - top[CELLS.index(refused)] for refused, chosen in pairs]
     return 1 if by_label[0] == by_label[1] else int(np.count_nonzero(by_label))
 
 
 def _impossible(goal: solver.Goal, randomised: bool, confidence: float | None) -> str:
-    """Why nothing was found, and what to do."""
+    """Why no cutoffs keep the constraint, and what to do about it."""
     room = max((float(part.max()) for part in goal.margins), default=0.0)
     if confidence is not None and not goal.as_ratio and 2 * room > goal.within:
         return (
@@ -230,7 +229,7 @@ def _impossible(goal: solver.Goal, randomised: bool, confidence: float | None) -
 
 
 def _common(cube: Cube, options: Sequence[Options], gain: Floats) -> tuple[float, list[tuple[float, float]]]:
-    """One cutoff for all, the audited one or else the best, and whom it selects in each group: (tp, fp)."""
+    """One cutoff for everyone, the audited one or else the best, and the (tp, fp) it selects in each group."""
     reading = cube.scores.reading if cube.scores is not None else None
     cutoff = None if reading is None else reading.cutoff
     if cutoff is None:
@@ -275,7 +274,7 @@ def _notes(cube: Cube, options: Sequence[Options], goal: solver.Goal, confidence
         notes.append(f"Cutoffs are edges of {cube.scores.bins.count:,} bins; resolution='exact' tries every score.")
     unlabelled = int(cube.n[:, 2].sum())
     if unlabelled:
-        notes.append(f"{unlabelled:,} people have no label and say nothing of the cutoffs.")
+        notes.append(f"{unlabelled:,} people have no label and were not used to choose the cutoffs.")
     if confidence is None and goal.measures:
         notes.append(_ON_THE_SAMPLE)
     elif goal.measures:

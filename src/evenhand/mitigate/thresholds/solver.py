@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError
 from evenhand.measures.cells import CellMeasure
-from evenhand.mitigate.thresholds.options import Options, is_linear, rows_of
+from evenhand.mitigate.thresholds.options import Options, coefficient_rows, is_linear
 
 _CLOSE = 1e-9
 _LEVELS = 33  # of a shared level that are tried at first, and again between the neighbours of the best
@@ -29,7 +29,7 @@ _MOST_WINDOWS = 200_000
 
 @dataclass(frozen=True)
 class Goal:
-    """What is sought: gaps of `measures` up to `within` as a difference or from it on as a ratio, and floors.
+    """The constraint and the objective: gaps of `measures` up to `within` (a ratio: at least `within`), and floors.
 
     `gain` is what a person in each cell is worth. `margins[measure][group]` is how far the true value may lie from the
     one in the sample; the gap is kept with all of them to spare.
@@ -46,7 +46,7 @@ class Goal:
         return float(self.margins[measure][group]) if self.margins else 0.0
 
     def end(self, start: float) -> float:
-        """The highest value that may occur beside a lowest one."""
+        """The highest value that is allowed with this lowest value."""
         if not self.as_ratio:
             return start + self.within
         return start / self.within if self.within > 0 else np.inf
@@ -54,7 +54,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Choice:
-    """For each group the options that are drawn and with what probability."""
+    """For each group the positions of the chosen options, and the probability of each."""
 
     places: tuple[Indices, ...]
     weights: tuple[Floats, ...]
@@ -64,7 +64,7 @@ class Choice:
 
 
 class _Program:
-    """Rows of a linear program. Its variables are the weights of all options and, for each measure, a level."""
+    """A linear program. Its variables are the weights of all options and, for each measure, a level."""
 
     def __init__(self, options: Sequence[Options], goal: Goal) -> None:
         self.options, self.goal = options, goal
@@ -81,7 +81,7 @@ class _Program:
         self.rows.append((places, values, limit))
 
     def solve(self) -> tuple[float, Floats] | None:
-        """The gain and the weights of the options; None where nothing keeps all rows."""
+        """The gain and the weights of the options; None where the program has no solution."""
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
@@ -108,8 +108,8 @@ class _Program:
         return -float(found.fun) * scale, found.x[: len(gains)]
 
 
-def with_lots(options: Sequence[Options], goal: Goal) -> Choice | None:
-    """The best mixture of options in each group; None where none keeps the constraint."""
+def best_mixture(options: Sequence[Options], goal: Goal) -> Choice | None:
+    """The best random mixture of options in each group; None where none keeps the constraint."""
     kept = [each.hull() for each in options]
     bent = [i for i, measure in enumerate(goal.measures) if not is_linear(measure)]
     levels = _levels(kept, goal, bent)
@@ -130,7 +130,7 @@ def with_lots(options: Sequence[Options], goal: Goal) -> Choice | None:
 
 
 def _program(options: Sequence[Options], goal: Goal, levels: dict[int, float]) -> _Program:
-    """The rows of every constraint; `levels` are the lowest values of measures that are linear only beside one."""
+    """The program of all constraints; `levels` fix the lowest values of measures that are not linear."""
     program = _Program(options, goal)
     for group, each in enumerate(options):
         for measure, floor in goal.floors:
@@ -155,13 +155,13 @@ def _program(options: Sequence[Options], goal: Goal, levels: dict[int, float]) -
 def _bounded(
     program: _Program, group: int, each: Options, measure: CellMeasure, low: float, high: float | None
 ) -> None:
-    """low ≤ measure ≤ high, as counts: top − low · bottom ≥ 0, whatever the bottom is."""
+    """Add low ≤ measure ≤ high for a group, in counts: top − low · bottom ≥ 0, for any bottom."""
     if is_linear(measure):
         values = each.values(measure)
         if not np.isnan(values).any():
             program.at_most(group, -values, -low)
         return
-    ((top, bottom),) = rows_of(measure)
+    ((top, bottom),) = coefficient_rows(measure)
     scale = each.positives + each.negatives
     program.at_most(group, -each.count(top - low * bottom) / scale, 0.0)
     if high is not None and np.isfinite(high):
@@ -169,7 +169,7 @@ def _bounded(
 
 
 def _levels(options: Sequence[Options], goal: Goal, bent: Sequence[int]) -> list[Floats]:
-    """Where a shared level can lie: between the lowest and the highest value that every group reaches."""
+    """Candidates for a shared level: between the lowest and the highest value that every group can reach."""
     found = []
     for i in bent:
         values = [each.values(goal.measures[i]) for each in options]
@@ -182,7 +182,7 @@ def _levels(options: Sequence[Options], goal: Goal, bent: Sequence[int]) -> list
 
 def _lowest(options: Sequence[Options], goal: Goal) -> list[float]:
     """The level of the best single cutoffs, if there are any."""
-    single = without_lots(options, goal)
+    single = best_single(options, goal)
     if single is None:
         return []
     values = [each.values(goal.measures[0])[place] for each, (place,) in zip(options, single.places, strict=True)]
@@ -196,7 +196,7 @@ def _around(tried: Floats, value: float) -> Floats:
 
 
 def _choice(options: Sequence[Options], kept: Sequence[Options], weights: Floats) -> Choice:
-    """The weights by place among all options; what the solver left of 1e-10 is none."""
+    """The weights by position among all options; weights below 1e-10 are rounding errors and left out."""
     places, shares = [], []
     for each, corners, part in zip(
         options, kept, np.split(weights, np.cumsum([len(k) for k in kept])[:-1]), strict=True
@@ -210,7 +210,7 @@ def _choice(options: Sequence[Options], kept: Sequence[Options], weights: Floats
 # --- without lots: a sweep of windows --------------------------------------------------------------------------------
 
 
-def without_lots(options: Sequence[Options], goal: Goal) -> Choice | None:
+def best_single(options: Sequence[Options], goal: Goal) -> Choice | None:
     """The best single option in each group; None where none keeps the constraint."""
     gains = [np.where(_above_floors(each, goal.floors), each.count(goal.gain), -np.inf) for each in options]
     if not goal.measures:
@@ -223,7 +223,7 @@ def without_lots(options: Sequence[Options], goal: Goal) -> Choice | None:
         places = _two_windows(options, goal, gains)
     else:
         raise CallError(
-            f"{' and '.join(measure.title for measure in goal.measures)} together are kept by drawing lots only: "
+            f"{' and '.join(measure.title for measure in goal.measures)} together can be kept only with random draws: "
             "pass randomised=True."
         )
     if places is None:
@@ -240,12 +240,12 @@ def _above_floors(each: Options, floors: Iterable[tuple[CellMeasure, float]]) ->
 
 
 def _falls(values: Floats) -> bool:
-    """Does a measure fall, or stay, as the cutoff rises?"""
+    """Does a measure never rise as the cutoff rises?"""
     return bool(np.isnan(values).all() or (np.diff(values) <= 0).all())
 
 
 class _Highest:
-    """The highest of values[start:end] for many windows at once: a table of the highest of every 2^k neighbours."""
+    """The highest of values[start:end] for many windows at once, by a table of the highest of every 2^k neighbours."""
 
     def __init__(self, values: Floats) -> None:
         self.tables = [values]
@@ -265,7 +265,7 @@ class _Highest:
 
 
 def _windows(low: Floats, goal: Goal, measure: int, group: int) -> tuple[Floats, Floats]:
-    """What a value of the group must lie between, for each lowest value."""
+    """For each lowest value the range in which the group's value must lie."""
     spare = goal.margin(measure, group)
     with np.errstate(divide="ignore", invalid="ignore"):
         high = low + goal.within if not goal.as_ratio else np.where(low > 0, low / goal.within, 0.0)
@@ -275,7 +275,7 @@ def _windows(low: Floats, goal: Goal, measure: int, group: int) -> tuple[Floats,
 
 
 def _one_window(options: Sequence[Options], goal: Goal, gains: Sequence[Floats]) -> Indices | None:
-    """One measure, whether it falls with the cutoff or not: options in the order of their value."""
+    """The best options for one measure, which need not fall with the cutoff: options are sorted by value."""
     values = [each.values(goal.measures[0]) for each in options]
     orders = [np.argsort(part, kind="stable")[: int((~np.isnan(part)).sum())] for part in values]
     judged = [i for i, order in enumerate(orders) if len(order)]
@@ -298,7 +298,7 @@ def _one_window(options: Sequence[Options], goal: Goal, gains: Sequence[Floats])
 
 
 def _two_windows(options: Sequence[Options], goal: Goal, gains: Sequence[Floats]) -> Indices | None:
-    """Two measures that fall with the cutoff, so that each window is a range of options, and so are both."""
+    """The best options for two measures that fall with the cutoff, so that allowed options are a range."""
     lows = [
         _anchors([_known(each.values(measure)) - goal.margin(k, i) for i, each in enumerate(options)], _ANCHORS)
         for k, measure in enumerate(goal.measures)
@@ -332,7 +332,7 @@ def _known(values: Floats) -> Floats:
 
 
 def _anchors(values: Sequence[Floats], most: int) -> Floats:
-    """The lowest values that windows begin at: all that occur, or so many spread evenly among them."""
+    """The lowest values at which windows begin: all that occur, or `most` of them, evenly spread."""
     found = np.unique(np.concatenate(values))
     if len(found) <= most:
         return found

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.mitigate import groups
+from evenhand.sources import groups
 from support import hostile
 
 SEX = ["F", "M", "F", None]

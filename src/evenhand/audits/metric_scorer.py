@@ -1,4 +1,4 @@
-"""A metric as a scorer of scikit-learn: greater is better, whatever the metric is judged on."""
+"""MetricScorer: a metric as a scorer of scikit-learn, where greater is better. Importing it needs scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.metadata_routing import UNUSED
 
 from evenhand.audits.functions import FUNCTIONS, MetricFunction, parameters
 from evenhand.core.results import Finding
-from evenhand.errors import CallError, DataError, listing, nearest, shorten
-from evenhand.mitigate import groups
+from evenhand.errors import CallError, DataError, MissingDependencyError, listing, nearest, shorten
+from evenhand.sources import groups
 from evenhand.sources.roles import canonical
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import UndefinedMetricWarning
+    from sklearn.utils.metadata_routing import UNUSED
+except ImportError:
+    raise MissingDependencyError("a scorer needs scikit-learn 1.6 or later: pip install 'evenhand[ml]'") from None
 
 METHODS = ("predict", "predict_proba", "decision_function")
 _OURS = ("label", "prediction", "score", "weight", "count", "sensitive")
 
 
 class MetricScorer(BaseEstimator):  # type: ignore[misc]
-    """What `eh.scorer` makes: called with an estimator, X and y, it gives one number, and greater is better."""
+    """The scorer that `eh.scorer` returns: called with an estimator, X and y, it returns one number."""
 
-    # scikit-learn reads what can be routed from the signature of `score`; the estimator is no metadata.
+    # scikit-learn reads what can be routed from the signature of `score`; the estimator is not metadata.
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012 - a declaration that scikit-learn reads
 
     def __init__(
@@ -50,17 +54,17 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
     def score(
         self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
     ) -> float:
-        """The same, under the name by which scikit-learn routes metadata."""
-        found = self.finding(estimator, X, y, sensitive=sensitive, sample_weight=sample_weight)
-        value = float(found.value)
+        """The score, under the name by which scikit-learn routes metadata."""
+        finding = self.finding(estimator, X, y, sensitive=sensitive, sample_weight=sample_weight)
+        value = float(finding.value)
         if math.isnan(value):
-            name = found.metric
+            name = finding.metric
             warnings.warn(
-                f"{name} is undefined here, and so is its score: {found.interpretation}",
+                f"{name} is undefined here, and so is its score: {finding.interpretation}",
                 UndefinedMetricWarning,
                 stacklevel=3,
             )
-        return greater_is_better(value, found.judged_on)
+        return greater_is_better(value, finding.judged_on)
 
     def finding(
         self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
@@ -78,7 +82,7 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
         who = self.sensitive if sensitive is None else sensitive
         if who is None:
             raise CallError(
-                "the scorer was given no sensitive=: name columns of X, as in scorer(..., sensitive='sex'), or enable "
+                "the scorer has no sensitive=: name columns of X, as in scorer(..., sensitive='sex'), or enable "
                 "metadata routing, call set_score_request(sensitive=True) on it, and pass sensitive= beside X and y."
             )
         named = groups.named_columns(who, X)
@@ -86,10 +90,12 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
 
 
 def function_of(metric: str | MetricFunction) -> MetricFunction:
-    """The function of a metric: by its name or alias, or itself."""
+    """The function of a metric that is named, or the function that was passed."""
     if not isinstance(metric, str):
         if not hasattr(metric, "metric"):
-            raise CallError(f"metric={shorten(repr(metric))} is none: pass a name, or what eh.metric(...) returns.")
+            raise CallError(
+                f"metric={shorten(repr(metric))} is not a metric: pass a name, or what eh.metric(...) returns."
+            )
         return metric
     if metric not in FUNCTIONS:
         raise CallError(f"{shorten(metric)!r} is not a metric of predictions or scores; {nearest(metric, FUNCTIONS)}")
@@ -97,12 +103,12 @@ def function_of(metric: str | MetricFunction) -> MetricFunction:
 
 
 def usual_method(function: MetricFunction) -> str:
-    """What a metric looks at: probabilities where it needs a score, else decisions."""
+    """The method that a metric needs: predict_proba where it needs a score, else predict."""
     return "predict_proba" if "score" in function.metric.needs else "predict"  # type: ignore[attr-defined]
 
 
 def greater_is_better(value: float, judged_on: str) -> float:
-    """A gap, an index or a distance is turned round; a ratio is near 1 where groups are even, above or below.
+    """A value as a score: a gap, an index or a distance is negated, and a ratio above 1 is inverted.
 
     >>> greater_is_better(0.2, "difference"), greater_is_better(0.8, "ratio"), greater_is_better(1.25, "ratio")
     (-0.2, 0.8, 0.8)
@@ -113,11 +119,11 @@ def greater_is_better(value: float, judged_on: str) -> float:
 
 
 def check(metric: str | MetricFunction, response_method: str | None, arguments: Mapping[str, Any]) -> None:
-    """Refuse at once what would fail in every fold."""
+    """Raise errors at once for arguments that would fail in every fold."""
     known = parameters(function_of(metric).metric)  # type: ignore[attr-defined]
     for name in arguments:
         if name in _OURS:
-            raise CallError(f"a scorer finds {name}= by itself, from the estimator, X and y: leave it out.")
+            raise CallError(f"a scorer takes {name}= from the estimator, X and y: leave it out.")
         if name not in known:
             raise CallError(f"{shorten(str(metric))} takes no argument {name!r}; {nearest(name, known)}")
     if response_method is not None and response_method not in METHODS:
