@@ -15,7 +15,7 @@ from evenhand.errors import CallError
 
 
 @click.command("guide", short_help="Find the metrics that fit, by a few questions.")
-@click.option("--ground-truth/--no-ground-truth", default=None, help="Is it known how the cases turned out?")
+@click.option("--ground-truth/--no-ground-truth", default=None, help="Whether it is known how the cases turned out.")
 @click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
