@@ -64,6 +64,16 @@ def listing(values: Iterable[object], most: int = 8) -> str:
     return f"{', '.join(shown[:most])} and {len(shown) - most} more"
 
 
+def either(words: Iterable[str]) -> str:
+    """Words to choose from, in a sentence.
+
+    >>> either(["csv", "json", "xml"])
+    'csv, json or xml'
+    """
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def shorten(text: str, most: int = 80) -> str:
     """Cut a long name in the middle of a message."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -13,31 +13,12 @@ from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import RowMeasure
+from evenhand.sources import roles
 from evenhand.verdicts import comparison, finding, row_measures
 from evenhand.verdicts.policy import options_of, request
 
 MetricFunction = Callable[..., Finding]
 
-READING = (
-    "label",
-    "prediction",
-    "score",
-    "sensitive",
-    "control",
-    "count",
-    "weight",
-    "positive",
-    "cutoff",
-    "score_range",
-    "higher_is",
-    "bins",
-    "strategy",
-    "resolution",
-    "bands",
-    "missing",
-    "na",
-    "task",
-)
 _JUDGING = (
     "threshold",
     "reference",
@@ -49,30 +30,17 @@ _JUDGING = (
     "draws",
     "random_state",
 )
-_DEFAULTS: dict[str, Any] = {
-    "positive": 1,
-    "missing": "group",
-    "na": (),
-    "higher_is": "positive",
-    "bins": 10,
-    "strategy": "uniform",
-    "resolution": "grid",
-}
 
 
 def parameters(entry: Metric) -> dict[str, Any]:
     """The keyword arguments of a metric's function with their defaults."""
-    names = dict.fromkeys((*READING, *_JUDGING))
+    names = {**roles.DEFAULTS, **dict.fromkeys(_JUDGING)}
     if len(entry.measures) > 1 and not entry.binned:
         names["aggregate"] = None
     if entry.judged_on == "value":
         for name in ("reference", "convention", "judged_on"):
             del names[name]
-    return {
-        **names,
-        **{name: _DEFAULTS[name] for name in names if name in _DEFAULTS},
-        **options_of(entry),
-    }
+    return {**names, **options_of(entry)}
 
 
 def make(entry: Metric, name: str | None = None) -> MetricFunction:
@@ -117,8 +85,8 @@ def metric(name: str, **definition: Any) -> MetricFunction:
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
     data = row_measures.reusable(data)
-    read = row_measures.reusable({name: value for name, value in arguments.items() if name in READING})
-    asked = request(entry, **{name: value for name, value in arguments.items() if name not in READING})
+    read = row_measures.reusable({name: value for name, value in arguments.items() if name in roles.DEFAULTS})
+    asked = request(entry, **{name: value for name, value in arguments.items() if name not in roles.DEFAULTS})
     if isinstance(data, Cube):
         if any(value is not None for value in read.values()):
             raise CallError("a cube already knows its columns: leave out the arguments that name them.")

@@ -11,6 +11,7 @@ import click
 
 from evenhand.audits import guide
 from evenhand.audits.guide import Question, Recommendation, recommend
+from evenhand.cli.options import json_option
 from evenhand.errors import CallError
 
 
@@ -19,11 +20,11 @@ from evenhand.errors import CallError
 @click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> int:
-    """Lead to the metrics that fit, with why, limits and what they exclude.
+    """Find the metrics that fit, with the reasons, their limits and what they exclude.
 
-    On a terminal what is not given as an option is asked; in a script --ground-truth (or --no-ground-truth) and
+    On a terminal the guide asks for what no option says; in a script --ground-truth (or --no-ground-truth) and
     --priority are needed.
     """
     if tree:

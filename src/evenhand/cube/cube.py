@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
 from evenhand.errors import CallError, nearest
-from evenhand.sources import roles as reading
 from evenhand.sources.levels import order_key
+from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, spelling, with_read_arguments
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -45,6 +45,13 @@ class Meaning:
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: str = "group"
     task: str = "binary"
+
+    @classmethod
+    def from_roles(cls, roles: Roles, bands: Mapping[str, tuple[float, ...]]) -> Meaning:
+        """What a count by these roles means; `bands` are those that the attributes were cut into."""
+        same: dict[str, Any] = {part.name: getattr(roles, part.name) for part in fields(cls)}
+        positive = {role: favourable.values for role, favourable in roles.positive.items()}
+        return cls(**{**same, "positive": positive, "bands": bands})
 
     def differences(self, other: Meaning) -> list[str]:
         return [
@@ -76,90 +83,40 @@ class Cube:
     """What a reader must know of how it was counted, such as files that were left out."""
 
     @classmethod
-    def count(
-        cls,
-        data: Any = None,
-        *,
-        label: Any = None,
-        prediction: Any = None,
-        score: Any = None,
-        sensitive: Any = None,
-        control: Any = None,
-        count: Any = None,
-        weight: Any = None,
-        positive: Any = 1,
-        cutoff: float | None = None,
-        score_range: Sequence[float] | None = None,
-        higher_is: Literal["positive", "negative"] = "positive",
-        bins: int = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
-        resolution: Literal["grid", "exact"] = "grid",
-        bands: Mapping[str, Sequence[float]] | None = None,
-        missing: reading.Missing = "group",
-        na: Iterable[str] = (),
-        task: reading.Task | None = None,
-        like: Cube | None = None,
-    ) -> Cube:
-        """Read the data once. With `like`, an attribute is cut into the same bands as in that cube.
+    @with_read_arguments
+    def count(cls, data: Any = None, *, like: Cube | None = None, **arguments: Unpack[ReadArguments]) -> Cube:
+        """Read the data once and count it. The arguments are those of `evenhand.audit` that say how data is read.
 
-        `data` may also be an iterator of tables, or a list of them: they are counted one after the other, and no more
-        than one is in memory. What is cut by looking at all of the data must then be known from the start: see
-        `evenhand.cube.chunks`.
+        With `like`, attributes and scores are cut as in that cube. `data` may also be an iterator of tables, or a list
+        of them: they are counted one after the other, and no more than one is in memory. Whatever depends on all of
+        the data, such as bands, must then be known from the start: see `evenhand.cube.chunks`.
 
         >>> cube = Cube.count(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"])
         >>> cube
         <Cube: 4 people, 2 groups of sensitive>
         """
+        arguments = complete(cls.count, arguments)
         if chunks.is_chunks(data):
-            given = {name: value for name, value in locals().items() if name not in ("cls", "data")}
-            return chunks.count(cls.count, data, given)
+            return chunks.count(cls.count, data, like, arguments)
         if like is not None:
-            bands = {**like.meaning.bands, **(bands or {})}
-            task = task or like.meaning.task  # type: ignore[assignment]
+            arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
+            arguments["task"] = arguments["task"] or cast(Task, like.meaning.task)
         source = sources.open_source(data)
-        roles = reading.assign(
-            source.names,
-            label=label,
-            prediction=prediction,
-            score=score,
-            sensitive=sensitive,
-            control=control,
-            count=count,
-            weight=weight,
-            positive=positive,
-            cutoff=cutoff,
-            score_range=score_range,
-            higher_is=higher_is,
-            bins=bins,
-            strategy=strategy,
-            resolution=resolution,
-            like_scores=like.scores.reading if like is not None and like.scores is not None else None,
-            bands=bands,
-            missing=missing,
-            na=na,
-            task=task,
-        )
-        chosen = roles.task is None and _fractional(roles) and source.fractional(roles)
-        roles = replace(roles, task="regression" if chosen else roles.task or "binary")
+        scores = like.scores.reading if like is not None and like.scores is not None else None
+        roles = assign(source.names, like_scores=scores, **arguments)
+        inferred = roles.task is None and _may_be_numbers(roles) and source.fractional(roles)
+        roles = replace(roles, task="regression" if inferred else roles.task or "binary")
         counted = tally(source.lines(roles), roles)
-        meaning = Meaning(
-            roles.sensitive,
-            roles.control,
-            roles.label,
-            roles.prediction,
-            roles.score,
-            roles.weight,
-            roles.cutoff,
-            roles.higher_is,
-            {role: favourable.values for role, favourable in roles.positive.items()},
-            counted.bands,
-            roles.missing,
-            str(roles.task),
-        )
-        facts = {**counted.facts, **({"regression_chosen": 1} if chosen else {})}
-        cut = tuple(name for name in counted.cut_by_us if like is None or name not in like.meaning.bands)
         return cls(
-            meaning, counted.pairs, counted.n, counted.w, counted.w2, cut, facts, counted.scores, counted.classes
+            Meaning.from_roles(roles, counted.bands),
+            counted.pairs,
+            counted.n,
+            counted.w,
+            counted.w2,
+            tuple(name for name in counted.cut_by_us if like is None or name not in like.meaning.bands),
+            {**counted.facts, **({"regression_chosen": 1} if inferred else {})},
+            counted.scores,
+            counted.classes,
         )
 
     @property
@@ -302,12 +259,12 @@ class Cube:
     def merge(cls, cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path]) -> Cube:
         """The sum of cubes that mean the same: chunks, days, partitions, sites.
 
-        They are cubes, paths of saved ones, or a glob such as "2026-*.cube"; with a mapping they have names, by which
-        one that does not fit is told. Files are added while they are read.
+        They are cubes, paths of saved ones, or a glob such as "2026-*.cube". In a mapping they have names, by which an
+        error calls the one that does not fit. Files are added while they are read.
         """
-        from evenhand.cube import merge as merging
+        from evenhand.cube.merge import merge
 
-        return merging.merge(cubes)
+        return merge(cubes)
 
     def save(self, path: str | Path) -> None:
         """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""
@@ -354,7 +311,7 @@ class Cube:
     def find_group(self, value: object) -> Group | None:
         """The group with a given name: one value, or one for each attribute in their order."""
         wanted = value if isinstance(value, (tuple, list)) else (value,)
-        spelled = tuple(None if part is None else reading.spelling(part) for part in wanted)
+        spelled = tuple(None if part is None else spelling(part) for part in wanted)
         for group in self.groups:
             if group == spelled or (len(wanted) == 1 and spell(group) == spelled[0]):
                 return group
@@ -392,8 +349,8 @@ def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> C
     return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes)
 
 
-def _fractional(roles: reading.Roles) -> bool:
-    """May these be the numbers of a regressor? It has a label and a prediction, and nothing says what is positive."""
+def _may_be_numbers(roles: Roles) -> bool:
+    """May label and prediction be the numbers of a regressor? Only where both are there and there is no score."""
     return roles.label is not None and roles.prediction is not None and roles.score is None
 
 

@@ -14,7 +14,7 @@ from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import CallError
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.lines import MOMENTS
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 
 def moments(
@@ -44,7 +44,7 @@ class ScoreTable:
     MOMENTS. The label axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
     """
 
-    reading: Reading
+    reading: ScoreReading
     pair: Ints
     label: Ints
     bin: Ints
@@ -74,7 +74,7 @@ class ScoreTable:
         place = read.bins.places_in(bins)[self.bin]
         return collect(replace(read, bins=bins), self.pair, self.label, place, self.n, self.sums)
 
-    def on(self, reading: Reading) -> ScoreTable:
+    def on(self, reading: ScoreReading) -> ScoreTable:
         """The table on other bins that hold each of these whole."""
         place = reading.bins.codes(self.bins.starts)[self.bin]
         return collect(reading, self.pair, self.label, place, self.n, self.sums)
@@ -105,7 +105,7 @@ class ScoreTable:
         return keys and self.sums.keys() == other.sums.keys() and close
 
 
-def collect(reading: Reading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
+def collect(reading: ScoreReading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
     """Sum the lines that agree in pair, label and bin."""
     count = reading.bins.count
     key = (np.asarray(pair, dtype=np.int64) * reading.labels + label) * count + bin_
@@ -136,7 +136,7 @@ def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
     )
 
 
-def united(readings: Sequence[Reading]) -> Reading:
+def united(readings: Sequence[ScoreReading]) -> ScoreReading:
     """The reading that several can be put on without loss: single values are united, or fall on the grid of another.
 
     Where nobody gave a range and it differs from one to the other, it is that of all values, as if read at once.
@@ -172,12 +172,12 @@ def united(readings: Sequence[Reading]) -> Reading:
     return replace(first, bins=Bins(low, high, values=tuple(values.tolist())), edges=edges)
 
 
-def _kind_of_edges(read: Reading) -> object:
+def _kind_of_edges(read: ScoreReading) -> object:
     """Edges of one width say how many they are, whatever the range; others are what they are."""
     uniform = uniform_edges(read.bins.low, read.bins.high, len(read.edges) - 1)
     return len(read.edges) if read.edges == uniform else read.edges
 
 
-def _same_middle(readings: Sequence[Reading]) -> bool:
+def _same_middle(readings: Sequence[ScoreReading]) -> bool:
     """Sums that are taken from the middle of the range add only if the range is one."""
     return readings[0].outcome is None or len({read.middle for read in readings}) == 1

@@ -22,7 +22,7 @@ from evenhand.sources import levels as reading
 from evenhand.sources.columns import Levels, encode, numbers
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_count, complain_weight, names_of_sums
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 _DENSE_KEYS = 4_000_000
 
@@ -275,7 +275,7 @@ def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | Non
     return {"s": each, "s2": each * s}
 
 
-def _score_table(fields: Mapping[str, Any], read: Reading | None) -> ScoreTable | None:
+def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreTable | None:
     if read is None:
         return None
     scored = fields["bin"] < read.bins.count

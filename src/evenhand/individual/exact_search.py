@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core import waiting
+from evenhand.core import progress
 from evenhand.core.arrays import Floats, Ints
 
 Found = tuple[Ints, Floats]
@@ -48,7 +48,7 @@ def _by_tree(points: Floats, k: int, rows: Ints | None) -> Found:
     index = np.empty((len(asked), k), dtype=np.int64)
     distance = np.empty((len(asked), k))
     steps = range(0, len(asked), 50_000)
-    for first in waiting.track(steps, len(steps), "finding neighbours"):
+    for first in progress.track(steps, len(steps), "finding neighbours"):
         part = slice(first, first + 50_000)
         apart, found = tree.query(points[asked[part]], k=k + 1, workers=-1)
         index[part], distance[part] = _without(asked[part], found.reshape(-1, k + 1), apart.reshape(-1, k + 1))
@@ -92,7 +92,7 @@ class Blocks:
             part = slice(first, first + step)
             index[part], distance[part] = work(asked[part], k)
 
-        for _ in waiting.track(
+        for _ in progress.track(
             in_parallel(block, range(0, len(asked), step)), -(-len(asked) // step), "finding neighbours"
         ):
             pass

@@ -19,13 +19,13 @@ from evenhand.core.results import figure
 from evenhand.cube.scores import ScoreTable
 from evenhand.inference.spread import Normal, Spread
 from evenhand.measures.scores import ScoreMeasure
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 
 class Moments:
     """The sums of some groups, dense: arrays [groups, bands of the outcome and unlabelled, bins of the prediction]."""
 
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, reading: ScoreReading, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self.reading = reading
         self.arrays = arrays
         self.n = arrays["n"].astype(np.float64)
@@ -150,7 +150,7 @@ LOSSES = {
 """The losses that a group's mean may be bounded in."""
 
 
-def outcome_bands(reading: Reading) -> tuple[ScoreMeasure, ...]:
+def outcome_bands(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """The mean prediction in each band of the outcome, as a measure of its own."""
 
     def mean(band: int) -> Callable[[Moments], Spread]:

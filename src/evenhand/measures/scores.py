@@ -20,7 +20,7 @@ from evenhand.core.arrays import Floats
 from evenhand.cube.scores import ScoreTable
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
 from evenhand.measures import curves
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 MIN_BIN = 10
 """People of a group in a calibration bin, below which the bin is shown and not judged."""
@@ -33,7 +33,7 @@ _LABELLED = (NEGATIVE, POSITIVE)
 class Binned:
     """The scores of some groups, dense: arrays [groups, labels, bins]."""
 
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, reading: ScoreReading, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self.reading = reading
         self.n = arrays["n"].astype(np.float64)
         weighted = "w" in arrays
@@ -269,7 +269,7 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
 # fmt: on
 
 
-def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
+def calibration_bins(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """The observed rate in each calibration bin, as a measure of its own."""
     edges = reading.edges
 

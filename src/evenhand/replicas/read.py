@@ -12,11 +12,11 @@ import numpy as np
 from evenhand.core.arrays import Array
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
 from evenhand.replicas.fit import Kind, Replicas
-from evenhand.sources import whole
 from evenhand.sources.columns import encode, numbers
 from evenhand.sources.files import FileSource, is_path
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import canonical
+from evenhand.sources.rows import load_files
 
 FEWEST = 2
 
@@ -82,7 +82,7 @@ def from_columns(
     such as "p_*"; `roles` are the columns that are needed beside them."""
     wanted = [columns] if isinstance(columns, str) else list(columns)
     if is_path(data):
-        data = whole.load(data, [*_matching(wanted, FileSource(data).names), *roles])
+        data = load_files(data, [*_matching(wanted, FileSource(data).names), *roles])
     source = MemorySource(data)
     chosen = _matching(wanted, source.names or [])
     held = [source.data[source.columns[name]] for name in chosen]

@@ -21,7 +21,7 @@ from evenhand.sources.bins import GRID
 from evenhand.sources.columns import numbers
 from evenhand.sources.lines import Lines, complain_count, complain_weight, names_of_sums
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 MOST_LINES = 2_000_000
 """More lines than this are no groups."""
@@ -42,7 +42,7 @@ class Looks(Protocol):
         """The edges of so many parts that hold equally many rows, each a number that occurs; none without rows."""
 
 
-def settle(roles: Roles, engine: Looks) -> Reading | None:
+def settle(roles: Roles, engine: Looks) -> ScoreReading | None:
     """How the score, or the prediction of a regressor, is cut; None where nothing is."""
     if roles.axis is None:
         return None
@@ -55,7 +55,7 @@ def say_outside(roles: Roles, engine: Looks) -> None:
     _score(roles, engine, look=True)
 
 
-def _score(roles: Roles, engine: Looks, *, look: bool = False) -> Reading:
+def _score(roles: Roles, engine: Looks, *, look: bool = False) -> ScoreReading:
     like = roles.like_scores if roles.like_scores is not None and not roles.like_scores.bins.exact else None
     known = (like.bins.low, like.bins.high) if like is not None else roles.score_range
     axis = str(roles.axis)
@@ -93,7 +93,7 @@ def _outcome(roles: Roles, engine: Looks) -> tuple[float, ...]:
     return scoring.settled_outcome(roles, low, high, edges[1:-1])
 
 
-def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: Reading | None) -> Lines:
+def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: ScoreReading | None) -> Lines:
     """The lines of a group-by. `keys` are the raw values by the key of their role; `found` holds n, and where they
     were asked for decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums`."""
     lines = dict(keys)

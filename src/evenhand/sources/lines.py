@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import Problems, shorten
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 LARGEST_COUNT = 2**53
 LARGEST_WEIGHT = 1e100
@@ -23,7 +23,7 @@ MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "
 the range, the residual e = y − f and its size a. Without a label all but those of f are 0."""
 
 
-def names_of_sums(reading: Reading, weighted: bool) -> tuple[str, ...]:
+def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
     """What a table sums beside people, in order."""
     if reading.outcome is None:
         return WEIGHTED if weighted else PLAIN
@@ -43,7 +43,7 @@ class Lines:
     w: Floats | None = None
     w2: Floats | None = None
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    reading: Reading | None = None
+    reading: ScoreReading | None = None
     scores: Mapping[str, Floats] | Floats | None = None
     """The scores of the lines, or their sums where an engine has made them (see `names_of_sums`)."""
     outcomes: Floats | None = None

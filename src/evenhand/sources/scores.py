@@ -28,7 +28,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ScoreReading:
     """The range of a score, whether it is mirrored, and how it is cut.
 
     A score that is higher for the negative class is read as low + high − s (for a probability 1 − p), and so is the
@@ -76,7 +76,9 @@ class Reading:
         return scores if self.mirror is None else self.mirror - scores
 
 
-def prepare(roles: Roles, low: float, high: float, values: Floats | None, quantiles: Floats | None = None) -> Reading:
+def prepare(
+    roles: Roles, low: float, high: float, values: Floats | None, quantiles: Floats | None = None
+) -> ScoreReading:
     """Settle the bins: `low` and `high` are the extremes seen, `values` the distinct scores if they are few enough.
 
     `quantiles` are the inner edges of calibration bins that hold equally many people, where that was asked for.
@@ -98,12 +100,12 @@ def prepare(roles: Roles, low: float, high: float, values: Floats | None, quanti
         edges = (low, *(float(edge) for edge in inner if low < edge < high), high)
     if values is not None:
         turned = np.sort(values if mirror is None else mirror - values)
-        return Reading(Bins(low, high, values=tuple(float(v) for v in turned)), edges, mirror, cutoff)
+        return ScoreReading(Bins(low, high, values=tuple(float(v) for v in turned)), edges, mirror, cutoff)
     cuts = [edge for edge in (*edges[1:-1], cutoff) if edge is not None]
-    return Reading(grid(low, high, cuts), edges, mirror, cutoff)
+    return ScoreReading(grid(low, high, cuts), edges, mirror, cutoff)
 
 
-def read(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> Reading:
+def read(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> ScoreReading:
     """The reading of a score in memory."""
     seen = scores[~missing] if missing.any() else scores
     low, high = extent(seen, roles.axis_title)
@@ -153,7 +155,7 @@ def band_codes(outcomes: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.int
     return np.where(np.isnan(outcomes), -1, place).astype(np.int32)
 
 
-def settled(roles: Roles, like: Reading, low: float, high: float) -> Reading:
+def settled(roles: Roles, like: ScoreReading, low: float, high: float) -> ScoreReading:
     """The reading of another cube, if these scores fit in and are meant alike."""
     if low < like.bins.low or high > like.bins.high:
         outside = low if low < like.bins.low else high

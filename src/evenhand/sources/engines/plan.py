@@ -20,7 +20,7 @@ from evenhand.errors import DataError, shorten
 from evenhand.sources.columns import as_floats
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 _TEXTUAL = ("IBIS", "SQLFRAME")  # these write a number into a statement, where an engine may read it as a decimal
 
@@ -91,7 +91,7 @@ class Columns:
 class Plan:
     """The group-by of some roles. `keys` are the columns that hold raw values; the rest is named as in `grouped`."""
 
-    def __init__(self, columns: Columns, read: Reading | None, edges: Mapping[str, Sequence[float]]) -> None:
+    def __init__(self, columns: Columns, read: ScoreReading | None, edges: Mapping[str, Sequence[float]]) -> None:
         self.columns, self.roles, self.reading = columns, columns.roles, read
         regressed = self.roles.task == "regression"
         decisions = () if regressed else ("label", "prediction")
@@ -178,7 +178,7 @@ class Plan:
         found["bin"] = self._bin(read)
         return found
 
-    def _bin(self, read: Reading) -> nw.Expr:
+    def _bin(self, read: ScoreReading) -> nw.Expr:
         """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up.
 
         The score at the upper end is too high, one outside the range is beyond, and some edges are counted twice; see

@@ -19,15 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
-from evenhand.sources import progress
 from evenhand.sources.bins import GRID
 from evenhand.sources.columns import as_floats
+from evenhand.sources.files import query
 from evenhand.sources.files.formats import FORMATS, Column, Table, double, explain, is_gzipped, open_table
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, lines_of, outside, say_outside, settle
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, Lines, complain_twice, names_of_sums
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
-from evenhand.sources.urls import without_secrets
+from evenhand.sources.scores import ScoreReading
 
 _PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"  # as in levels: a code 007 is no number
 
@@ -130,7 +129,7 @@ class FileSource:
         import duckdb
 
         try:
-            return progress.fetch(self.connection, sql)
+            return query.fetch(self.connection, sql)
         except duckdb.Error as error:
             raise DataError(explain(self.paths, self.format, error)) from None
 
@@ -166,7 +165,7 @@ class _Looks:
 class _Statement:
     """The one group-by: keys as raw values, people and weights as sums, and what is wrong with each line."""
 
-    def __init__(self, table: Table, roles: Roles, read: Reading | None = None) -> None:
+    def __init__(self, table: Table, roles: Roles, read: ScoreReading | None = None) -> None:
         self.roles, self.reading = roles, read
         self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
         self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
@@ -215,7 +214,7 @@ class _Statement:
             found["band"] = _band("v_label", read.outcome)
         return found | {"bin": self._bin(read)}
 
-    def _bin(self, read: Reading) -> str:
+    def _bin(self, read: ScoreReading) -> str:
         """The bin of a score as in `Plan._bin`."""
         score, given, bins = self._score, f"v_{self.roles.axis}", read.bins
         if bins.exact:
@@ -326,6 +325,8 @@ def _expand(given: Sequence[Any]) -> list[Path]:
     for item in given:
         text = os.fspath(item)
         if "://" in str(text) or not text:
+            from evenhand.sources.database import without_secrets  # which reads names of columns with our formats
+
             named = shorten(without_secrets(str(text)))
             raise DataError(
                 f"{named!r} is not a path: only files are read; download it first. A database is named by --database."
