@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -20,6 +21,7 @@ import evenhand as eh
 from evenhand.errors import CallError, DataError
 from evenhand.sources import engines, groupby
 from evenhand.sources.engines import fetch, quantiles
+from evenhand.sources.engines.table import Engine, engine_of
 from evenhand.sources.levels import quantile_edges
 from evenhand.sources.scores import OUTCOME_BANDS
 from support.backends import LAZY
@@ -71,8 +73,12 @@ CALLS: dict[str, dict[str, Any]] = {
 def queries(monkeypatch) -> list[nw.LazyFrame]:
     """Every plan that an engine was given to run."""
     seen: list[nw.LazyFrame] = []
-    run = fetch._run
-    monkeypatch.setattr(fetch, "_run", lambda plan, kind: (seen.append(plan), run(plan, kind))[1])
+
+    def watched(native: object) -> Engine:
+        engine = engine_of(native)
+        return replace(engine, run=lambda plan: (seen.append(plan), engine.run(plan))[1])
+
+    monkeypatch.setattr(fetch, "engine_of", watched)
     return seen
 
 
@@ -331,13 +337,13 @@ def test_no_rows_and_no_table():
     empty = pl.LazyFrame({"g": ["a"], "p": [1]}).filter(pl.col("p") == 2)
     with pytest.raises(DataError, match="there are no rows to count"):
         eh.Cube.count(empty, prediction="p", sensitive="g")
-    with pytest.raises(DataError, match="is no table: pass the frame, table or relation itself"):
+    with pytest.raises(DataError, match="is not a table: pass the frame, table or relation itself"):
         eh.Cube.count(duckdb.connect(), prediction="p", sensitive="g")
 
 
 def test_what_needs_the_rows_says_so():
     frame = pl.LazyFrame({"x": [1.0, 2.0], "y": [0, 1], "p": [0, 1], "g": ["a", "b"]})
-    with pytest.raises(CallError, match="needs the rows in memory, and a polars LazyFrame leaves them with its engine"):
+    with pytest.raises(CallError, match="needs the rows in memory, and a polars LazyFrame are with its engine"):
         eh.consistency(frame, prediction="p")
     agreement = eh.metric("agreement_parity", measures=eh.measure("agreement", lambda y, p: (y == p).mean()))
     with pytest.raises(CallError, match="needs one row for each person, in memory"):

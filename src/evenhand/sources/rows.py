@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evenhand.core.arrays import Array
 from evenhand.core.results import Group
 from evenhand.errors import CallError, DataError, Problems, nearest, shorten
-from evenhand.sources import levels as reading
+from evenhand.sources import levels
 from evenhand.sources.columns import encode, numbers
 from evenhand.sources.files import FileSource, query
 from evenhand.sources.files.formats import Column, explain
@@ -43,10 +43,10 @@ def read(lines: Lines, roles: Roles) -> Rows:
     for role in ("label", "prediction"):
         if role in lines.columns:
             found, codes = encode(lines.columns[role], f"{role} column {shorten(roles.keys[role])!r}", roles.na)
-            lookup = reading.classes(
+            lookup = levels.classes(
                 role, roles.keys[role], found, np.ones(len(found), bool), roles.positive[role], problems
             )
-            columns[role] = np.where(lookup[codes] == reading.NEITHER, np.nan, lookup[codes])
+            columns[role] = np.where(lookup[codes] == levels.NEITHER, np.nan, lookup[codes])
     if "prediction" not in columns and "decided" in lines.columns:
         columns["prediction"] = lines.columns["decided"].astype(float)
     if roles.weight is not None:
@@ -71,7 +71,7 @@ def _groups(lines: Lines, roles: Roles, problems: Problems) -> tuple[Any, Array]
         title = name.partition(":")[2]
         found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         people = np.bincount(np.add(codes, 1, dtype=np.intp), minlength=len(found) + 1)[1:].astype(float)
-        read = reading.attribute(title, found, partial(np.copy, people), roles.bands.get(title), problems)
+        read = levels.attribute(title, found, partial(np.copy, people), roles.bands.get(title), problems)
         attributes.append(read)
         keys = keys * len(read.names) + read.lookup[codes]
     shape = [len(read.names) for read in attributes]
