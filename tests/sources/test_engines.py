@@ -343,7 +343,9 @@ def test_no_rows_and_no_table():
 
 def test_what_needs_the_rows_says_so():
     frame = pl.LazyFrame({"x": [1.0, 2.0], "y": [0, 1], "p": [0, 1], "g": ["a", "b"]})
-    with pytest.raises(CallError, match="needs the rows in memory, and a polars LazyFrame are with its engine"):
+    with pytest.raises(
+        CallError, match="needs the rows in memory, and those of a polars LazyFrame are with its engine"
+    ):
         eh.consistency(frame, prediction="p")
     agreement = eh.metric("agreement_parity", measures=eh.measure("agreement", lambda y, p: (y == p).mean()))
     with pytest.raises(CallError, match="needs one row for each person, in memory"):
