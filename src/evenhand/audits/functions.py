@@ -50,9 +50,9 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
     known = parameters(entry)
 
     def function(data: Any = None, **arguments: Any) -> Finding:
-        for given in arguments:
-            if given not in known:
-                raise CallError(f"{function.__name__}() takes no argument {given!r}; {nearest(given, known)}")
+        for key in arguments:
+            if key not in known:
+                raise CallError(f"{function.__name__}() takes no argument {key!r}; {nearest(key, known)}")
         judged = arguments.get("judged_on") or usual
         # A threshold is one of a difference or of a ratio: that of the alias holds only for what the alias judges.
         fitting = {key: value for key, value in presets.items() if key != "threshold" or judged == usual}

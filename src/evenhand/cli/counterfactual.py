@@ -162,8 +162,8 @@ def _trusted(path: Path) -> Any:
     try:
         return joblib.load(path)
     except Exception as error:  # whatever a broken or foreign pickle raises
-        told = shorten(f"{type(error).__name__}: {error}", 200)
-        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {told}") from None
+        reason = shorten(f"{type(error).__name__}: {error}", 200)
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
 
 
 def _cube(predict: Any, table: Any, given: dict[str, Any]) -> Cube:

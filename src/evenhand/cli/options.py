@@ -128,7 +128,7 @@ def _refuse_roles() -> None:
     said = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if said:
         options = listing([f"--{name.replace('_', '-')}" for name in said]).replace("'", "")
-        raise CallError(f"a cube is counted already, so {options} cannot be given: the cube keeps what it was told.")
+        raise CallError(f"a cube is counted already, so {options} cannot be given: the cube keeps how it was counted.")
 
 
 # --- a database in place of files

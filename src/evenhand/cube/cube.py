@@ -1,4 +1,4 @@
-"""Cube: how many people fall in each cell of (stratum, group, label, prediction). All that follows needs no rows."""
+"""Cube: how many people fall in each cell of (stratum, group, label, prediction). What follows needs no rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the numbers of a cube stand for; two cubes add only if this agrees."""
+    """What the numbers of a cube stand for; two cubes can be added only if their meanings are equal."""
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...] = ()
@@ -63,10 +63,10 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Cube:
-    """Counts, frozen: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
+    """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
 
     The label axis is (negative, positive, unlabelled), the prediction axis (negative, positive, undecided); with
-    `classes` it is these, then unlabelled or undecided. Of a regressor the cells only tell labelled from unlabelled.
+    `classes` it is these, then unlabelled or undecided. For a regressor the cells only count labelled and unlabelled.
     Two cubes are equal when they mean the same, count the same, and their sums agree to 1e-12.
     """
 
@@ -80,7 +80,7 @@ class Cube:
     scores: ScoreTable | None = None
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a reader must know of how it was counted, such as files that were left out."""
+    """Notes on how the cube was counted, such as files that were left out."""
 
     @classmethod
     @with_read_arguments
@@ -121,7 +121,7 @@ class Cube:
 
     @property
     def has(self) -> dict[str, bool]:
-        """Which roles the cube can answer for."""
+        """Which of label, prediction and score were counted."""
         return {"label": self.has_labels, "prediction": self.has_predictions, "score": self.scores is not None}
 
     @property
@@ -131,12 +131,12 @@ class Cube:
 
     @property
     def has_predictions(self) -> bool:
-        """Were decisions counted, made or derived from a cutoff?"""
+        """Were predictions counted, either as a column or by a cutoff of the score?"""
         return self.meaning.prediction is not None or self.meaning.cutoff is not None
 
     @property
     def size(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return int(self.n.sum())
 
     @property
@@ -146,19 +146,19 @@ class Cube:
 
     @property
     def strata(self) -> tuple[Group, ...]:
-        """The combinations of controls that occur; one empty one without controls."""
+        """The combinations of controls that occur; without controls, one that is empty."""
         return tuple(dict.fromkeys(stratum for stratum, _ in self.pairs))
 
     @property
     def counts(self) -> Ints:
         """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
         if self.classes:
-            raise CallError("a cube of several classes has no such cells: see evenhand.measures.classes.")
+            raise CallError("a cube of several classes does not have these cells: see evenhand.measures.classes.")
         return self.n.reshape(-1, 9)[:, _PLACES]
 
     @property
     def cells(self) -> Floats:
-        """What measures are computed from: weights where there are some, else people; [pairs, 8]."""
+        """The sums that measures are computed from: weights where there are any, else people; [pairs, 8]."""
         if self.classes:
             return self.counts.astype(np.float64)
         mass = self.n if self.w is None else self.w
@@ -204,7 +204,7 @@ class Cube:
         )
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
-        """Two groups: the one that is kept, and all others as one; those without a group stay apart."""
+        """The cube with two groups: `keep`, and all others as one; people without a group stay apart."""
         while any(group == (name,) for group in self.groups):
             name = f"{name} (pooled)"
         others: Group = (name,)
@@ -221,11 +221,11 @@ class Cube:
         return self._only(np.array([None not in group for _, group in self.pairs]))
 
     def coarsen(self, bins: int = 256) -> Cube:
-        """The cube with at most so many bins of the score, for drawing, saving and embedding.
+        """The cube with at most `bins` bins of the score, for drawing, saving and embedding.
 
-        Counts, means and calibration are what they were, and so are decisions at the cutoff, because a coarser grid
-        keeps those edges. What depends on the order of scores, such as an AUC, is known less exactly, and says how far.
-        Scores of few values stay as they are. Coarsen after merging: cubes add if they are cut at the same places.
+        Counts, means, calibration and decisions at the cutoff do not change, because a coarser grid keeps those edges.
+        Measures of the order of scores, such as an AUC, become less exact, and their limits say by how much. Scores of
+        few values stay as they are. Coarsen after merging: cubes can be added only if their scores are cut alike.
 
         >>> scores = [i / 2000 for i in range(2000)]
         >>> cube = Cube.count(score=scores, sensitive=["a", "b"] * 1000)
@@ -280,7 +280,7 @@ class Cube:
         return parquet.load(Path(path))
 
     def audit(self, **arguments: Any) -> Audit:
-        """Audit the cube; takes the same arguments as `evenhand.audit`, less those that read data."""
+        """Audit the cube; takes the arguments of `evenhand.audit` except those that read data."""
         from evenhand.audits.audit import audit_cube
 
         return audit_cube(self, **arguments)
@@ -309,7 +309,7 @@ class Cube:
         return f"<Cube: {self.size:,} people, {groups} groups of {' × '.join(self.meaning.sensitive)}{within}>"
 
     def find_group(self, value: object) -> Group | None:
-        """The group with a given name: one value, or one for each attribute in their order."""
+        """The group of this name, which is one value, or one for each attribute in order; None where there is none."""
         wanted = value if isinstance(value, (tuple, list)) else (value,)
         spelled = tuple(None if part is None else spelling(part) for part in wanted)
         for group in self.groups:
@@ -319,7 +319,7 @@ class Cube:
 
 
 def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
-    """Sum cubes cell by cell under the pairs given for each; the order of pairs is made canonical."""
+    """The sum of cubes, each with the pairs that its lines are counted under; pairs come in canonical order."""
     names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
     place = {pair: i for i, pair in enumerate(names)}
     classes = tuple(sorted({name for cube, _ in parts for name in cube.classes}, key=order_key))

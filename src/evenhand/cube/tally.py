@@ -1,7 +1,7 @@
-"""From a table of raw lines to counts: levels are read, codes combined into one key, and one bincount made.
+"""From raw lines to counts: levels are read, codes are combined into one key, and the keys are counted.
 
 Every source ends here. In memory a line is a row; an engine sends its distinct lines with how many rows each
-stands for. Either way what values mean is decided in this one place.
+stands for. What values mean is decided only here.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _Key:
         return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
-        """A digit for each line: what the lookup says for its code; without one the code itself, the last for −1."""
+        """Append a digit to each key: the entry of `lookup` for its code, or the code itself, −1 being the last digit."""
         if math.prod(self.bases) * base > 2**62:
             raise DataError("the attributes have too many values to be combined: choose fewer or coarser ones.")
         if self.width * base > max(_DENSE_KEYS, self.length):
@@ -106,7 +106,7 @@ class _Key:
 
     @property
     def width(self) -> int:
-        """Above the largest code."""
+        """One more than the largest possible code."""
         return len(self.seen) if self.seen is not None else math.prod(self.bases)
 
     def _compress(self) -> None:
@@ -116,11 +116,11 @@ class _Key:
 
     @property
     def keys(self) -> Ints:
-        """What the places of `totals` stand for, in rising order."""
+        """The keys that the entries of `totals` belong to, in rising order."""
         return np.arange(self.width) if self.seen is None else self.seen
 
     def totals(self, values: Floats | None = None) -> Ints | Floats:
-        """The sums of people, or of the given values, for each key."""
+        """The sum of people, or of `values`, for each key."""
         self.codes = self.codes.astype(np.intp, copy=False)  # as bincount needs them, once for all sums
         totals: Ints | Floats = self._bincount(self.codes, self.width, values)
         return totals
@@ -138,7 +138,7 @@ class _Key:
 
 
 def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[str, ...]:
-    """The last three digits: label, prediction, and what the cutoff says. Returns the classes, if they are many."""
+    """Append label, prediction and the decision by the cutoff to the keys. Returns the classes of a multiclass task."""
     columns = {}
     for role in ("label", "prediction"):
         if (name := getattr(roles, role)) is not None:
@@ -168,7 +168,7 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
 
 
 def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
-    """Of a regressor the last digit is the band of what happened."""
+    """Append the band of the label to the keys of a regressor."""
     _complain_undecided(key, lines.columns["bin"], roles, problems)
     if lines.reading is not None and lines.reading.outcome:
         base = lines.reading.labels
@@ -245,7 +245,7 @@ def _assemble(
 
 
 def _bands_of(keys: Ints, lines: Lines) -> tuple[Ints, Ints, Ints]:
-    """The rest of the keys of a regressor, the band of each, and on the label axis of the cells: labelled or not."""
+    """The keys of a regressor without their band, the band, and the index on the label axis: labelled or not."""
     bands = 0 if lines.reading is None else lines.reading.labels - 1
     if not bands:
         return keys, np.zeros_like(keys), np.full(len(keys), levels.NEITHER)

@@ -20,7 +20,7 @@ from evenhand.sources.scores import band_codes, outcome_edges, read_scores
 
 
 class MemorySource:
-    """A table in memory, or none and only arrays."""
+    """A table in memory; or no table, where all roles are arrays."""
 
     def __init__(self, data: Any) -> None:
         self.data = _as_table(data)
@@ -69,7 +69,7 @@ class MemorySource:
 
 
 def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
-    """The lines of a regressor: its prediction is cut into bins, what happened into bands."""
+    """The lines of a regressor: its prediction is cut into bins, its label into bands."""
     predicted, missing = numbers(columns.pop("prediction"), "prediction", str(roles.prediction), roles.na)
     read = read_scores(predicted, missing, roles)
     columns["bin"] = read.bins.codes(predicted)
@@ -132,7 +132,7 @@ def _common_length(columns: Mapping[str, Any], roles: Roles, data: Any) -> int:
 
 
 def _check_indexes(columns: Mapping[str, Any], roles: Roles, data: Any) -> None:
-    """Rows pair by position; pandas objects whose indexes differ were probably meant to pair otherwise."""
+    """Refuse pandas objects whose indexes differ: rows are paired by position, which is probably not what was meant."""
     problems = Problems()
     indexed = {
         key: column.index for key, column in columns.items() if library(column) == "pandas" and hasattr(column, "index")

@@ -25,7 +25,7 @@ _MOST_VALUES = 2_000_000_000
 
 @dataclass(frozen=True)
 class Rows:
-    """One row for each person: the groups that occur, the place of each person's among them, and arrays by role."""
+    """One row for each person: the groups that occur, the index of each person's group, and arrays by role."""
 
     groups: tuple[Group, ...]
     codes: npt.NDArray[np.intp]
@@ -33,7 +33,7 @@ class Rows:
 
 
 def read(lines: Lines, roles: Roles) -> Rows:
-    """The rows: `label` and `prediction` as 1, 0 (or NaN unlabelled), `weight` as numbers, in the order they came."""
+    """The rows in their order: `label` and `prediction` as 1, 0 or NaN for missing, `weight` as numbers."""
     if lines.n is not None or roles.count is not None:
         raise CallError("a measure made of a function needs one row for each person, in memory.")
     if roles.control:
