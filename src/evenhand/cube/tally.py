@@ -88,7 +88,7 @@ class _Key:
         return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
-        """Append a digit to each key: the entry of `lookup` for its code, or the code itself, −1 being the last digit."""
+        """Append a digit to each key: the entry of `lookup` for its code; without it the code, and the last for −1."""
         if math.prod(self.bases) * base > 2**62:
             raise DataError("the attributes have too many values to be combined: choose fewer or coarser ones.")
         if self.width * base > max(_DENSE_KEYS, self.length):

@@ -198,6 +198,18 @@ class Roles:
         return (*(f"control:{name}" for name in self.control), *(f"sensitive:{name}" for name in self.sensitive))
 
     @property
+    def raw_keys(self) -> tuple[str, ...]:
+        """The keys that engines group by as raw values; the tally decides what the values mean."""
+        decisions = () if self.task == "regression" else ("label", "prediction")
+        return tuple(key for key in (*self.grouping, *decisions) if key in self.keys)
+
+    @property
+    def number_keys(self) -> tuple[str, ...]:
+        """The keys whose columns engines read as numbers, to cut and to sum."""
+        measured = ("prediction", "label") if self.task == "regression" else ("score",)
+        return tuple(key for key in (*measured, "count", "weight") if key in self.keys)
+
+    @property
     def axis(self) -> str | None:
         """The role whose numbers are cut into bins: a score, or the prediction of a regressor."""
         if self.task == "regression":

@@ -159,8 +159,7 @@ class _Frame:
 
     @property
     def widest(self) -> str:
-        keys = [key for key in self.roles.keys if key not in ("score", "count", "weight")]
-        most, key = max((self._different(key), key) for key in keys)
+        most, key = max((self._different(key), key) for key in self.roles.raw_keys)
         return f"{shorten(self.roles.keys[key])!r} has {most:,} different values"
 
     def _starts_wide(self, key: str) -> bool:

@@ -95,12 +95,9 @@ class Plan:
 
     def __init__(self, columns: Columns, read: ScoreReading | None, edges: Mapping[str, Sequence[float]]) -> None:
         self.columns, self.roles, self.reading = columns, columns.roles, read
-        regressed = self.roles.task == "regression"
-        decisions = () if regressed else ("label", "prediction")
-        measured = ("prediction", "label") if regressed else ("score",)
         known = self.roles.keys
-        self.keys = {key: f"k{i}" for i, key in enumerate((*self.roles.grouping, *decisions)) if key in known}
-        self.numbers = [role for role in (*measured, "count", "weight") if role in known]
+        self.keys = {key: f"k{i}" for i, key in enumerate(self.roles.raw_keys)}
+        self.numbers = self.roles.number_keys
         # Text that is to be cut into bands stays as it is: the tally decides which of it is a number.
         cut = [key for key in self.roles.grouping if known[key] in edges and columns.numeric(key)]
         self.edges = {key: edges[known[key]] for key in cut}

@@ -116,7 +116,7 @@ class FileSource:
         return tuple(dict.fromkeys(float(cut) for cut in row if cut is not None))
 
     def _widest(self, roles: Roles) -> str:
-        keys = [key for key in roles.keys if key not in ("score", "count", "weight")]
+        keys = roles.raw_keys
         counts = ", ".join(f"approx_count_distinct({self.table.columns[roles.keys[key]].key})" for key in keys)
         row = self._run(f"SELECT {counts} FROM {self.table.relation}")[0]  # noqa: S608 - as above
         most, key = max(zip(row, keys, strict=True))

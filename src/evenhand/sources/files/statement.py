@@ -22,11 +22,7 @@ class Statement:
         self.roles, self.reading = roles, read
         self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
         self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
-        regressed = roles.task == "regression"
-        decisions = () if regressed else ("label", "prediction")
-        measured = ("prediction", "label") if regressed else ("score",)
-        self.keys = [key for key in (*roles.grouping, *decisions) if key in self.columns]
-        values = [role for role in (*measured, "count", "weight") if role in self.columns]
+        self.keys, values = roles.raw_keys, roles.number_keys
         self.numbers = [key for key in (*self.edges, *values) if not self.columns[key].numeric]
         inner = [f"{self._key(key)} AS k{i}" for i, key in enumerate(self.keys)]
         inner += [f"{self._number(role)} AS v_{role}" for role in values]
