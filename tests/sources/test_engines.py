@@ -21,7 +21,7 @@ import evenhand as eh
 from evenhand.errors import CallError, DataError
 from evenhand.sources import engines, groupby
 from evenhand.sources.engines import fetch, quantiles
-from evenhand.sources.engines.table import Engine, engine_of
+from evenhand.sources.engines.table import ENGINES, Engine, engine_of, is_lazy
 from evenhand.sources.levels import quantile_edges
 from evenhand.sources.scores import OUTCOME_BANDS
 from support.backends import LAZY
@@ -363,3 +363,17 @@ def test_an_engine_that_fails_says_so_in_one_line():
 
 def test_the_limit_is_the_one_of_files():
     assert groupby.MOST_LINES == engines.MOST_LINES == 2_000_000
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.library)
+def test_an_engine_is_known_by_its_library(engine):
+    frame, lazy = (type(name, (), {"__module__": f"{engine.library}.frames"})() for name in ("Frame", "LazyFrame"))
+    assert engine_of(frame) is engine
+    assert is_lazy(frame) is not engine.also_in_memory
+    assert is_lazy(lazy)
+
+
+def test_an_engine_without_a_row_has_a_name_too():
+    frame = type("LazyFrame", (), {"__module__": "strange.frames"})()
+    assert is_lazy(frame)
+    assert engine_of(frame).title == "Strange"
