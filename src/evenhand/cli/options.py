@@ -67,15 +67,22 @@ def _option_type(hint: Any) -> Any:
     return next((kind for part in get_args(hint) if (kind := _option_type(part)) is not str), str)
 
 
+_WITH_OPTION = [name for name, argument in ARGUMENTS.items() if argument.help]
 _POSITIVE_OF_ONE_ROLE = {
     f"positive_{role}": click.option(
         f"--positive-{role}", multiple=True, help=f"The favourable value of the {role} alone."
     )
     for role in ("label", "prediction")
 }
-_WITH_OPTION = [name for name, argument in ARGUMENTS.items() if argument.help]
+_AFTER_POSITIVE = _WITH_OPTION.index("positive") + 1
 
-role_options = together([*map(role_option, _WITH_OPTION), *_POSITIVE_OF_ONE_ROLE.values()])
+role_options = together(
+    [
+        *map(role_option, _WITH_OPTION[:_AFTER_POSITIVE]),
+        *_POSITIVE_OF_ONE_ROLE.values(),
+        *map(role_option, _WITH_OPTION[_AFTER_POSITIVE:]),
+    ]
+)
 skip_bad_option = click.option(
     "--skip-bad", is_flag=True, help="Leave out files that cannot be read, and say so in the notes."
 )

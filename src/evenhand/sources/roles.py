@@ -94,7 +94,10 @@ class ReadArguments(TypedDict, total=False):
     ]
     task: Annotated[
         Task | None,
-        Argument(None, "What is predicted: yes or no, one of several classes, or a number. Default: inferred."),
+        Argument(
+            None,
+            "What is predicted: yes or no, one of several classes, or a number. Default: inferred from the data.",
+        ),
     ]
 
 
