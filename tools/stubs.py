@@ -11,23 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from evenhand import _HOMES as HOMES
+from evenhand.audits.audit import audit
 from evenhand.audits.functions import FUNCTIONS, parameters
 from evenhand.replicas import functions as replicas
+from evenhand.sources import roles
+from evenhand.sources.roles import shown_type
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "evenhand" / "__init__.pyi"
 
+# Of the arguments that judge; those that read data carry their types in ReadArguments.
 TYPES = {
-    "positive": "Any",
-    "cutoff": "float | None",
-    "score_range": "Sequence[float] | None",
-    "higher_is": 'Literal["positive", "negative"]',
-    "bins": "int",
-    "strategy": 'Literal["uniform", "quantile"]',
-    "resolution": 'Literal["grid", "exact"]',
     "min_bin": "int",
-    "bands": "Mapping[str, Sequence[float]] | None",
-    "missing": 'Literal["group", "drop", "error"]',
-    "na": "Iterable[str]",
     "threshold": "float | None",
     "convention": 'Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None',
     "judged_on": 'Literal["difference", "ratio"] | None',
@@ -40,6 +34,7 @@ TYPES = {
     "alpha": "float",
     "concentration": "float",
 }
+TYPES |= {name: shown_type(hint).replace("'", '"') for name, hint in roles.TYPES.items()}
 
 HEAD = """# Made by tools/stubs.py from the catalogue; do not edit.
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,10 +50,11 @@ __all__: list[str]
 def stubs() -> str:
     """The text of the file."""
     homes = {**HOMES, "__version__": "core.version"}
-    imports = {f"from evenhand.{home} import {name} as {name}" for name, home in homes.items()}
+    imports = {f"from evenhand.{home} import {name} as {name}" for name, home in homes.items() if name != "audit"}
     imports |= {f"from evenhand import {name} as {name}" for name in ("datasets", "mitigate")}
     imports |= {"from evenhand.replicas.fit import Kind", "from evenhand.sources.roles import Missing"}
     lines = [HEAD.replace("{imports}", "\n".join(sorted(imports, key=_order)))]
+    lines += _audit()
     for name, function in FUNCTIONS.items():
         keywords = parameters(function.metric)  # type: ignore[attr-defined]
         typed = [f"    {key}: {TYPES.get(key, 'Any')} = {_shown(default)}," for key, default in keywords.items()]
@@ -77,6 +73,17 @@ def _declaration(name: str, function: Callable[..., Any]) -> list[str]:
 
 def _double(annotation: str) -> str:
     return annotation.replace("'", '"')
+
+
+def _audit() -> list[str]:
+    """audit() with every argument written out, and its docstring: where it is defined it takes them as one record."""
+    signature = inspect.signature(audit)
+    keywords = [each for each in signature.parameters.values() if each.kind is inspect.Parameter.KEYWORD_ONLY]
+    typed = [
+        f"    {each.name}: {each.annotation}".replace("'", '"') + f" = {_shown(each.default)}," for each in keywords
+    ]
+    told = [f"    {line}".rstrip() for line in f'"""{inspect.getdoc(audit)}\n"""'.splitlines()]
+    return ["def audit(", "    data: Any = None,", "    *,", *typed, f") -> {signature.return_annotation}:", *told, ""]
 
 
 def _order(line: str) -> tuple[str, bool, str]:

@@ -1,6 +1,6 @@
-"""What can go wrong, as a small tree.
+"""The errors of the library, as a small tree.
 
-EvenhandError                 anything this library says is wrong; a message for a person, with the remedy
+EvenhandError                 the root of all; the message is for a person and names the remedy
 ├── CallError                 the call: an argument, or two that do not go together
 ├── DataError                 the data: a column, a value, a file
 └── MissingDependencyError    an optional library is not installed; the message is the line to type
@@ -72,19 +72,29 @@ def join_names(names: Iterable[str], most: int, *, mark: str = ", ", noun: str =
     return mark.join(every[:most]) + (f" and {more} more{noun and ' ' + noun}" if more > 0 else "")
 
 
+def either(words: Iterable[str]) -> str:
+    """Words to choose from, in a sentence.
+
+    >>> either(["csv", "json", "xml"])
+    'csv, json or xml'
+    """
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def shorten(text: str, most: int = 80) -> str:
-    """Cut a long name in the middle of a message."""
+    """A text cut to a length that fits into a message."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def short_path(path: object, most: int = 80) -> str:
-    """A long path without its beginning: the end says which file it is."""
+    """A long path without its beginning; its end is the name of the file."""
     text = str(path)
     return text if len(text) <= most else "…" + text[1 - most :]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The remedy for a name that is not known: the nearest ones, else some of those there are.
+    """The remedy for an unknown name: the nearest known names, else some of all known names.
 
     >>> nearest("Threshhold", ["control", "threshold", "thresholds"])
     "did you mean 'threshold' or 'thresholds'?"

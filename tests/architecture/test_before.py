@@ -5,11 +5,11 @@ The files are described in tests/data/before/README.md.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
 import math
-import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -167,19 +167,34 @@ def test_cutoffs_of_before_decide_alike():
 
 
 def same_parameters(thing: Any, before: str | None) -> None:
-    """Today's parameters are those of before, in the same order; further ones come after them and may be left out."""
+    """Today's parameters are those of before with their defaults; further ones come after them and may be left out.
+
+    The order of those that are given by name only is free.
+    """
     if before is None:
         return
+    now = str(inspect.signature(thing).replace(return_annotation=inspect.Signature.empty))
+    positional, named = parameters_in(before)
+    positional_now, named_now = parameters_in(unannotated(thing))
+    assert positional_now[: len(positional)] == positional, now
+    assert named <= {*named_now, *positional_now[len(positional) :]}, now
+
+
+def unannotated(thing: Any) -> str:
     signature = inspect.signature(thing)
-    known = set(re.findall(r"\w+", before))
     parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
-    old = [each for each in parameters if each.name in known]
-    shown = signature.replace(parameters=old, return_annotation=inspect.Signature.empty)
-    assert str(shown) == before
-    new = [each for each in parameters if each.name not in known]
-    assert all(each.default is not inspect.Parameter.empty for each in new)
-    by_place = [each for each in parameters if each.kind is not inspect.Parameter.KEYWORD_ONLY]
-    assert [each.name in known for each in by_place] == sorted((each.name in known for each in by_place), reverse=True)
+    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def parameters_in(signature: str) -> tuple[list[str], set[str]]:
+    """The parameters of a written signature: those that have a place, in order, and those given by name only."""
+    spelled = re.sub(r"<[^<>]*>", "None", signature)  # a default that is made anew has no spelling
+    arguments = ast.parse(f"def f{spelled}: ...").body[0].args
+    first = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(first) - len(arguments.defaults)) + [ast.unparse(each) for each in arguments.defaults]
+    positional = [f"{each.arg}={default}" for each, default in zip(first, defaults, strict=True)]
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return positional, {f"{each.arg}={default and ast.unparse(default)}" for each, default in named}
 
 
 @pytest.mark.parametrize("door", recorded("public-names.json"))

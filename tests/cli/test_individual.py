@@ -11,7 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.cli import run
 from evenhand.errors import CallError, DataError
-from evenhand.sources import whole
+from evenhand.sources.rows import load_files
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_rows_keep_their_order_and_their_kinds(tmp_path):
         {"n": [3, 1, None], "x": [0.5, None, 2.0], "t": ["b", None, "a"], "f": [True, False, True], "i": [3, 2, 1]}
     )
     frame.to_parquet(tmp_path / "a.parquet")
-    found = whole.load(tmp_path / "a.parquet")
+    found = load_files(tmp_path / "a.parquet")
     assert list(found) == list("nxtfi")
     np.testing.assert_array_equal(found["n"], [3, 1, np.nan])
     np.testing.assert_array_equal(found["x"], [0.5, np.nan, 2])
@@ -134,27 +134,27 @@ def test_rows_keep_their_order_and_their_kinds(tmp_path):
 
 def test_text_of_a_csv_stays_text(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,x\n2.0,\n007,y\n")
-    assert whole.load(tmp_path / "a.csv") == {"a": ["1", "2", "007"], "b": ["x", None, "y"]}
-    assert list(whole.load(tmp_path / "a.csv", ["b"])) == ["b"]
+    assert load_files(tmp_path / "a.csv") == {"a": ["1", "2", "007"], "b": ["x", None, "y"]}
+    assert list(load_files(tmp_path / "a.csv", ["b"])) == ["b"]
 
 
 def test_json_lines_are_read(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"a": 1, "b": "x"}\n{"a": null, "b": "y"}\n')
-    assert whole.load(tmp_path / "a.jsonl") == {"a": [1, None], "b": ["x", "y"]}
+    assert load_files(tmp_path / "a.jsonl") == {"a": [1, None], "b": ["x", "y"]}
 
 
 def test_a_large_file_keeps_its_order(tmp_path):
     path = tmp_path / "many.csv"
     path.write_text("i\n" + "\n".join(map(str, range(300_000))))
-    assert [int(value) for value in whole.load(path)["i"]] == list(range(300_000))
+    assert [int(value) for value in load_files(path)["i"]] == list(range(300_000))
 
 
 def test_files_without_such_a_column_or_rows(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,b\n1,2,3\n")
     with pytest.raises(CallError, match="'c' is not a column"):
-        whole.load(tmp_path / "a.csv", ["c"])
+        load_files(tmp_path / "a.csv", ["c"])
     with pytest.raises(DataError, match="two columns are called 'b'"):
-        whole.load(tmp_path / "a.csv", ["b"])
+        load_files(tmp_path / "a.csv", ["b"])
     (tmp_path / "b.csv").write_text("a,b\n")
     with pytest.raises(DataError, match="has no rows"):
-        whole.load(tmp_path / "b.csv")
+        load_files(tmp_path / "b.csv")

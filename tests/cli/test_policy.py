@@ -130,11 +130,11 @@ def test_policies_of_the_package(name, table, capsys):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"required = [", "no valid TOML"),
+        (b"required = [", "not valid TOML"),
         (b"confidence = 'x'", "must be a share"),
         (b"confidense = 1", "did you mean 'confidence'"),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "not UTF-8 text"),
-        (b"a = " + b"{b=" * 5000, "no valid TOML|nested too deeply"),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "it is not UTF-8 text"),
+        (b"a = " + b"{b=" * 5000, "not valid TOML|nested too deeply"),
         (b"required = ['\\u001b[31mred']", "is not a metric"),
     ],
 )

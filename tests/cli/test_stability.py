@@ -160,7 +160,7 @@ def test_a_bar_is_shown_on_a_terminal_when_it_takes_long(monkeypatch):
     with progress.shown("fitting replicas", 10) as tell:
         tell(5)
     assert stderr.written == ""
-    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_A_BAR", -1.0)
     with progress.shown("fitting replicas", 10) as tell:
         tell(5)
     assert "fitting replicas" in stderr.written

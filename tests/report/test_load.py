@@ -283,7 +283,7 @@ def test_a_file_that_was_cut_short(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
         (b"PK\x03\x04", "is not an audit"),
         ("[" * 100_000, "it is nested too deeply"),
         ('{"format": NaN}', "NaN is not JSON"),
@@ -299,13 +299,13 @@ def test_something_else(content, message, tmp_path, capsys):
 
 def test_a_file_that_is_too_large(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(load, "MOST_BYTES", 1 << 20)
-    assert "is larger than 1 MB: no audit is" in refused(" " * ((1 << 20) + 1), tmp_path, capsys)
+    assert "is larger than 1 MB, so it is not an audit" in refused(" " * ((1 << 20) + 1), tmp_path, capsys)
 
 
 def test_no_file_a_folder_and_a_name_that_no_file_has(tmp_path):
     for path, message in (
         (tmp_path / "nothing.json", "there is no file"),
-        (tmp_path, "cannot be read: Is a directory"),
+        (tmp_path, "cannot be read: it is a folder"),
         (tmp_path / "a\0b", "cannot be read"),
     ):
         with pytest.raises(DataError, match=message):

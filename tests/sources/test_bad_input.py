@@ -98,7 +98,7 @@ BAD_DATA = {
     "group and control": (GOOD, {"control": "race"}, r"column 'race' plays two roles, sensitive and control"),
     "cutoff alone": (GOOD, {"cutoff": 0.5}, r"cutoff= is given without score="),
     "nothing to measure": (GOOD, {"label": None, "prediction": None}, r"there is nothing to measure"),
-    "bands elsewhere": (GOOD, {"bands": {"sex": [0, 1]}}, r"bands= names 'sex', which is no attribute"),
+    "bands elsewhere": (GOOD, {"bands": {"sex": [0, 1]}}, r"bands= names 'sex', which is not an attribute"),
     "falling bands": (GOOD, {"sensitive": "c", "bands": {"c": [2, 1]}}, r"at least two rising numbers"),
     "bands of text": (GOOD, {"bands": {"race": [0, 1]}}, r"the column is not numeric; it holds 'Black'"),
     "outside bands": (GOOD, {"sensitive": "c", "bands": {"c": [5, 9]}}, r"'c' holds values outside its bands"),

@@ -181,7 +181,7 @@ def test_an_infinite_score_is_an_error_everywhere(source, extra, wrong):
 def test_a_score_too_large_to_be_squared_is_an_error_everywhere(source, extra):
     data = frame()
     data["s"] = (data["s"] * 2 - 1) * 1e200
-    with pytest.raises(DataError, match=r"'s' reaches -?\d.*, whose square is no number any more: rescale it"):
+    with pytest.raises(DataError, match=r"'s' reaches -?\d.*, whose square is too large for a number: rescale it"):
         eh.Cube.count(source(data), **ROLES, **extra)
 
 

@@ -11,8 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.cli import run
 from evenhand.errors import CallError, DataError, MissingDependencyError
-from evenhand.sources.database import open_table
-from evenhand.sources.urls import without_secrets
+from evenhand.sources.database import open_table, without_secrets
 
 ROLES = ["--label=y", "--prediction=p", "--sensitive=g"]
 ROWS = "SELECT i % 2 AS y, CAST(i % 3 = 0 AS INTEGER) AS p, 'g' || i % 2 AS g FROM range(300) t(i)"

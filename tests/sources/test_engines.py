@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -20,6 +21,7 @@ import evenhand as eh
 from evenhand.errors import CallError, DataError
 from evenhand.sources import engines, groupby
 from evenhand.sources.engines import fetch, quantiles
+from evenhand.sources.engines.table import ENGINES, Engine, engine_of, is_lazy
 from evenhand.sources.levels import quantile_edges
 from evenhand.sources.scores import OUTCOME_BANDS
 from support.backends import LAZY
@@ -72,8 +74,12 @@ CALLS: dict[str, dict[str, Any]] = {
 def queries(monkeypatch) -> list[nw.LazyFrame]:
     """Every plan that an engine was given to run."""
     seen: list[nw.LazyFrame] = []
-    run = fetch._run
-    monkeypatch.setattr(fetch, "_run", lambda plan, kind: (seen.append(plan), run(plan, kind))[1])
+
+    def watched(native: object) -> Engine:
+        engine = engine_of(native)
+        return replace(engine, run=lambda plan: (seen.append(plan), engine.run(plan))[1])
+
+    monkeypatch.setattr(fetch, "engine_of", watched)
     return seen
 
 
@@ -332,13 +338,15 @@ def test_no_rows_and_no_table():
     empty = pl.LazyFrame({"g": ["a"], "p": [1]}).filter(pl.col("p") == 2)
     with pytest.raises(DataError, match="there are no rows to count"):
         eh.Cube.count(empty, prediction="p", sensitive="g")
-    with pytest.raises(DataError, match="is no table: pass the frame, table or relation itself"):
+    with pytest.raises(DataError, match="is not a table: pass the frame, table or relation itself"):
         eh.Cube.count(duckdb.connect(), prediction="p", sensitive="g")
 
 
 def test_what_needs_the_rows_says_so():
     frame = pl.LazyFrame({"x": [1.0, 2.0], "y": [0, 1], "p": [0, 1], "g": ["a", "b"]})
-    with pytest.raises(CallError, match="needs the rows in memory, and a polars LazyFrame leaves them with its engine"):
+    with pytest.raises(
+        CallError, match="needs the rows in memory, and those of a polars LazyFrame are with its engine"
+    ):
         eh.consistency(frame, prediction="p")
     agreement = eh.metric("agreement_parity", measures=eh.measure("agreement", lambda y, p: (y == p).mean()))
     with pytest.raises(CallError, match="needs one row for each person, in memory"):
@@ -356,3 +364,17 @@ def test_an_engine_that_fails_says_so_in_one_line():
 
 def test_the_limit_is_the_one_of_files():
     assert groupby.MOST_LINES == engines.MOST_LINES == 2_000_000
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.library)
+def test_an_engine_is_known_by_its_library(engine):
+    frame, lazy = (type(name, (), {"__module__": f"{engine.library}.frames"})() for name in ("Frame", "LazyFrame"))
+    assert engine_of(frame) is engine
+    assert is_lazy(frame) is not engine.also_in_memory
+    assert is_lazy(lazy)
+
+
+def test_an_engine_without_a_row_has_a_name_too():
+    frame = type("LazyFrame", (), {"__module__": "strange.frames"})()
+    assert is_lazy(frame)
+    assert engine_of(frame).title == "Strange"

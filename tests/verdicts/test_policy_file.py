@@ -178,8 +178,8 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
         (b"confidence = 0.9\nconfidence = 0.9", "is not valid TOML"),
         (b"draws = " + b"1" * 5000, "is not valid TOML"),
         (b"\x00\x01\x02", "is not valid TOML"),
-        (b"\xff\xfe\x00", "is not UTF-8 text"),
-        (b"PAR1" + bytes(range(256)), "is not UTF-8 text"),
+        (b"\xff\xfe\x00", "is not a policy: it is not UTF-8 text"),
+        (b"PAR1" + bytes(range(256)), "is not a policy: it is not UTF-8 text"),
         (b"a = " + b"[" * 100_000, "nested too deeply|no valid TOML"),
         (b"# " + b"x" * MOST_BYTES, "larger than"),
     ],
@@ -195,7 +195,7 @@ def test_files_that_are_no_policy(content, message, tmp_path):
 def test_paths_that_are_no_file(tmp_path):
     with pytest.raises(eh.DataError, match="it is a folder"):
         Policy.load(tmp_path)
-    with pytest.raises(eh.DataError, match="No such file"):
+    with pytest.raises(eh.DataError, match="there is no file"):
         Policy.load(tmp_path / "absent.toml")
     with pytest.raises(eh.DataError, match="cannot be read"):
         Policy.load("a\0b.toml")
@@ -216,7 +216,7 @@ def test_a_policy_by_name_or_path(tmp_path):
     [
         ("x", r"policy='x' is neither a policy of the package nor a file; there are: 'four-fifths', 'nyc-ll144'"),
         ("four_fifths", r"did you mean 'four-fifths'\?.*evenhand policy init"),
-        ("absent.toml", r"'absent.toml' cannot be read: No such file"),
+        ("absent.toml", r"there is no file 'absent.toml'"),
         ("a\0b", r"is neither"),
         ("y" * 10_000, r"is neither"),
         (5, r"policy=5 must be a Policy, the name of one \(four-fifths or nyc-ll144\), or the path"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
-from evenhand.sources import roles as reading
+from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts.finding import check_roles, judge
 from evenhand.verdicts.policy import Policy, chosen_metrics
@@ -185,36 +185,20 @@ class Audit:
         return {name: forms[name]() for name in wanted}
 
 
+@with_read_arguments
 def audit(
     data: Any = None,
     *,
-    label: Any = None,
-    prediction: Any = None,
-    score: Any = None,
-    sensitive: Any = None,
-    control: Any = None,
-    count: Any = None,
-    weight: Any = None,
-    positive: Any = 1,
-    cutoff: float | None = None,
-    score_range: Sequence[float] | None = None,
-    higher_is: Literal["positive", "negative"] = "positive",
-    bins: int = 10,
-    strategy: Literal["uniform", "quantile"] = "uniform",
-    resolution: Literal["grid", "exact"] = "grid",
     reference: Any = None,
-    bands: Mapping[str, Sequence[float]] | None = None,
     metrics: Iterable[Any] | None = None,
     policy: Policy | str | Path | None = None,
     intersections: bool | int | None = None,
-    missing: reading.Missing = "group",
     min_group_size: int | None = None,
     confidence: float | None = None,
     interval: str | None = None,
     draws: int | None = None,
     random_state: int | None = None,
-    na: Iterable[str] = (),
-    task: reading.Task | None = None,
+    **arguments: Unpack[ReadArguments],
 ) -> Audit:
     """Audit decisions, outcomes and groups: every metric the data allows, with a verdict.
 
@@ -227,30 +211,10 @@ def audit(
     >>> found.verdict, found.findings[0].highest
     ('fail', 'Native American')
     """
-    data = row_measures.reusable(data)
-    arguments = {
-        "label": label,
-        "prediction": prediction,
-        "score": score,
-        "sensitive": sensitive,
-        "control": control,
-        "count": count,
-        "weight": weight,
-        "positive": positive,
-        "cutoff": cutoff,
-        "score_range": score_range,
-        "higher_is": higher_is,
-        "bins": bins,
-        "strategy": strategy,
-        "resolution": resolution,
-        "bands": bands,
-        "missing": missing,
-        "na": na,
-        "task": task,
-    }
+    arguments = complete(audit, arguments)
     # What is wrong with these is said before the data is read.
     policy, metrics = policy_file.resolve(policy), chosen_metrics(metrics)
-    arguments = row_measures.reusable(arguments)
+    data, arguments = row_measures.reusable(data), row_measures.reusable(arguments)
     cube = Cube.count(data, **arguments)
 
     def from_rows(wanted: Request, part: Cube) -> Finding:

@@ -12,32 +12,13 @@ from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
+from evenhand.sources import roles
 from evenhand.verdicts import comparison, row_measures
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import make_request
 
 MetricFunction = Callable[..., Finding]
 
-READING = (
-    "label",
-    "prediction",
-    "score",
-    "sensitive",
-    "control",
-    "count",
-    "weight",
-    "positive",
-    "cutoff",
-    "score_range",
-    "higher_is",
-    "bins",
-    "strategy",
-    "resolution",
-    "bands",
-    "missing",
-    "na",
-    "task",
-)
 _JUDGING = (
     "threshold",
     "reference",
@@ -49,30 +30,17 @@ _JUDGING = (
     "draws",
     "random_state",
 )
-_DEFAULTS: dict[str, Any] = {
-    "positive": 1,
-    "missing": "group",
-    "na": (),
-    "higher_is": "positive",
-    "bins": 10,
-    "strategy": "uniform",
-    "resolution": "grid",
-}
 
 
 def parameters(entry: Metric) -> dict[str, Any]:
     """The keyword arguments of a metric's function with their defaults."""
-    names = dict.fromkeys((*READING, *_JUDGING))
+    names = {**roles.DEFAULTS, **dict.fromkeys(_JUDGING)}
     if len(entry.measures) > 1 and not entry.binned:
         names["aggregate"] = None
     if entry.judged_on == "value":
         for name in ("reference", "convention", "judged_on"):
             del names[name]
-    return {
-        **names,
-        **{name: _DEFAULTS[name] for name in names if name in _DEFAULTS},
-        **entry.options,
-    }
+    return {**names, **entry.options}
 
 
 def make(entry: Metric, name: str | None = None) -> MetricFunction:
@@ -117,19 +85,19 @@ def metric(name: str, **definition: Any) -> MetricFunction:
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
     data = row_measures.reusable(data)
-    read = row_measures.reusable({name: value for name, value in arguments.items() if name in READING})
-    asked = make_request(entry, **{name: value for name, value in arguments.items() if name not in READING})
+    read = row_measures.reusable({name: value for name, value in arguments.items() if name in roles.DEFAULTS})
+    request = make_request(entry, **{name: value for name, value in arguments.items() if name not in roles.DEFAULTS})
     if isinstance(data, Cube):
         if any(value is not None for value in read.values()):
             raise CallError("a cube already knows its columns: leave out the arguments that name them.")
         cube = data
     else:
         cube = Cube.count(data, **read)
-    reference = comparison.check_reference(asked.reference, cube.meaning.sensitive, cube.groups)
-    asked = replace(asked, reference=reference)
+    reference = comparison.check_reference(request.reference, cube.meaning.sensitive, cube.groups)
+    request = replace(request, reference=reference)
     if any(row.made_of == "rows" for row in entry.rows):
-        return row_measures.finding(asked, cube, data, read)
-    return judge(asked, cube)
+        return row_measures.finding(request, cube, data, read)
+    return judge(request, cube)
 
 
 _TAKES = "Takes a table (or a path, a cube, or nothing) and the roles as keyword arguments: column names or arrays."

@@ -63,7 +63,7 @@ def program() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and leave with its exit code."""
+    """Run the program and exit with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a name shows a mark instead
@@ -109,7 +109,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
 
 
 def hush() -> None:
-    """Write no more: the reader went away, as `| head` does, or there is no room. What was written stays."""
+    """Discard all further output, because the reader has closed the pipe, as `| head` does, or the disk is full."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -10,9 +10,23 @@ import click
 
 from evenhand.audits.audit import audit_cube
 from evenhand.audits.guide import recommend
-from evenhand.cli.database import database_options, source_of
-from evenhand.cli.options import are_cubes, cube_of, role_options, skip_bad_option
-from evenhand.cli.output import check, counts_options, made_here, output_option, show
+from evenhand.cli.options import (
+    are_cubes,
+    confidence_option,
+    cube_of,
+    database_options,
+    database_source,
+    intersections_option,
+    json_option,
+    min_group_size_option,
+    policy_option,
+    quiet_option,
+    reference_option,
+    role_options,
+    skip_bad_option,
+    threshold_option,
+)
+from evenhand.cli.output import check_outputs, counts_options, made_here, output_option, show
 from evenhand.cli.values import reference, thresholds
 from evenhand.errors import CallError
 from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy, chosen_metrics
@@ -26,52 +40,51 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @database_options
 @role_options
 @skip_bad_option
-@click.option(
-    "--reference",
-    multiple=True,
-    metavar="[COLUMN=]VALUE",
-    help="Group the others are compared with; or rest, overall, largest, highest.",
-)
-@click.option("--policy", metavar="POLICY", help="What decides: a TOML file, four-fifths or nyc-ll144.")
-@click.option("--guide", metavar="PRIORITY", help="Metrics by what matters most, as evenhand guide has it.")
+@reference_option("Group that the others are compared with; or rest, overall, largest, highest.")
+@policy_option
+@click.option("--guide", metavar="PRIORITY", help="Choose the metrics by what matters most, as evenhand guide does.")
 @click.option("--legal", metavar="CONTEXT", help="With --guide: us_employment, nyc_ll144 or eu.")
 @click.option("--metric", "metrics", multiple=True, help="Compute only this one; may be repeated.")
 @click.option("--require", multiple=True, help="Metric that decides the verdict; may be repeated.")
-@click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold.")
-@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
-@click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
-@click.option("--interval", help="simultaneous (default), percentile, basic, bca, bayes, newcombe, ...")
-@click.option("--draws", type=int, help="How many, for intervals made of draws (default 1000).")
+@threshold_option
+@min_group_size_option
+@confidence_option()
+@click.option(
+    "--interval", help="Interval method: simultaneous (default), percentile, basic, bca, bayes, newcombe, ..."
+)
+@click.option("--draws", type=int, help="Number of draws, for intervals made of draws (default 1000).")
 @click.option("--random-state", type=int, help="Seed of the draws (default 0).")
 @click.option(
     "--correction",
     type=click.Choice([*CORRECTIONS, "none"]),
-    help="Of the p-values for their number (default holm).",
+    help="Correction of the p-values for how many there are (default holm).",
 )
 @click.option(
     "--familywise",
     type=click.Choice(["finding", "audit"]),
     help="Whether the confidence holds for each finding (default), or for all that decide together.",
 )
-@click.option("--intersections/--no-intersections", default=None, help="Also combine the attributes (default).")
+@intersections_option
 @click.option("--on", type=click.Choice(ON), help="Which attribute sets decide (default single).")
-@click.option("--inconclusive", type=click.Choice(INCONCLUSIVE), help="What an inconclusive finding counts as.")
+@click.option(
+    "--inconclusive", type=click.Choice(INCONCLUSIVE), help="What an inconclusive finding that decides counts as."
+)
 @output_option
 @counts_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+@json_option
+@quiet_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
     """Audit the decisions in FILES (CSV, TSV, Parquet, JSON lines, Arrow; - is CSV from standard input), or cubes.
 
-    Or those of a table or query of a database, with --database. Only the counts leave it.
+    With --database, those of a table or a query of a database; only counts are fetched from it.
 
-    Cubes, as evenhand cube writes them, are added up first; they say themselves which column is what.
+    Cubes, as evenhand cube writes them, are added up first; they hold the names of their columns.
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check(output)
+    check_outputs(output)
     metrics, cubes = chosen_metrics(given["metrics"] or None), are_cubes(files)
-    # What is wrong with the policy is said before data is read; what a cube holds is known only then.
+    # Errors in the policy are raised before data is read; only for cubes the labels must be known first.
     policy = None if cubes else _policy(given, given["label"] is not None)
     cube = cube_of(files, given)
     found = audit_cube(
@@ -82,7 +95,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         **{name: given[name] for name in _JUDGING},
     )
     return show(
-        made_here(found, files or source_of(given)),
+        made_here(found, files or database_source(given)),
         as_json=as_json,
         output=output,
         quiet=quiet,
@@ -91,7 +104,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
 
 def _policy(given: dict[str, Any], has_labels: bool) -> Policy:
-    """The policy, or what the guide advises, with the options of its own that were given."""
+    """The policy, or what the guide advises, changed by the options of this command."""
     start = _start(given, has_labels)
     policy = start.updated(
         required=given["require"] or None,

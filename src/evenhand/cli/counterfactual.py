@@ -12,15 +12,24 @@ import click
 import numpy as np
 
 from evenhand.audits.audit import Audit
-from evenhand.cli.output import check, made_here, output_option, show
+from evenhand.cli.options import (
+    confidence_option,
+    json_option,
+    min_group_size_option,
+    policy_option,
+    quiet_option,
+    reference_option,
+)
+from evenhand.cli.output import check_outputs, made_here, output_option, show
 from evenhand.cli.values import paths, reference
 from evenhand.core import frames
+from evenhand.core.files import read_text
 from evenhand.core.results import Finding
 from evenhand.counterfactual.columns import select_features, text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
-from evenhand.sources import whole
+from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 
@@ -29,38 +38,40 @@ from evenhand.verdicts.policy_file import resolve
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
 @click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
 @click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
-@click.option("--trust", is_flag=True, help="Load the model: a pickle can run any code, so only if you know its maker.")
+@click.option(
+    "--trust", is_flag=True, help="Load the model. A pickle can run any code: do this only if you know who made it."
+)
 @click.option(
     "--prediction-function",
     metavar="MODULE:FUNCTION",
     help="A Python function that takes a dataframe and gives a value for each row; modules here are found too.",
 )
-@click.option("--features", multiple=True, metavar="COLUMN[,COLUMN...]", help="Columns that the model is given.")
+@click.option("--features", multiple=True, metavar="COLUMN[,COLUMN...]", help="Columns that the model takes.")
 @click.option(
     "--method",
     type=click.Choice(["predict", "predict_proba", "decision_function"]),
     default="predict",
     show_default=True,
-    help="What the model is asked.",
+    help="Method of the model to call.",
 )
-@click.option("--cutoff", type=float, help="Decide on the model's numbers at this.")
+@click.option("--cutoff", type=float, help="Number from which the model's prediction counts as yes.")
 @click.option("--positive", help="The favourable class, where the model gives classes.")
 @click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
 @click.option("--flip", is_flag=True, help="Only change the column itself: the flip test, which ignores the causes.")
-@click.option("--threshold", type=float, help="Largest mean change that is tolerated.")
-@click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help="Group to which gaps are split.")
+@click.option("--threshold", type=float, help="Largest mean change of a prediction that is tolerated.")
+@reference_option("Group that the gaps of the others are measured from.")
 @click.option("--refits", type=int, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none.")
 @click.option(
     "--noise-draws", type=int, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
 )
-@click.option("--policy", metavar="POLICY", help="A TOML file with thresholds.")
-@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
-@click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
+@policy_option
+@min_group_size_option
+@confidence_option()
 @click.option("--random-state", type=int, help="Seed of resamples and draws (default 0).")
 @click.option("--jobs", type=int, help="Processes that share the refits.")
 @output_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+@json_option
+@quiet_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
     """Would a model have predicted otherwise, had people been of another group? FILES hold a row for each person.
 
@@ -69,12 +80,12 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check(output)
+    check_outputs(output)
     _check_call(given)
     predict = _predictor(given)
-    graph = None if given["graph"] is None else CausalModel(_text(given["graph"]), categorical=given["categorical"])
+    graph = None if given["graph"] is None else CausalModel(read_text(given["graph"]), categorical=given["categorical"])
     with paths(files) as named:
-        table = frames.frame(text_numbers(whole.load(named), given["categorical"]), None)
+        table = frames.frame(text_numbers(load_files(named), given["categorical"]), None)
     found = _finding(predict, table, graph, given)
     audit = Audit(_cube(predict, table, given), resolve(given["policy"]), (found,), (), (found.metric,))
     return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
@@ -114,13 +125,6 @@ def _features(given: dict[str, Any]) -> list[str] | None:
     return [name for text in given["features"] for name in text.split(",") if name] or None
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"--graph {short_path(path)!r} is not text in UTF-8.") from None
-
-
 def _predictor(given: dict[str, Any]) -> Any:
     if given["prediction_function"] is not None:
         return _function(given["prediction_function"])
@@ -148,7 +152,7 @@ def _function(text: str) -> Any:
 
 
 def _trusted(path: Path) -> Any:
-    """The one place where a pickle is loaded: only with --trust, which was asked for before."""
+    """The model in a file: the one place where a pickle is loaded, after `_check_call` has seen --trust."""
     try:
         import joblib  # type: ignore[import-untyped]
     except ImportError:
@@ -158,12 +162,12 @@ def _trusted(path: Path) -> Any:
     try:
         return joblib.load(path)
     except Exception as error:  # whatever a broken or foreign pickle raises
-        told = shorten(f"{type(error).__name__}: {error}", 200)
-        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {told}") from None
+        reason = shorten(f"{type(error).__name__}: {error}", 200)
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
 
 
 def _cube(predict: Any, table: Any, given: dict[str, Any]) -> Cube:
-    """Counts of the same people, so that what was found can be saved as an audit."""
+    """Counts of the same people, so that the finding can be saved as an audit."""
     features = _features(given) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
     found = np.asarray(predict(table if features is None else select_features(table, [str(name) for name in features])))
     found = found[:, -1] if found.ndim == 2 else found

@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from evenhand.cli.database import database_options
-from evenhand.cli.options import SUFFIX, cube_of, role_options, skip_bad_option
-from evenhand.cli.output import put
+from evenhand.cli.options import CUBE_SUFFIX, cube_of, database_options, role_options, skip_bad_option
+from evenhand.cli.output import check_target, put
 from evenhand.core.wording import clean
-from evenhand.errors import CallError, short_path
+from evenhand.errors import short_path
 
 
 @click.command("cube", short_help="Count files once, and keep the counts.")
@@ -34,21 +33,10 @@ def command(files: tuple[str, ...], output: Path, quiet: bool, **given: Any) -> 
 
     Exit codes: 0 saved, 2 the call or the data is wrong.
     """
-    _check(output)
+    check_target("--output", output, "a cube is", [CUBE_SUFFIX])
     cube = cube_of(files, given)
     cube.save(output)
     if not quiet:
         notes = "".join(f"- {clean(line)}\n" for note in cube.notes for line in note.splitlines())
         put(lambda: f"{clean(str(cube))}, saved as {clean(short_path(output))}\n{notes}")
     return 0
-
-
-def _check(output: Path) -> None:
-    """Can it be saved there? Asked before anything is read."""
-    shown = repr(short_path(output))
-    if output.suffix != SUFFIX:
-        raise CallError(f"--output {shown}: a cube is saved as {SUFFIX}, by which it is known.")
-    if output.is_dir():
-        raise CallError(f"--output {shown} is a folder: name a file in it.")
-    if not output.parent.is_dir():
-        raise CallError(f"--output {shown}: there is no folder {short_path(output.parent)!r}.")

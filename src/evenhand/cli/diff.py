@@ -8,24 +8,25 @@ import click
 
 from evenhand.audits.diff import diff
 from evenhand.cli import EXIT_CODES
+from evenhand.cli.options import json_option, quiet_option
 from evenhand.cli.output import put
-from evenhand.report.text import diff as changes
+from evenhand.report.text import diff as text
 
 
 @click.command("diff", short_help="What changed between two audits.")
 @click.argument("before")
 @click.argument("after")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+@json_option
+@quiet_option
 def command(before: str, after: str, as_json: bool, quiet: bool) -> int:
     """What changed from the audit BEFORE to the audit AFTER, both saved as JSON (evenhand audit ... -o audit.json).
 
     Exit codes: 0 nothing that decides got worse, 1 something that decides fails and did not before or fails by more,
     2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
     """
-    found = diff(before, after)
+    changes = diff(before, after)
     if as_json:
-        put(lambda: json.dumps(found.to_dict(), indent=1, allow_nan=False).replace("\x7f", "\\u007f") + "\n")
+        put(lambda: json.dumps(changes.to_dict(), indent=1, allow_nan=False).replace("\x7f", "\\u007f") + "\n")
     elif not quiet:
-        put(lambda: changes.plain(found) + "\n", lambda console: changes.write(found, console))
-    return EXIT_CODES[found.verdict]
+        put(lambda: text.plain(changes) + "\n", lambda console: text.write(changes, console))
+    return EXIT_CODES[changes.verdict]

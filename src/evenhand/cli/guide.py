@@ -11,19 +11,20 @@ import click
 
 from evenhand.audits import guide
 from evenhand.audits.guide import Question, Recommendation, recommend
+from evenhand.cli.options import json_option
 from evenhand.errors import CallError
 
 
 @click.command("guide", short_help="Find the metrics that fit, by a few questions.")
-@click.option("--ground-truth/--no-ground-truth", default=None, help="Is it known how the cases turned out?")
+@click.option("--ground-truth/--no-ground-truth", default=None, help="Whether it is known how the cases turned out.")
 @click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> int:
-    """Lead to the metrics that fit, with why, limits and what they exclude.
+    """Find the metrics that fit, with the reasons, their limits and what they exclude.
 
-    On a terminal what is not given as an option is asked; in a script --ground-truth (or --no-ground-truth) and
+    On a terminal the guide asks for what no option says; in a script --ground-truth (or --no-ground-truth) and
     --priority are needed.
     """
     if tree:

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.audits.audit import Audit
-from evenhand.cli.output import check, made_here, output_option, put, show
+from evenhand.cli.options import (
+    confidence_option,
+    json_option,
+    min_group_size_option,
+    policy_option,
+    quiet_option,
+    reference_option,
+    role_option,
+)
+from evenhand.cli.output import check_outputs, made_here, output_option, put, show
 from evenhand.cli.values import bands, pair, paths, reference, thresholds
 from evenhand.core.results import Finding, Panel
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.individual.consistency import consistency, lipschitz
-from evenhand.sources import whole
+from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 if TYPE_CHECKING:
@@ -35,20 +44,33 @@ _COMMON = (
     "--features",
     multiple=True,
     metavar="COLUMN[,COLUMN...]",
-    help="Columns that people are compared by; by default all that play no other part. May be repeated.",
+    help="Columns that people are compared by (default: all that have no other role); may be repeated.",
 )
 @click.option("--prediction", help="Column of what was decided: measures consistency.")
 @click.option("--score", help="Column of a score: measures the Lipschitz condition.")
-@click.option("--sensitive", multiple=True, help="Column that makes groups to compare; may be repeated.")
-@click.option("--k", type=int, default=5, show_default=True, help="How many nearest people each is compared with.")
+@role_option("sensitive")
+@click.option("--k", type=int, default=5, show_default=True, help="Number of nearest people to compare each with.")
 @click.option("--radius", type=float, help="Compare with everyone within this distance instead.")
 @click.option("--include-self", is_flag=True, help="Count each person as their own first neighbour, as AIF360 does.")
 @click.option(
-    "--lipschitz", "L", type=float, default=1.0, show_default=True, help="Score per unit of distance allowed."
+    "--lipschitz",
+    "L",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Largest difference of scores allowed per unit of distance.",
 )
-@click.option("--epsilon", type=float, default=0.1, show_default=True, help="Scores this near are treated alike.")
+@click.option(
+    "--epsilon", type=float, default=0.1, show_default=True, help="Scores that differ by less count as equal."
+)
 @click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
-@click.option("--weight", "weights", multiple=True, metavar="COLUMN=NUMBER", help="What a column counts (default 1).")
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="COLUMN=NUMBER",
+    help="Weight of a column in the distance (default 1).",
+)
 @click.option(
     "--scale",
     type=click.Choice(["standard", "robust", "none"]),
@@ -61,7 +83,7 @@ _COMMON = (
     type=click.Choice(["euclidean", "learned"]),
     default="euclidean",
     show_default=True,
-    help="Between people as they are scaled, or learned from --label.",
+    help="Distance between the scaled features, or one learned from --label.",
 )
 @click.option("--label", help="Column that a learned distance brings together.")
 @click.option(
@@ -69,31 +91,31 @@ _COMMON = (
     type=click.Choice(["level", "drop", "error"]),
     default="level",
     show_default=True,
-    help="A missing feature is a value of its own, leaves the person out, or is an error.",
+    help="A missing feature counts as one more value, leaves the person out, or is an error.",
 )
 @click.option(
     "--neighbours",
     type=click.Choice(["auto", "exact", "approximate"]),
     default="auto",
     show_default=True,
-    help="How the nearest are found; approximate needs faiss.",
+    help="How the nearest people are searched; approximate needs faiss.",
 )
-@click.option("--positive", multiple=True, help="The favourable value of the prediction (default 1).")
-@click.option("--bands", multiple=True, metavar="COLUMN=0,25,45", help="Edges that cut a numeric column into groups.")
-@click.option("--na", multiple=True, help="Text that also means missing, such as NA; may be repeated.")
-@click.option("--id", help="Column that names people in the pairs shown; by default their row, counted from 0.")
-@click.option("--worst", type=int, default=10, show_default=True, help="How many pairs are shown; 0 for none.")
-@click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help="Group the others are compared with.")
+@role_option("positive", help="The favourable value of the prediction (default 1); may be repeated for several.")
+@role_option("bands")
+@role_option("na")
+@click.option("--id", help="Column that names people in the pairs shown (default: their row, counted from 0).")
+@click.option("--worst", type=int, default=10, show_default=True, help="Number of pairs to show; 0 for none.")
+@reference_option()
 @click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Largest gap between groups (default 0.1).")
-@click.option("--policy", metavar="POLICY", help="A TOML file with thresholds.")
-@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
-@click.option("--confidence", type=float, help="Of the intervals (default 0.95).")
+@policy_option
+@min_group_size_option
+@confidence_option()
 @click.option(
     "--random-state", type=int, default=0, show_default=True, help="Seed of the order in which ties are drawn."
 )
 @output_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+@json_option
+@quiet_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
     """Are people who are alike treated alike? FILES hold a row for each person (CSV, Parquet, JSON lines, Arrow; -).
 
@@ -102,12 +124,12 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check(output)
+    check_outputs(output)
     if given["prediction"] is None and given["score"] is None:
         raise CallError("there is nothing to measure: give --prediction, --score or both.")
     policy = resolve(given["policy"])
     with paths(files) as named:
-        table = whole.load(named, _columns(given))
+        table = load_files(named, _columns(given))
     found = _findings(table, given, policy)
     audit = Audit(_cube(table, given), policy, tuple(found), (), tuple(finding.metric for finding in found))
     code = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
@@ -174,13 +196,13 @@ def _number(text: str) -> float:
 
 
 def _without(table: dict[str, Any], name: str | None, common: dict[str, Any]) -> dict[str, Any]:
-    """The table without the column of the other command, which is no feature unless it is named as one."""
+    """The table without the column of the other measure, which is a feature only if it is named as one."""
     named = common["features"] or ()
     return {key: column for key, column in table.items() if key != name or key in named}
 
 
 def _cube(table: dict[str, Any], given: dict[str, Any]) -> Cube:
-    """Counts of the same people, so that what was found can be saved as an audit."""
+    """Counts of the same people, so that the findings can be saved as an audit."""
     size = len(next(iter(table.values())))
     return Cube.count(
         table,

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.database import database_options
-from evenhand.cli.options import arguments, cube_of, role_options, skip_bad_option
-from evenhand.cli.output import put
+from evenhand.cli.options import arguments, confidence_option, cube_of, database_options, role_options, skip_bad_option
+from evenhand.cli.output import check_target, put
 from evenhand.cli.values import numbers, paths
 from evenhand.core.files import write_text
-from evenhand.errors import CallError, short_path
-from evenhand.sources import whole
+from evenhand.errors import CallError
+from evenhand.sources.rows import load_files
 
 if TYPE_CHECKING:
     from evenhand.mitigate import Reweigher
 
-_SUFFIXES = {"reweigh": ".csv", "thresholds": ".json"}
+_WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".json")}
 
 
 @click.command("mitigate", short_help="Weights for rows, or cutoffs by group.")
@@ -27,51 +26,55 @@ _SUFFIXES = {"reweigh": ".csv", "thresholds": ".json"}
 @database_options
 @click.option(
     "--method",
-    type=click.Choice(list(_SUFFIXES)),
+    type=click.Choice(list(_WRITES)),
     required=True,
     help="reweigh: a weight for each row; thresholds: cutoffs of the score by group.",
 )
 @role_options
 @skip_bad_option
 @click.option(
-    "--constraint", default="equal_opportunity", show_default=True, help="Metric to keep; none for floors alone."
+    "--constraint",
+    default="equal_opportunity",
+    show_default=True,
+    help="Metric to keep within its limit; none for floors alone.",
 )
-@click.option("--within", type=float, help="Largest difference, or smallest ratio; by default the metric's threshold.")
-@click.option("--floor", "floors", multiple=True, metavar="MEASURE=NUMBER", help="Least value in every group.")
+@click.option("--within", type=float, help="Largest difference, or smallest ratio (default: the metric's threshold).")
+@click.option(
+    "--floor",
+    "floors",
+    multiple=True,
+    metavar="MEASURE=NUMBER",
+    help="Smallest value of a measure in every group; may be repeated.",
+)
 @click.option(
     "--objective",
     type=click.Choice(["accuracy", "balanced_accuracy"]),
     default="accuracy",
     show_default=True,
-    help="What is made as high as possible.",
+    help="What is maximised.",
 )
-@click.option("--gain", multiple=True, metavar="CELL=NUMBER", help="What a TP, FP, TN or FN is worth, instead.")
-@click.option("--randomised", is_flag=True, help="Draw lots between cutoffs where that keeps the constraint.")
-@click.option("--confidence", type=float, help="Leave room, so that the constraint holds beyond these people.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="weights.csv or thresholds.json.")
+@click.option("--gain", multiple=True, metavar="CELL=NUMBER", help="Value of a TP, FP, TN or FN, to maximise instead.")
+@click.option(
+    "--randomised", is_flag=True, help="Draw at random between two cutoffs where only that keeps the constraint."
+)
+@confidence_option("Confidence that the constraint holds beyond these people; leaves a margin for it.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Where to write, such as weights.csv or thresholds.json."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **given: Any) -> int:
-    """Mend what an audit of FILES found: a weight for each row, in their order, or cutoffs of the score by group.
+    """Repair what an audit of FILES showed: a weight for each row, in their order, or cutoffs of the score by group.
 
     Weights make --label independent of --sensitive (Kamiran and Calders 2012); pass them as sample_weight. Cutoffs are
-    the best that keep --constraint; they are found from the counts alone, so that cubes and databases will do.
+    the best that keep --constraint; they need only counts, so FILES may be cubes, or the data a database.
     """
-    _check(output, method)
-    told = _weights(files, output, given) if method == "reweigh" else _thresholds(files, output, given)
+    if output is not None:
+        what, suffix = _WRITES[method]
+        check_target("--output", output, what, [suffix])
+    text = _weights(files, output, given) if method == "reweigh" else _thresholds(files, output, given)
     if not quiet:
-        put(lambda: told + "\n")
+        put(lambda: text + "\n")
     return 0
-
-
-def _check(output: Path | None, method: str) -> None:
-    """Can it be written there? Asked before anything is read."""
-    if output is None:
-        return
-    shown = repr(short_path(output))
-    if output.suffix != _SUFFIXES[method]:
-        raise CallError(f"--output {shown}: {method} writes a file that ends in {_SUFFIXES[method]}.")
-    if not output.parent.is_dir():
-        raise CallError(f"--output {shown}: there is no folder {short_path(output.parent)!r}.")
 
 
 def _weights(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:
@@ -85,7 +88,7 @@ def _weights(files: tuple[str, ...], output: Path | None, given: dict[str, Any])
         raise CallError("--method reweigh needs files and --label: the weights are by group and label.")
     weight = [roles["weight"]] if roles["weight"] else []
     with paths(files) as named:
-        table = whole.load(named, [roles["label"], *roles["sensitive"], *weight])
+        table = load_files(named, [roles["label"], *roles["sensitive"], *weight])
     label = table[roles["label"]]
     who = {name: table[name] for name in roles["sensitive"]}
     own = table[weight[0]] if weight else None

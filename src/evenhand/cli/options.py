@@ -1,130 +1,124 @@
-"""Options that say how data is counted, and what is counted: data files, or cubes that were counted before."""
+"""Options that several commands share: how data is read, from where, how it is judged, and what is printed.
+
+The options that say how data is read are made from `ReadArguments`, so that they have the names, types and defaults of
+`evenhand.audit`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import click
 from click.core import ParameterSource
 
-from evenhand.cli import database
 from evenhand.cli.values import bands, paths
-from evenhand.cube import salvage
+from evenhand.cube import merge
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing
+from evenhand.sources.database import open_table
+from evenhand.sources.roles import ARGUMENTS, TYPES
 
-SUFFIX = ".cube"
+CUBE_SUFFIX = ".cube"
+DATABASE_VARIABLE = "EVENHAND_DATABASE"
 
-_ROLES = (
-    click.option("--label", help="Column of what happened."),
-    click.option("--prediction", help="Column of what was decided."),
-    click.option("--score", help="Column of the score behind the decision."),
-    click.option("--cutoff", type=float, help="Score at or above which a row is predicted positive."),
-    click.option(
-        "--score-range", nargs=2, type=float, metavar="LOW HIGH", help="Range of the score; spares a look for it."
-    ),
-    click.option(
-        "--higher-is",
-        type=click.Choice(["positive", "negative"]),
-        default="positive",
-        show_default=True,
-        help="Which class a higher score speaks for.",
-    ),
-    click.option("--bins", type=int, default=10, show_default=True, help="Calibration bins."),
-    click.option(
-        "--strategy",
-        type=click.Choice(["uniform", "quantile"]),
-        default="uniform",
-        show_default=True,
-        help="Calibration bins of one width, or with equally many people.",
-    ),
-    click.option("--sensitive", multiple=True, help="Column that makes groups; may be repeated."),
-    click.option("--control", multiple=True, help="Column to hold fixed; may be repeated."),
-    click.option("--count", help="Column: how many people a row stands for."),
-    click.option("--weight", help="Column of sampling or importance weights."),
-    click.option("--positive", multiple=True, help="The favourable value (default 1); repeated, several are."),
-    click.option("--positive-label", multiple=True, help="The favourable value of the label alone."),
-    click.option("--positive-prediction", multiple=True, help="The favourable value of the prediction alone."),
-    click.option(
-        "--bands", multiple=True, metavar="COLUMN=0,25,45", help="Edges that cut a numeric column into groups."
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(["group", "drop", "error"]),
-        default="group",
-        show_default=True,
-        help="What becomes of rows without a group.",
-    ),
-    click.option(
-        "--task",
-        type=click.Choice(["binary", "multiclass", "regression"]),
-        help="What is predicted: a yes or no, one of several classes, or a number. Told from the data if left out.",
-    ),
-    click.option("--na", multiple=True, help="Text that also means missing, such as NA; may be repeated."),
-)
-_NAMES = (
-    *("label", "prediction", "score", "cutoff", "score_range", "higher_is", "bins", "strategy", "sensitive", "control"),
-    *("count", "weight", "positive", "positive_label", "positive_prediction", "bands", "missing", "task", "na"),
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def together(options: Sequence[Decorator]) -> Decorator:
+    """One decorator for several options, which help lists in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+# --- how data is read
+
+
+def role_option(name: str, **changes: Any) -> Decorator:
+    """The option of an argument of `ReadArguments`; `changes` are settings of click that this command has otherwise."""
+    argument = ARGUMENTS[name]
+    settings: dict[str, Any] = {"help": argument.help, "multiple": argument.multiple, "metavar": argument.metavar}
+    if argument.values > 1:
+        settings["nargs"] = argument.values
+    if not argument.multiple:
+        settings["type"] = _option_type(TYPES[name])
+        if argument.default is not None:
+            settings |= {"default": argument.default, "show_default": True}
+    return click.option(f"--{name.replace('_', '-')}", **{**settings, **changes})
+
+
+def _option_type(hint: Any) -> Any:
+    """The type of an option, from the type of the argument: the first that click knows."""
+    if hint in (int, float):
+        return hint
+    if get_origin(hint) is Literal:
+        return click.Choice(get_args(hint))
+    return next((kind for part in get_args(hint) if (kind := _option_type(part)) is not str), str)
+
+
+_WITH_OPTION = [name for name, argument in ARGUMENTS.items() if argument.help]
+_POSITIVE_OF_ONE_ROLE = {
+    f"positive_{role}": click.option(
+        f"--positive-{role}", multiple=True, help=f"The favourable value of the {role} alone."
+    )
+    for role in ("label", "prediction")
+}
+_AFTER_POSITIVE = _WITH_OPTION.index("positive") + 1
+
+role_options = together(
+    [
+        *map(role_option, _WITH_OPTION[:_AFTER_POSITIVE]),
+        *_POSITIVE_OF_ONE_ROLE.values(),
+        *map(role_option, _WITH_OPTION[_AFTER_POSITIVE:]),
+    ]
 )
 skip_bad_option = click.option(
     "--skip-bad", is_flag=True, help="Leave out files that cannot be read, and say so in the notes."
 )
 
 
-def role_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that counts data."""
-    for option in reversed(_ROLES):
-        command = option(command)
-    return command
-
-
 def arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Those options as `Cube.count` takes them."""
+    """The values of `role_options` as `Cube.count` takes them."""
     if not given["sensitive"]:
         raise click.UsageError("Missing option '--sensitive'.")
+    read = {name: list(given[name]) if ARGUMENTS[name].multiple else given[name] for name in _WITH_OPTION}
     return {
-        "label": given["label"],
-        "prediction": given["prediction"],
-        "score": given["score"],
-        "cutoff": given["cutoff"],
+        **read,
         "score_range": given["score_range"] or None,
-        "higher_is": given["higher_is"],
-        "bins": given["bins"],
-        "strategy": given["strategy"],
-        "sensitive": list(given["sensitive"]),
-        "control": list(given["control"]) or None,
-        "count": given["count"],
-        "weight": given["weight"],
-        # A value that was asked for may stand for one class among many, so it is passed on as a list.
+        "control": read["control"] or None,
+        # A list, because a value that was named may stand for one class among many.
         "positive": {
             role: list(given[f"positive_{role}"] or given["positive"]) or 1 for role in ("label", "prediction")
         },
         "bands": bands(given["bands"]),
-        "missing": given["missing"],
-        "na": given["na"],
-        "task": given["task"],
     }
 
 
 def cube_of(files: tuple[str, ...], given: dict[str, Any]) -> Cube:
-    """The cube of some files: counted from data, or the sum of cubes; or of a table of a database."""
-    if database.is_asked(given, files):
+    """The cube of the data that a command names: files of data, files of cubes, or a table of a database."""
+    if _names_database(given, files):
         roles = arguments(given)
-        with database.opened(given) as frame:
+        with _opened(given) as frame:
             return Cube.count(frame, **roles)
     if are_cubes(files):
         _refuse_roles()
-        return salvage.merge(files, skip_bad=given["skip_bad"])
+        return merge.merge_files(files, skip_bad=given["skip_bad"])
     roles = arguments(given)
     with paths(files) as found:
-        return salvage.count(found, roles, skip_bad=given["skip_bad"])
+        return merge.count_files(found, roles, skip_bad=given["skip_bad"])
 
 
 def are_cubes(files: tuple[str, ...]) -> bool:
-    """Do the files hold cubes? All of them, or none."""
-    cubes = [name for name in files if Path(name).suffix == SUFFIX]
+    """Do the files hold cubes? Cubes and data together are refused."""
+    cubes = [name for name in files if Path(name).suffix == CUBE_SUFFIX]
     if cubes and len(cubes) < len(files):
         other = next(name for name in files if name not in cubes)
         raise CallError(f"{cubes[0]!r} is a cube and {other!r} is not: count that one first, with evenhand cube.")
@@ -132,9 +126,83 @@ def are_cubes(files: tuple[str, ...]) -> bool:
 
 
 def _refuse_roles() -> None:
-    """Options that say how to count are refused where everything is counted already, lest they seem to do something."""
+    """Refuse options that say how to count where the counts are in cubes: they would have no effect."""
     context = click.get_current_context()
-    said = [name for name in _NAMES if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    names = [*_WITH_OPTION, *_POSITIVE_OF_ONE_ROLE]
+    said = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if said:
         options = listing([f"--{name.replace('_', '-')}" for name in said]).replace("'", "")
-        raise CallError(f"a cube is counted already, so {options} cannot be given: it says itself what it holds.")
+        raise CallError(f"a cube is counted already, so {options} cannot be given: the cube keeps how it was counted.")
+
+
+# --- a database in place of files
+
+database_options = together(
+    [
+        click.option(
+            "--database",
+            metavar="URL",
+            help="Read a database in place of files: duckdb:///x.db, sqlite:///x.db, postgresql://host/name. "
+            f"Set {DATABASE_VARIABLE} instead to keep the URL out of the command.",
+        ),
+        click.option("--table", metavar="NAME", help="Table of the database."),
+        click.option("--query", metavar="SQL", help="Query of the database, in place of a whole table."),
+    ]
+)
+
+
+def database_source(given: dict[str, Any]) -> tuple[str, ...]:
+    """What the report calls data from a database."""
+    if given["table"] is not None:
+        return (given["table"],)
+    return ("a database query",) if given["query"] is not None else ()
+
+
+def _names_database(given: dict[str, Any], files: tuple[str, ...]) -> bool:
+    """Is the data in a database? Files and a database together are refused, and so is neither."""
+    named = any(given[name] is not None for name in ("database", "table", "query"))
+    if named and files:
+        raise CallError("files and a database are read one at a time: leave out the files, or --database.")
+    if not named and not files:
+        raise click.UsageError("Missing argument 'FILES...', or --database with --table.")
+    return named
+
+
+def _opened(given: dict[str, Any]) -> AbstractContextManager[Any]:
+    """The frame that the options name, while its database is open."""
+    url = given["database"] or os.environ.get(DATABASE_VARIABLE)
+    if not url:
+        raise CallError(f"--table and --query need --database, or its URL in {DATABASE_VARIABLE}.")
+    if (given["table"] is None) == (given["query"] is None):
+        raise CallError("with --database, give either --table or --query.")
+    return open_table(url, table=given["table"], query=given["query"])
+
+
+# --- how it is judged
+
+policy_option = click.option("--policy", metavar="POLICY", help="What decides: a TOML file, four-fifths or nyc-ll144.")
+threshold_option = click.option(
+    "--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold; may be repeated."
+)
+min_group_size_option = click.option(
+    "--min-group-size", type=int, help="Smaller groups are shown, but are too small to support a pass."
+)
+intersections_option = click.option(
+    "--intersections/--no-intersections", default=None, help="Also combine the attributes (default)."
+)
+
+
+def reference_option(help: str = "Group that the others are compared with.") -> Decorator:
+    """Which group is the reference; the values that stand for other references differ by command."""
+    return click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help=help)
+
+
+def confidence_option(help: str = "Confidence of the intervals (default 0.95).") -> Decorator:
+    """The confidence; the statement that it applies to differs by command."""
+    return click.option("--confidence", type=float, help=help)
+
+
+# --- what is printed
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code gives the verdict.")

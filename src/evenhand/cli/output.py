@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import EXIT_CODES, hush
-from evenhand.errors import CallError, short_path
+from evenhand.errors import CallError, either, short_path
 from evenhand.report import WRITERS
-from evenhand.sources.urls import without_secrets
+from evenhand.sources.database import without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,42 +32,48 @@ output_option = click.option(
 
 
 def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How the counts leave with the audit."""
+    """The options that say which counts are saved with an audit."""
     command = click.option(
         "--smallest-cell",
         type=click.IntRange(min=1),
         default=5,
         show_default=True,
-        help="The fewest people that a count which is saved with the audit may show.",
+        help="Smallest number of people that a saved count may show.",
     )(command)
     return click.option(
-        "--no-cube", is_flag=True, help="Save results only, without the counts that other cutoffs are computed from."
+        "--no-cube",
+        is_flag=True,
+        help="Save results only, without the counts that other cutoffs need.",
     )(command)
 
 
-def check(outputs: Sequence[Path]) -> None:
-    """Can the audit be saved there? Asked before anything is read."""
+def check_outputs(outputs: Sequence[Path]) -> None:
+    """Refuse paths that an audit cannot be saved to."""
     for output in outputs:
-        shown = repr(short_path(output))
-        if output.suffix not in WRITERS:
-            *others, last = WRITERS
-            raise CallError(f"--output {shown}: an audit is saved as {', '.join(others)} or {last}.")
-        if output.is_dir():
-            raise CallError(f"--output {shown} is a folder: name a file in it.")
-        if not output.parent.is_dir():
-            raise CallError(f"--output {shown}: there is no folder {short_path(output.parent)!r}.")
+        check_target("--output", output, "an audit is", list(WRITERS))
+
+
+def check_target(option: str, path: Path, what: str, suffixes: Sequence[str]) -> None:
+    """Refuse a path that cannot be written to, before anything is read; `what` is, for example, "an audit is"."""
+    shown = f"{option} {short_path(path)!r}"
+    if path.suffix not in suffixes:
+        raise CallError(f"{shown}: {what} saved as {either(suffixes)}.")
+    if path.is_dir():
+        raise CallError(f"{shown} is a folder: name a file in it.")
+    if not path.parent.is_dir():
+        raise CallError(f"{shown}: there is no folder {short_path(path.parent)!r}.")
 
 
 def made_here(audit: Audit, data: Sequence[str]) -> Audit:
-    """The audit with the command that made it, and the names of what it was made from."""
+    """The audit with its origin: the command that made it and the names of its data."""
     arguments = click.get_current_context().obj or []
-    told = map(without_secrets, ["evenhand", *arguments])
+    command = map(without_secrets, ["evenhand", *arguments])
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
-    return replace(audit, origin={**audit.origin, "command": shlex.join(told), "source": named})
+    return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named})
 
 
 def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> int:
-    """Write the audit where it is wanted and answer with the exit code of its verdict."""
+    """Save and print the audit as the options say; the exit code of its verdict."""
     from evenhand.report import json
     from evenhand.report.text import audit as text
 

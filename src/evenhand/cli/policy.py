@@ -22,7 +22,7 @@ def command() -> None:
 @command.command("init", short_help="Write a commented policy file.")
 @click.argument("path", type=click.Path(path_type=Path), default=Path("fairness.toml"))
 @click.option("--from", "start", metavar="POLICY", help=f"Start from {', '.join(SHIPPED)} or a file.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def init(path: Path, start: str | None, force: bool) -> int:
     """Write a commented policy to PATH (default fairness.toml); unchanged, it judges as without a policy."""
     policy = resolve(start)

@@ -11,54 +11,71 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.cli.output import check
-from evenhand.cli.stability import answer, arguments, judged
+from evenhand.cli.output import check_outputs, check_target
+from evenhand.cli.stability import arguments, judging_options, show_stability
 from evenhand.cli.values import pair, paths
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import replacing
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.replicas.fit import Replicas, replicate
 from evenhand.replicas.stability import stability
-from evenhand.sources import whole
 from evenhand.sources.columns import encode
 from evenhand.sources.features import Features
 from evenhand.sources.features import read as read_features
 from evenhand.sources.files.formats import identifier, literal
+from evenhand.sources.rows import load_files
 
 
 @click.command("replicate", short_help="Fit many replicas of a model, and see whether they agree.")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--label", required=True, help="Column of what happened.")
 @click.option("--positive", default="1", show_default=True, help="The favourable value.")
-@click.option("--feature", "features", multiple=True, help="Column to learn from; by default all but label and groups.")
+@click.option(
+    "--feature",
+    "features",
+    multiple=True,
+    help="Column to learn from (default: all but label and groups); may be repeated.",
+)
 @click.option(
     "--estimator",
     default="sklearn.linear_model:LogisticRegression",
     show_default=True,
     metavar="MODULE:CLASS",
-    help="A classifier in scikit-learn's manner.",
+    help="Classifier with the interface of scikit-learn.",
 )
-@click.option("--parameter", multiple=True, metavar="NAME=VALUE", help="Of the estimator, such as max_iter=500.")
-@click.option("--n-replicas", type=int, default=50, show_default=True, help="How many are fitted.")
-@click.option("--fraction", type=float, default=0.8, show_default=True, help="Of the rows, drawn for each replica.")
-@click.option("--test-share", type=float, default=0.3, show_default=True, help="Of the rows, kept for the test.")
+@click.option(
+    "--parameter",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter of the estimator, such as max_iter=500; may be repeated.",
+)
+@click.option("--n-replicas", type=int, default=50, show_default=True, help="Number of replicas to fit.")
+@click.option(
+    "--fraction", type=float, default=0.8, show_default=True, help="Share of the rows that is drawn for each replica."
+)
+@click.option(
+    "--test-share", type=float, default=0.3, show_default=True, help="Share of the rows that is kept for the test."
+)
 @click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the split and of the replicas.")
-@click.option("--n-jobs", type=int, default=-1, show_default=True, help="How many are fitted at once; -1 is all cores.")
+@click.option(
+    "--n-jobs", type=int, default=-1, show_default=True, help="Number of replicas fitted at once; -1 uses all cores."
+)
 @click.option("--save-replicas", type=click.Path(path_type=Path), help="Also write the replicas, as .parquet or .csv.")
-@judged
+@judging_options
 def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> int:
     """Fit replicas of a model to bootstrap samples of FILES and see for whom they disagree.
 
-    Rows are split once; replicas are fitted to one part and asked about the other. Numbers are standardised, text is
-    made into a column for each value, and a missing number is replaced by the mean.
+    Rows are split once; replicas are fitted to one part and predict the other. Numbers are standardised, text becomes a
+    column for each value, and a missing number is replaced by the mean.
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check(output)
-    _check_target(given["save_replicas"])
+    check_outputs(output)
+    if given["save_replicas"] is not None:
+        check_target("--save-replicas", given["save_replicas"], "replicas are", [".parquet", ".csv"])
     model = estimator(given["estimator"], given["parameter"])
     with paths(files) as named:
-        table = whole.load(named)
+        table = load_files(named)
     roles = [given["label"], *given["sensitive"]]
     for name in roles:
         if name not in table:
@@ -82,8 +99,8 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> i
     people = {name: [table[name][i] for i in test] for name in roles}
     if given["save_replicas"] is not None:
         save(replicas, people, given["save_replicas"])
-    found = stability(replicas, data=people, label=given["label"], positive=[given["positive"]], **arguments(given))
-    return answer(found, files, {**given, "output": output})
+    result = stability(replicas, data=people, label=given["label"], positive=[given["positive"]], **arguments(given))
+    return show_stability(result, files, {**given, "output": output})
 
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
@@ -112,7 +129,7 @@ def _value(text: str) -> Any:
 
 
 def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Indices, Indices]:
-    """Rows to learn from, which need a label, and rows to ask about; the same share of each label."""
+    """Rows to fit to, which need a label, and rows to predict; the same share of each label."""
     if not 0 < share < 1:
         raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
     random = np.random.default_rng(random_state)
@@ -122,7 +139,7 @@ def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Ind
         test[rows[: round(share * len(rows))]] = True
     train = np.flatnonzero(~test & (codes >= 0))
     if not len(train) or not test.any():
-        raise DataError(f"{len(codes):,} rows are too few to learn from some and ask about the others.")
+        raise DataError(f"{len(codes):,} rows are too few to fit a model to some and predict the others.")
     return train, np.flatnonzero(test)
 
 
@@ -138,11 +155,6 @@ def matrix(features: Features, train: Indices) -> Floats:
         filled = np.where(np.isnan(column.values), middle, column.values)
         columns.append((filled - middle) / (width or 1.0))
     return np.stack(columns, axis=1)
-
-
-def _check_target(path: Path | None) -> None:
-    if path is not None and path.suffix not in (".parquet", ".csv"):
-        raise CallError(f"--save-replicas {str(path)!r}: replicas are saved as .parquet or .csv.")
 
 
 def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:

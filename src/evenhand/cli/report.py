@@ -8,19 +8,20 @@ from typing import Any
 import click
 
 from evenhand.audits.audit import Audit
-from evenhand.cli.output import check, counts_options, output_option, show
+from evenhand.cli.options import json_option
+from evenhand.cli.output import check_outputs, counts_options, output_option, show
 
 
 @click.command("report", short_help="Show a saved audit, or save it in another form.")
 @click.argument("file", type=click.Path(path_type=Path))
 @output_option
 @counts_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(file: Path, output: tuple[Path, ...], as_json: bool, **counts: Any) -> int:
     """Show the audit in FILE (JSON), or save it in other forms with -o. The data is not needed.
 
     The findings stay as they were judged. Exits 0 whatever the verdict: the judging was done by evenhand audit.
     """
-    check(output)
+    check_outputs(output)
     show(Audit.load(file), as_json=as_json, output=output, quiet=bool(output), **counts)
     return 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evenhand.core.files import read_bytes
 from evenhand.errors import DataError, short_path
 
 HOST = "127.0.0.1"
@@ -16,7 +17,7 @@ HOST = "127.0.0.1"
 
 @click.command("serve", short_help="Open a saved page in the browser, from this machine only.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: one that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on (default: a free one).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(file: Path, port: int, no_browser: bool) -> int:
     """Serve FILE, a page saved with -o audit.html, on 127.0.0.1 until interrupted, and open it in the browser.
@@ -47,15 +48,11 @@ def server(file: Path, port: int = 0) -> ThreadingHTTPServer:
 
 
 def _page(file: Path) -> bytes:
-    shown = repr(short_path(file))
-    try:
-        page = file.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"there is no file {shown}.") from None
-    except OSError as error:
-        raise DataError(f"{shown} cannot be read: {error.strerror or error}.") from None
+    page = read_bytes(file)
     if b'name="generator" content="evenhand"' not in page[:4000]:
-        raise DataError(f"{shown} is not a page of an audit: make one with evenhand audit ... -o audit.html.")
+        raise DataError(
+            f"{short_path(file)!r} is not the page of an audit: make one with evenhand audit ... -o audit.html."
+        )
     return page
 
 

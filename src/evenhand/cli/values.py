@@ -1,4 +1,4 @@
-"""What options say in text: paths, references, thresholds and bands, as the library takes them."""
+"""The text of options as values of the library: paths, references, thresholds and bands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def paths(files: tuple[str, ...]) -> Iterator[Any]:
     if len(files) > 1:
         raise CallError("- (standard input) stands alone: it cannot be read together with files.")
     if sys.stdin is None:
-        raise CallError("- is standard input, and that is closed.")
+        raise CallError("- is standard input, which is closed.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "standard-input.csv"
         with path.open("wb") as file:
@@ -33,17 +33,17 @@ def paths(files: tuple[str, ...]) -> Iterator[Any]:
 
 
 def pair(option: str, text: str) -> tuple[str, str]:
-    """NAME=VALUE; a name may hold an = too."""
+    """The two halves of NAME=VALUE, split at the last =, because a name may contain one."""
     name, equals, value = text.rpartition("=")
     if not equals or not name:
         raise CallError(f"{option} {text!r}: write it as NAME=VALUE.")
     return name, value
 
 
-def reference(given: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:
-    """COLUMN=VALUE where the text begins with an attribute and an =, else a value: a group may well be called >=65."""
+def reference(texts: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:
+    """The reference group: COLUMN=VALUE where the text begins with an attribute, else a value, such as ">=65"."""
     by_attribute, values = {}, []
-    for text in given:
+    for text in texts:
         name = max((name for name in sensitive if text.startswith(f"{name}=")), key=len, default=None)
         if name is None:
             values.append(text)
@@ -56,19 +56,19 @@ def reference(given: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:
     return values[0]
 
 
-def thresholds(given: tuple[str, ...]) -> dict[str, float]:
-    """METRIC=NUMBER, each."""
-    return numbers("--threshold", given)
+def thresholds(texts: tuple[str, ...]) -> dict[str, float]:
+    """Thresholds by metric, from texts such as METRIC=NUMBER."""
+    return numbers("--threshold", texts)
 
 
-def numbers(option: str, given: tuple[str, ...]) -> dict[str, float]:
-    """NAME=NUMBER, each."""
-    return {name: _float(option, value) for name, value in (pair(option, text) for text in given)}
+def numbers(option: str, texts: tuple[str, ...]) -> dict[str, float]:
+    """Numbers by name, from texts such as NAME=NUMBER."""
+    return {name: _float(option, value) for name, value in (pair(option, text) for text in texts)}
 
 
-def bands(given: tuple[str, ...]) -> dict[str, list[float]]:
-    """COLUMN=0,25,45, each."""
-    pairs = (pair("--bands", text) for text in given)
+def bands(texts: tuple[str, ...]) -> dict[str, list[float]]:
+    """Edges by column, from texts such as COLUMN=0,25,45."""
+    pairs = (pair("--bands", text) for text in texts)
     return {name: [_float("--bands", edge) for edge in value.split(",")] for name, value in pairs}
 
 

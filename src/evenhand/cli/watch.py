@@ -8,7 +8,17 @@ from typing import Any
 import click
 
 from evenhand.audits.trend import save, trend
-from evenhand.cli.output import check, made_here, output_option, put, show
+from evenhand.cli.options import (
+    confidence_option,
+    intersections_option,
+    json_option,
+    min_group_size_option,
+    policy_option,
+    quiet_option,
+    reference_option,
+    threshold_option,
+)
+from evenhand.cli.output import check_outputs, made_here, output_option, put, show
 from evenhand.cli.values import reference, thresholds
 from evenhand.cube.merge import expand, natural
 from evenhand.errors import CallError
@@ -17,18 +27,18 @@ from evenhand.verdicts.policy_file import resolve
 
 @click.command("watch", short_help="Has evidence of a gap accumulated over time?")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--metric", "metrics", multiple=True, help="Watch this one (default: what the policy requires).")
-@click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold.")
-@click.option("--policy", metavar="POLICY", help="What decides: a TOML file, four-fifths or nyc-ll144.")
-@click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help="Group the others are compared with.")
 @click.option(
-    "--confidence", type=float, help="That there is no false alarm, ever; and of the intervals (default 0.95)."
+    "--metric", "metrics", multiple=True, help="Metric to watch (default: what the policy requires); may be repeated."
 )
-@click.option("--min-group-size", type=int, help="Groups below it are shown; no pass rests on them.")
-@click.option("--intersections/--no-intersections", default=None, help="Also combine the attributes (default).")
+@threshold_option
+@policy_option
+@reference_option()
+@confidence_option("Confidence of the intervals, and of never raising a false alarm (default 0.95).")
+@min_group_size_option
+@intersections_option
 @output_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only the exit code answers.")
+@json_option
+@quiet_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
     """Watch metrics over time: each of FILES is the cube of one period, as evenhand cube writes it.
 
@@ -37,7 +47,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 no alarm, 1 an alarm, 2 the call or the data is wrong.
     """
-    check(output)
+    check_outputs(output)
     found_paths = sorted((path for file in files for path in expand(file)), key=natural)
     found = trend(
         found_paths,

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: beside the target first, then renamed, so that nobody reads half of one."""
+"""Small files: written whole or not at all, and read with errors that say what is wrong."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from pathlib import Path
 
 from evenhand.errors import DataError, short_path
 
+_MOST_BYTES = 1 << 30
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside the target to write to; it takes the target's place if all goes well, and goes away if not."""
+    """A path beside the target to write to. It replaces the target if all goes well and is removed if not, so that
+    nobody reads half a file."""
     shown = repr(short_path(path))
     temporary = path.parent / f".evenhand-{secrets.token_hex(8)}"
     try:
@@ -40,3 +43,34 @@ def write_text(path: Path, text: str) -> None:
     data = text.encode("utf-8")
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def read_text(path: Path, what: str = "", most_bytes: int = _MOST_BYTES) -> str:
+    """The text of a file in UTF-8, without a byte-order mark. `what` is what the file should be, such as "a policy"."""
+    content = read_bytes(path, what, most_bytes)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        expected = f"{what}: it is not " if what else ""
+        raise DataError(f"{short_path(path)!r} is not {expected}UTF-8 text.") from None
+
+
+def read_bytes(path: Path, what: str = "", most_bytes: int = _MOST_BYTES) -> bytes:
+    """The content of a file of at most `most_bytes`; a larger one is not read. `what` is what the file should be."""
+    shown = repr(short_path(path))
+    try:
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except FileNotFoundError:
+        raise DataError(f"there is no file {shown}.") from None
+    except IsADirectoryError:
+        raise DataError(f"{shown} cannot be read: it is a folder. Name a file in it.") from None
+    except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
+        raise DataError(f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    if len(content) > most_bytes:
+        raise DataError(f"{shown} is larger than {_size(most_bytes)}, so it is not {what or 'read'}.")
+    return content
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MB" if count >= 1 << 20 else f"{count:,} bytes"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.progress import track
 from evenhand.counterfactual.model import FittedModel, take_columns
 from evenhand.errors import CallError, MissingDependencyError
-
-_PATIENCE = 1.0
 
 
 def resampled(
@@ -41,7 +38,7 @@ def resampled(
         drawn = np.concatenate([rng.choice(part, len(part)) for part in members])
         return statistic(learned.refitted(take_columns(rows, drawn)))
 
-    return np.stack(list(tracked(_run(once, seeds, n_jobs), count, "refitting the causal model")))
+    return np.stack(list(track(_run(once, seeds, n_jobs), count, "refitting the causal model")))
 
 
 def _run(once: Callable[[Any], Floats], seeds: list[Any], n_jobs: int | None) -> Iterable[Floats]:
@@ -53,25 +50,3 @@ def _run(once: Callable[[Any], Floats], seeds: list[Any], n_jobs: int | None) ->
         raise MissingDependencyError("n_jobs= needs joblib: pip install 'evenhand[ml]'") from None
     found: Iterable[Floats] = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(once)(seed) for seed in seeds)
     return found
-
-
-def tracked(items: Iterable[Any], total: int, title: str) -> Iterator[Any]:
-    """The items, with a progress bar on a terminal once they have taken more than a second."""
-    items, start, done = iter(items), time.monotonic(), 0
-    visible = sys.stderr is not None and sys.stderr.isatty()
-    while not visible or time.monotonic() - start < _PATIENCE:
-        try:
-            item = next(items)
-        except StopIteration:
-            return
-        done += 1
-        yield item
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, completed=done)
-        for item in items:
-            yield item
-            bar.advance(task)

@@ -1,4 +1,4 @@
-"""Cube: how many people fall in each cell of (stratum, group, label, prediction). All that follows needs no rows."""
+"""Cube: how many people fall in each cell of (stratum, group, label, prediction). What follows needs no rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
 from evenhand.errors import CallError, nearest
-from evenhand.sources import roles as reading
 from evenhand.sources.levels import order_key
+from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, spelling, with_read_arguments
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -34,7 +34,7 @@ _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the numbers of a cube stand for; two cubes add only if this agrees."""
+    """What the numbers of a cube stand for; two cubes can be added only if their meanings are equal."""
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...] = ()
@@ -49,6 +49,13 @@ class Meaning:
     missing: str = "group"
     task: str = "binary"
 
+    @classmethod
+    def from_roles(cls, roles: Roles, bands: Mapping[str, tuple[float, ...]]) -> Meaning:
+        """What a count by these roles means; `bands` are those that the attributes were cut into."""
+        same: dict[str, Any] = {part.name: getattr(roles, part.name) for part in fields(cls)}
+        positive = {role: favourable.values for role, favourable in roles.positive.items()}
+        return cls(**{**same, "positive": positive, "bands": bands})
+
     def differences(self, other: Meaning) -> list[str]:
         return [
             f"{part.name} is {getattr(self, part.name)!r} here and {getattr(other, part.name)!r} there"
@@ -59,10 +66,10 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Cube:
-    """Counts, frozen: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
+    """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
 
     The label axis is (negative, positive, unlabelled), the prediction axis (negative, positive, undecided); with
-    `classes` it is these, then unlabelled or undecided. Of a regressor the cells only tell labelled from unlabelled.
+    `classes` it is these, then unlabelled or undecided. For a regressor the cells only count labelled and unlabelled.
     Two cubes are equal when they mean the same, count the same, and their sums agree to 1e-12.
     """
 
@@ -76,98 +83,48 @@ class Cube:
     scores: ScoreTable | None = None
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a reader must know of how it was counted, such as files that were left out."""
+    """Notes on how the cube was counted, such as files that were left out."""
 
     @classmethod
-    def count(
-        cls,
-        data: Any = None,
-        *,
-        label: Any = None,
-        prediction: Any = None,
-        score: Any = None,
-        sensitive: Any = None,
-        control: Any = None,
-        count: Any = None,
-        weight: Any = None,
-        positive: Any = 1,
-        cutoff: float | None = None,
-        score_range: Sequence[float] | None = None,
-        higher_is: Literal["positive", "negative"] = "positive",
-        bins: int = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
-        resolution: Literal["grid", "exact"] = "grid",
-        bands: Mapping[str, Sequence[float]] | None = None,
-        missing: reading.Missing = "group",
-        na: Iterable[str] = (),
-        task: reading.Task | None = None,
-        like: Cube | None = None,
-    ) -> Cube:
-        """Read the data once. With `like`, an attribute is cut into the same bands as in that cube.
+    @with_read_arguments
+    def count(cls, data: Any = None, *, like: Cube | None = None, **arguments: Unpack[ReadArguments]) -> Cube:
+        """Read the data once and count it. The arguments are those of `evenhand.audit` that say how data is read.
 
-        `data` may also be an iterator of tables, or a list of them: they are counted one after the other, and no more
-        than one is in memory. What is cut by looking at all of the data must then be known from the start: see
-        `evenhand.cube.chunks`.
+        With `like`, attributes and scores are cut as in that cube. `data` may also be an iterator of tables, or a list
+        of them: they are counted one after the other, and no more than one is in memory. Whatever depends on all of
+        the data, such as bands, must then be known from the start: see `evenhand.cube.chunks`.
 
         >>> cube = Cube.count(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"])
         >>> cube
         <Cube: 4 people, 2 groups of sensitive>
         """
+        arguments = complete(cls.count, arguments)
         if chunks.is_chunks(data):
-            given = {name: value for name, value in locals().items() if name not in ("cls", "data")}
-            return chunks.count(cls.count, data, given)
+            return chunks.count(cls.count, data, like, arguments)
         if like is not None:
-            bands = {**like.meaning.bands, **(bands or {})}
-            task = task or like.meaning.task  # type: ignore[assignment]
+            arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
+            arguments["task"] = arguments["task"] or cast(Task, like.meaning.task)
         source = sources.open_source(data)
-        roles = reading.assign(
-            source.names,
-            label=label,
-            prediction=prediction,
-            score=score,
-            sensitive=sensitive,
-            control=control,
-            count=count,
-            weight=weight,
-            positive=positive,
-            cutoff=cutoff,
-            score_range=score_range,
-            higher_is=higher_is,
-            bins=bins,
-            strategy=strategy,
-            resolution=resolution,
-            like_scores=like.scores.reading if like is not None and like.scores is not None else None,
-            bands=bands,
-            missing=missing,
-            na=na,
-            task=task,
-        )
-        chosen = roles.task is None and _fractional(roles) and source.fractional(roles)
-        roles = replace(roles, task="regression" if chosen else roles.task or "binary")
+        scores = like.scores.reading if like is not None and like.scores is not None else None
+        roles = assign(source.names, like_scores=scores, **arguments)
+        inferred = roles.task is None and _may_be_numbers(roles) and source.fractional(roles)
+        roles = replace(roles, task="regression" if inferred else roles.task or "binary")
         counted = tally(source.lines(roles), roles)
-        meaning = Meaning(
-            roles.sensitive,
-            roles.control,
-            roles.label,
-            roles.prediction,
-            roles.score,
-            roles.weight,
-            roles.cutoff,
-            roles.higher_is,
-            {role: favourable.values for role, favourable in roles.positive.items()},
-            counted.bands,
-            roles.missing,
-            str(roles.task),
-        )
-        facts = {**counted.facts, **({"regression_chosen": 1} if chosen else {})}
-        cut = tuple(name for name in counted.cut_by_us if like is None or name not in like.meaning.bands)
         return cls(
-            meaning, counted.pairs, counted.n, counted.w, counted.w2, cut, facts, counted.scores, counted.classes
+            Meaning.from_roles(roles, counted.bands),
+            counted.pairs,
+            counted.n,
+            counted.w,
+            counted.w2,
+            tuple(name for name in counted.cut_by_us if like is None or name not in like.meaning.bands),
+            {**counted.facts, **({"regression_chosen": 1} if inferred else {})},
+            counted.scores,
+            counted.classes,
         )
 
     @property
     def has(self) -> dict[str, bool]:
-        """Which roles the cube can answer for."""
+        """Which of label, prediction and score were counted."""
         return {"label": self.has_labels, "prediction": self.has_predictions, "score": self.scores is not None}
 
     @property
@@ -177,12 +134,12 @@ class Cube:
 
     @property
     def has_predictions(self) -> bool:
-        """Were decisions counted, made or derived from a cutoff?"""
+        """Were predictions counted, either as a column or by a cutoff of the score?"""
         return self.meaning.prediction is not None or self.meaning.cutoff is not None
 
     @property
     def size(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return int(self.n.sum())
 
     @property
@@ -192,19 +149,21 @@ class Cube:
 
     @property
     def strata(self) -> tuple[Group, ...]:
-        """The combinations of controls that occur; one empty one without controls."""
+        """The combinations of controls that occur; without controls, one that is empty."""
         return tuple(dict.fromkeys(stratum for stratum, _ in self.pairs))
 
     @property
     def counts(self) -> Ints:
         """People by cell, [pairs, 8], in the order of `measures.CELLS`."""
         if self.classes:
-            raise CallError("a cube of several classes has no such cells: see measures.group_data.against_rest.")
+            raise CallError(
+                "a cube of several classes does not have these cells: see measures.group_data.against_rest."
+            )
         return self.n.reshape(-1, 9)[:, _PLACES]
 
     @property
     def cells(self) -> Floats:
-        """What measures are computed from: weights where there are some, else people; [pairs, 8]."""
+        """The sums that measures are computed from: weights where there are any, else people; [pairs, 8]."""
         if self.classes:
             return self.counts.astype(np.float64)
         mass = self.n if self.w is None else self.w
@@ -250,7 +209,7 @@ class Cube:
         )
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
-        """Two groups: the one that is kept, and all others as one; those without a group stay apart."""
+        """The cube with two groups: `keep`, and all others as one; people without a group stay apart."""
         while any(group == (name,) for group in self.groups):
             name = f"{name} (pooled)"
         others: Group = (name,)
@@ -267,11 +226,11 @@ class Cube:
         return self._only(np.array([None not in group for _, group in self.pairs]))
 
     def coarsen(self, bins: int = 256) -> Cube:
-        """The cube with at most so many bins of the score, for drawing, saving and embedding.
+        """The cube with at most `bins` bins of the score, for drawing, saving and embedding.
 
-        Counts, means and calibration are what they were, and so are decisions at the cutoff, because a coarser grid
-        keeps those edges. What depends on the order of scores, such as an AUC, is known less exactly, and says how far.
-        Scores of few values stay as they are. Coarsen after merging: cubes add if they are cut at the same places.
+        Counts, means, calibration and decisions at the cutoff do not change, because a coarser grid keeps those edges.
+        Measures of the order of scores, such as an AUC, become less exact, and their limits say by how much. Scores of
+        few values stay as they are. Coarsen after merging: cubes can be added only if their scores are cut alike.
 
         >>> scores = [i / 2000 for i in range(2000)]
         >>> cube = Cube.count(score=scores, sensitive=["a", "b"] * 1000)
@@ -307,12 +266,12 @@ class Cube:
     def merge(cls, cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path]) -> Cube:
         """The sum of cubes that mean the same: chunks, days, partitions, sites.
 
-        They are cubes, paths of saved ones, or a glob such as "2026-*.cube"; with a mapping they have names, by which
-        one that does not fit is told. Files are added while they are read.
+        They are cubes, paths of saved ones, or a glob such as "2026-*.cube". In a mapping they have names, by which an
+        error calls the one that does not fit. Files are added while they are read.
         """
-        from evenhand.cube import merge as merging
+        from evenhand.cube.merge import merge
 
-        return merging.merge(cubes)
+        return merge(cubes)
 
     def save(self, path: str | Path) -> None:
         """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""
@@ -346,7 +305,7 @@ class Cube:
         return sets, notes
 
     def audit(self, **arguments: Any) -> Audit:
-        """Audit the cube; takes the same arguments as `evenhand.audit`, less those that read data."""
+        """Audit the cube; takes the arguments of `evenhand.audit` except those that read data."""
         from evenhand.audits.audit import audit_cube
 
         return audit_cube(self, **arguments)
@@ -375,9 +334,9 @@ class Cube:
         return f"<Cube: {self.size:,} people, {groups} groups of {' × '.join(self.meaning.sensitive)}{within}>"
 
     def find_group(self, value: object) -> Group | None:
-        """The group with a given name: one value, or one for each attribute in their order."""
+        """The group of this name, which is one value, or one for each attribute in order; None where there is none."""
         wanted = value if isinstance(value, (tuple, list)) else (value,)
-        spelled = tuple(None if part is None else reading.spelling(part) for part in wanted)
+        spelled = tuple(None if part is None else spelling(part) for part in wanted)
         for group in self.groups:
             if group == spelled or (len(wanted) == 1 and spell(group) == spelled[0]):
                 return group
@@ -385,7 +344,7 @@ class Cube:
 
 
 def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
-    """Sum cubes cell by cell under the pairs given for each; the order of pairs is made canonical."""
+    """The sum of cubes, each with the pairs that its lines are counted under; pairs come in canonical order."""
     names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
     place = {pair: i for i, pair in enumerate(names)}
     classes = tuple(sorted({name for cube, _ in parts for name in cube.classes}, key=order_key))
@@ -415,8 +374,8 @@ def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> C
     return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes)
 
 
-def _fractional(roles: reading.Roles) -> bool:
-    """May these be the numbers of a regressor? It has a label and a prediction, and nothing says what is positive."""
+def _may_be_numbers(roles: Roles) -> bool:
+    """May label and prediction be the numbers of a regressor? Only where both are there and there is no score."""
     return roles.label is not None and roles.prediction is not None and roles.score is None
 
 

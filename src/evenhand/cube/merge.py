@@ -1,33 +1,41 @@
-"""Cubes from many places as one: given as cubes, as files or as a glob; checked that all mean the same."""
+"""Many cubes as one: cubes, files of cubes or a glob, which must all mean the same.
+
+Of many files some may be damaged: those are named, and left out only on request, with a note in the cube.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evenhand.cube import parquet, scores
 from evenhand.cube.cube import Cube, collect
-from evenhand.errors import CallError, DataError, short_path, shorten
+from evenhand.errors import CallError, DataError, EvenhandError, short_path, shorten
+from evenhand.sources.files import FileSource
+from evenhand.sources.files.formats import explain
+
+_MOST_REASONS = 10  # files whose damage an error describes one by one
 
 
-def merge(given: Any) -> Cube:
-    """The sum of cubes; files that are cut alike are added while they are read."""
-    parts = named(given)
+def merge(cubes: Any) -> Cube:
+    """The sum of cubes, given as `Cube.merge` takes them; files that are cut alike are added while they are read."""
+    parts = named(cubes)
     if not parts:
         raise CallError("there are no cubes to merge.")
     paths = [part for part in parts.values() if isinstance(part, Path)]
-    cubes = [(name, part) for name, part in parts.items() if isinstance(part, Cube)]
+    summands = [(name, part) for name, part in parts.items() if isinstance(part, Cube)]
     if paths:
-        cubes += [(repr(short_path(path)), cube) for path, cube in parquet.load_sums(paths)]
-    return add(cubes)
+        summands += [(repr(short_path(path)), cube) for path, cube in parquet.load_sums(paths)]
+    return add(summands)
 
 
 def add(cubes: Sequence[tuple[str, Cube]]) -> Cube:
-    """The sum of cubes that are called something, so that one which does not fit can be named."""
+    """The sum of cubes, each with a name by which the error calls it if it does not fit."""
     first_name, first = cubes[0]
     reading = None if first.scores is None else first.scores.reading
     for name, cube in cubes[1:]:
@@ -40,20 +48,20 @@ def add(cubes: Sequence[tuple[str, Cube]]) -> Cube:
     return collect([(cube, cube.pairs) for _, cube in cubes], first.meaning)
 
 
-def named(given: Any) -> dict[str, Cube | Path]:
-    """Cubes and paths of saved ones by name: what the caller calls them, the file, or their place.
+def named(cubes: Any) -> dict[str, Cube | Path]:
+    """Cubes and paths of saved ones by name: the key in a mapping, else the file, else the position.
 
     >>> list(named({"monday": Path("a.cube"), "tuesday": Path("b.cube")}))
     ['monday', 'tuesday']
     """
-    if isinstance(given, Mapping):
-        return {str(name): _part(part, str(name)) for name, part in given.items()}
-    if isinstance(given, (Cube, str, os.PathLike)):
-        given = [given]
-    if not isinstance(given, Iterable):
-        raise CallError(f"cubes are given as cubes, paths of saved ones or a glob, not as {type(given).__name__}.")
+    if isinstance(cubes, Mapping):
+        return {str(name): _part(part, str(name)) for name, part in cubes.items()}
+    if isinstance(cubes, (Cube, str, os.PathLike)):
+        cubes = [cubes]
+    if not isinstance(cubes, Iterable):
+        raise CallError(f"cubes are given as cubes, paths of saved ones or a glob, not as {type(cubes).__name__}.")
     found: dict[str, Cube | Path] = {}
-    for i, part in enumerate(given, 1):
+    for i, part in enumerate(cubes, 1):
         if isinstance(part, Cube):
             found[f"cube {i}"] = part
             continue
@@ -76,7 +84,7 @@ def expand(text: str) -> list[Path]:
 
 
 def natural(name: object) -> list[tuple[int, int, str]]:
-    """An order of names in which day 2 comes before day 10.
+    """A sort key for names with numbers: day 2 comes before day 10.
 
     >>> sorted(["day-10", "day-2"], key=natural)
     ['day-2', 'day-10']
@@ -99,10 +107,81 @@ def _check_meaning(first_name: str, first: Cube, name: str, cube: Cube) -> None:
     differences = first.meaning.differences(cube.meaning)
     if not differences:
         return
-    parts = [told.partition(" ")[0] for told in differences]
+    parts = [difference.partition(" ")[0] for difference in differences]
     remedy = f"Count both with the same {', '.join(f'{part}=' for part in parts)}."
     if "bands" in parts:
         remedy = "Count the second with like=, so that bands agree."
     raise CallError(
         f"these cubes do not mean the same: {'; '.join(differences)}. Here is {first_name}, there is {name}. {remedy}"
     )
+
+
+def count_files(files: Sequence[str | Path], arguments: dict[str, Any], *, skip_bad: bool = False) -> Cube:
+    """`Cube.count` of data files; damaged ones are named in the error, or left out with `skip_bad`."""
+    return _read_good(files, lambda good: Cube.count(list(good), **arguments), _damage_of_data, skip_bad)
+
+
+def merge_files(files: Sequence[str | Path], *, skip_bad: bool = False) -> Cube:
+    """`Cube.merge` of files that hold cubes; damaged ones are named in the error, or left out with `skip_bad`."""
+    return _read_good(files, lambda good: Cube.merge(list(good)), _damage_of_cube, skip_bad)
+
+
+def _read_good(
+    files: Sequence[str | Path],
+    read: Callable[[Sequence[str | Path]], Cube],
+    damage: Callable[[Path], str | None],
+    skip_bad: bool,
+) -> Cube:
+    """The cube that `read` makes of the files. They are checked one by one only after something went wrong."""
+    try:
+        return read(files)
+    except DataError as error:
+        every = _expanded(files)
+        bad = {path: reason for path in every if (reason := damage(path)) is not None}
+        if not bad or (len(every) == 1 and not skip_bad):
+            raise
+        good = [path for path in every if path not in bad]
+        shown = list(bad.values())
+        more = f" and {len(shown) - _MOST_REASONS} more files" if len(shown) > _MOST_REASONS else ""
+        reasons = f"{' '.join(shown[:_MOST_REASONS])}{more}"
+        if not skip_bad:
+            raise DataError(
+                f"{reasons}\n{len(bad)} of {len(every)} files cannot be read, so nothing was counted. Mend them, or "
+                "leave them out with --skip-bad, which is then said in the notes."
+            ) from error
+        if not good:
+            raise DataError(f"{reasons}\nNone of the files can be read.") from error
+    cube = read(good)
+    note = f"{len(bad)} of {len(every)} files could not be read and were left out: {reasons}"
+    return replace(cube, notes=(*cube.notes, note))
+
+
+def _expanded(files: Sequence[str | Path]) -> list[Path]:
+    """The files that exist; none where a name is wrong, because the error has said so already."""
+    try:
+        return [path for file in files for path in expand(str(file))]
+    except DataError:
+        return []
+
+
+def _damage_of_data(path: Path) -> str | None:
+    """Why a data file cannot be read to its end, whatever its values mean; None for a whole file."""
+    import duckdb
+
+    try:
+        source = FileSource(path)
+        source.connection.execute(f"SELECT bit_xor(hash(line)) FROM {source.table.relation} AS line")  # noqa: S608
+    except duckdb.Error as error:
+        return f"{explain([path], source.format, error).rstrip('.')}."
+    except EvenhandError as error:
+        return str(error)
+    return None
+
+
+def _damage_of_cube(path: Path) -> str | None:
+    """Why a file cannot be read as a cube; None for a whole cube."""
+    try:
+        parquet.load(path)
+    except EvenhandError as error:
+        return str(error)
+    return None

@@ -1,7 +1,7 @@
 """A cube as a file: Parquet with a line for each cell and the meaning, versioned, in its metadata. Never pickle.
 
-The lines are those of `cubetables`, with the names of stratum and group in columns of their own, so that any tool can
-read them; cells of scores have no prediction, cells of decisions no bin.
+The lines are those of `evenhand.cube.tables`, with the names of stratum and group as columns, so that any tool can read
+them; cells of scores have no prediction, cells of decisions no bin.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.core.files import replacing
-from evenhand.cube import tables as cubetables
+from evenhand.cube import tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
 from evenhand.sources.levels import order_key
@@ -34,11 +34,11 @@ _KINDS = {"label": "SMALLINT", "prediction": "SMALLINT", "bin": "INTEGER", "n": 
 
 
 def save(cube: Cube, path: Path) -> None:
-    """Write to a temporary file beside the target, then rename: no reader ever sees half a cube."""
+    """Write a cube to a file, whole or not at all."""
     import duckdb
 
     lines = _lines(cube)
-    header = json.dumps({"version": VERSION, **cubetables.header(cube)})
+    header = json.dumps({"version": VERSION, **tables.header(cube)})
     fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
     with replacing(path) as temporary:
         try:
@@ -53,21 +53,21 @@ def save(cube: Cube, path: Path) -> None:
 
 def _lines(cube: Cube) -> dict[str, tuple[str, list[Any]]]:
     """The columns with their types: those of decisions, then those of scores below them."""
-    tables = [cubetables.decisions(cube), cubetables.scores(cube) or {"pair": []}]
-    pairs = [cube.pairs[i] for table in tables for i in table["pair"]]
+    both = [tables.decisions(cube), tables.scores(cube) or {"pair": []}]
+    pairs = [cube.pairs[i] for table in both for i in table["pair"]]
     lines: dict[str, tuple[str, list[Any]]] = {}
     for i in range(len(cube.meaning.control)):
         lines[f"control_{i}"] = ("VARCHAR", [pair[0][i] for pair in pairs])
     for i in range(len(cube.meaning.sensitive)):
         lines[f"sensitive_{i}"] = ("VARCHAR", [pair[1][i] for pair in pairs])
-    for name in dict.fromkeys([*_KINDS, *(key for table in tables for key in table if key != "pair")]):
-        column = [value for table in tables for value in table.get(name, [None] * len(table["pair"]))]
+    for name in dict.fromkeys([*_KINDS, *(key for table in both for key in table if key != "pair")]):
+        column = [value for table in both for value in table.get(name, [None] * len(table["pair"]))]
         lines[name] = (_KINDS.get(name, "DOUBLE"), column)
     return lines
 
 
 def load(path: Path) -> Cube:
-    """Read a cube back; anything else than a cube of a known version is an error that says so."""
+    """Read a cube that `save` has written; DataError for a file that is not a cube of a known version."""
     return load_each([path])[0]
 
 
@@ -111,7 +111,7 @@ def _connected() -> Iterator[Any]:
 
 
 def _ask(connection: Any, sql: str, paths: Sequence[Path], want: str = "fetchall") -> Any:
-    """The answer in the form that is wanted; a file may turn out to be damaged only when it is fetched."""
+    """The answer to a query in the form of `want`; a damaged file may show only when rows are fetched."""
     import duckdb
 
     try:
@@ -123,7 +123,7 @@ def _ask(connection: Any, sql: str, paths: Sequence[Path], want: str = "fetchall
 
 
 def _headers(connection: Any, paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """What the numbers of each file mean."""
+    """The header of each file, which says what its numbers mean."""
     for path in paths:
         if not path.exists():
             raise DataError(f"there is no file {short_path(path)!r}.")
@@ -160,7 +160,7 @@ def _read(connection: Any, paths: Sequence[Path], headers: Sequence[dict[str, An
     columns = _ask(connection, select, paths, "fetchnumpy")
     try:
         if len(paths) > 1 and (columns["found_in"].max(initial=0) > len(paths) or columns["least"].min(initial=0) < 0):
-            raise ValueError("a cell is there twice, or holds fewer than nobody")
+            raise ValueError("a cell occurs twice, or holds a negative number of people")
         return _build(headers, names, columns)
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise _damaged(paths[0], error) from None
@@ -186,22 +186,22 @@ def _build(headers: Sequence[dict[str, Any]], names: Sequence[str], columns: dic
     weights = ("w", "w2") if header["meaning"].get("weight") is not None else ()
     decided = ["label", "prediction", "n", *weights]
     scored = [name for name in names[strata + groups :] if name != "prediction"]
-    tables = [
+    decisions, scores = [
         {"pair": where[inside], **{name: _present(name, columns[name][inside]) for name in wanted}}
         for wanted, inside in ((decided, uncut), (scored, ~uncut))
     ]
     pairs = [(line[:strata], line[strata:]) for line in distinct]
-    return cubetables.build(header, pairs, tables[0], tables[1] if header["reading"] else None)
+    return tables.build(header, pairs, decisions, scores if header["reading"] else None)
 
 
 def _together(headers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One header for several: what they say of their own is added up, or told one after the other."""
+    """One header for several files: facts are added up, lists are joined."""
     facts: dict[str, int] = {}
     for header in headers:
         for fact, times in header["facts"].items():
             facts[fact] = facts.get(fact, 0) + times
-    told = {name: list(dict.fromkeys(each for header in headers for each in header.get(name, ()))) for name in _LISTS}
-    return {**headers[0], "facts": facts, **told}
+    joined = {name: list(dict.fromkeys(each for header in headers for each in header.get(name, ()))) for name in _LISTS}
+    return {**headers[0], "facts": facts, **joined}
 
 
 def _texts(column: Any) -> list[str | None]:

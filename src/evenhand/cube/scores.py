@@ -1,4 +1,4 @@
-"""ScoreTable: people by pair, label and score bin, with the sums that keep means and variances exact. Sparse."""
+"""ScoreTable: people by pair, label and score bin, with the sums that keep means and variances exact."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import CallError
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.lines import MOMENTS
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 
 def moments(
-    predicted: Floats, outcomes: Floats | None, middle: float, given: tuple[Ints | None, Floats | None, Floats | None]
+    predicted: Floats, outcomes: Floats | None, middle: float, factors: tuple[Ints | None, Floats | None, Floats | None]
 ) -> dict[str, Floats]:
-    """The products that are summed for a regressor, of each line, by people or by weights and their squares."""
-    n, w, w2 = given
+    """The products of `MOMENTS` for each line, times people (n), or times weights and their squares (w, w2)."""
+    n, w, w2 = factors
     f = np.nan_to_num(predicted) - middle
     known = np.zeros(len(f), dtype=bool) if outcomes is None else ~np.isnan(outcomes)
     y = np.zeros(len(f)) if outcomes is None else np.where(known, outcomes - middle, 0.0)
@@ -44,7 +44,7 @@ class ScoreTable:
     MOMENTS. The label axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
     """
 
-    reading: Reading
+    reading: ScoreReading
     pair: Ints
     label: Ints
     bin: Ints
@@ -60,13 +60,13 @@ class ScoreTable:
         return "w" in self.sums
 
     def regroup(self, place: npt.NDArray[np.intp]) -> ScoreTable:
-        """The table with the pairs renumbered; pairs with one number are summed, those with −1 left out."""
+        """The table with the pairs renumbered; pairs with the same number are added, pairs with −1 left out."""
         kept = place[self.pair] >= 0
         sums = {name: values[kept] for name, values in self.sums.items()}
         return collect(self.reading, place[self.pair[kept]], self.label[kept], self.bin[kept], self.n[kept], sums)
 
     def coarsen(self, most: int) -> ScoreTable:
-        """The table on an axis of at most so many bins; calibration edges and the cutoff stay exact."""
+        """The table with at most `most` bins; calibration edges and the cutoff stay exact."""
         read = self.reading
         bins = read.bins.coarser(most, [edge for edge in (*read.edges[1:-1], read.cutoff) if edge is not None])
         if bins == read.bins:
@@ -74,13 +74,13 @@ class ScoreTable:
         place = read.bins.places_in(bins)[self.bin]
         return collect(replace(read, bins=bins), self.pair, self.label, place, self.n, self.sums)
 
-    def on(self, reading: Reading) -> ScoreTable:
-        """The table on other bins that hold each of these whole."""
+    def on(self, reading: ScoreReading) -> ScoreTable:
+        """The table on coarser bins; each bin lies inside one of them."""
         place = reading.bins.codes(self.bins.starts)[self.bin]
         return collect(reading, self.pair, self.label, place, self.n, self.sums)
 
     def on_grid(self) -> ScoreTable:
-        """The table on the grid, where its single values have become too many to be bins."""
+        """The table on the grid if it has too many single values to be bins, else the table itself."""
         read = self.reading
         if read.bins.values is None or len(read.bins.values) <= GRID:
             return self
@@ -105,7 +105,7 @@ class ScoreTable:
         return keys and self.sums.keys() == other.sums.keys() and close
 
 
-def collect(reading: Reading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
+def collect(reading: ScoreReading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
     """Sum the lines that agree in pair, label and bin."""
     count = reading.bins.count
     key = (np.asarray(pair, dtype=np.int64) * reading.labels + label) * count + bin_
@@ -123,7 +123,7 @@ def collect(reading: Reading, pair: Any, label: Any, bin_: Any, n: Any, sums: Ma
 
 
 def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Add tables whose pairs are numbered alike; each is put on the bins that all can be put on."""
+    """The sum of tables whose pairs have the same numbers, on bins that all of them fit."""
     reading = united([table.reading for table in tables])
     parts = [table if table.reading == reading else table.on(reading) for table in tables]
     return collect(
@@ -136,10 +136,10 @@ def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
     )
 
 
-def united(readings: Sequence[Reading]) -> Reading:
-    """The reading that several can be put on without loss: single values are united, or fall on the grid of another.
+def united(readings: Sequence[ScoreReading]) -> ScoreReading:
+    """The reading that several convert to without loss: single values are united, or fall on the grid of another.
 
-    Where nobody gave a range and it differs from one to the other, it is that of all values, as if read at once.
+    Where no range was set and the ranges differ, it is the range of all values, as if they had been read at once.
     """
     first = next((read for read in readings if not read.bins.exact), readings[0])
     others = [read for read in readings if read != first]
@@ -172,12 +172,12 @@ def united(readings: Sequence[Reading]) -> Reading:
     return replace(first, bins=Bins(low, high, values=tuple(values.tolist())), edges=edges)
 
 
-def _kind_of_edges(read: Reading) -> object:
-    """Edges of one width say how many they are, whatever the range; others are what they are."""
+def _kind_of_edges(read: ScoreReading) -> object:
+    """Edges in a form that can be compared: their number if they have equal width, else the edges themselves."""
     uniform = uniform_edges(read.bins.low, read.bins.high, len(read.edges) - 1)
     return len(read.edges) if read.edges == uniform else read.edges
 
 
-def _same_middle(readings: Sequence[Reading]) -> bool:
-    """Sums that are taken from the middle of the range add only if the range is one."""
+def _same_middle(readings: Sequence[ScoreReading]) -> bool:
+    """Have the readings of a regressor one middle? Sums measured from different middles cannot be added."""
     return readings[0].outcome is None or len({read.middle for read in readings}) == 1

@@ -1,8 +1,8 @@
 """A cube as plain tables, and back: what a Parquet file and the JSON of an audit both hold.
 
 `pairs` names the strata and groups; `decisions` has a line for each cell that holds someone, `scores` one for each
-cell of the score table; both as columns. Everything else of a cube is written by its own fields, so that a new field
-needs no word here. What comes from a file is checked before it becomes a cube.
+cell of the score table; both as columns. The other fields of a cube are written by their names, so that a new field
+needs no change here. Everything that comes from a file is checked before it becomes a cube.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.scores import ScoreTable, collect
 from evenhand.sources.lines import names_of_sums
 from evenhand.sources.roles import Task
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 Columns = dict[str, list[Any]]
 
@@ -34,10 +34,10 @@ _SCORE_KEYS = ("pair", "label", "bin", "n")
 
 
 def header(cube: Cube) -> dict[str, Any]:
-    """What the numbers mean."""
-    told = {name: records.write(getattr(cube, name)) for name in _own_fields()}
+    """The fields of a cube that say what its numbers mean."""
+    own = {name: records.write(getattr(cube, name)) for name in _own_fields()}
     reading = None if cube.scores is None else records.write(cube.scores.reading)
-    return {**told, "shape": list(cube.n.shape[1:]), "reading": reading}
+    return {**own, "shape": list(cube.n.shape[1:]), "reading": reading}
 
 
 def decisions(cube: Cube) -> Columns:
@@ -45,8 +45,8 @@ def decisions(cube: Cube) -> Columns:
     where = np.argwhere(cube.n > 0)
     places = tuple(where.T)
     columns = {name: where[:, i].tolist() for i, name in enumerate(_KEYS)}
-    there = {name: getattr(cube, name) for name in _ARRAYS}
-    return columns | {name: values[places].tolist() for name, values in there.items() if values is not None}
+    arrays = {name: getattr(cube, name) for name in _ARRAYS}
+    return columns | {name: values[places].tolist() for name, values in arrays.items() if values is not None}
 
 
 def scores(cube: Cube) -> Columns | None:
@@ -63,38 +63,38 @@ def write(cube: Cube) -> dict[str, Any]:
     return {**header(cube), "pairs": records.write(cube.pairs), "decisions": decisions(cube), "scores": scores(cube)}
 
 
-def read(told: Mapping[str, Any]) -> Cube:
-    """The cube from what `write` gave."""
-    pairs = records.read(tuple[Pair, ...], told.get("pairs"), "pairs")
-    return build(told, pairs, told.get("decisions"), told.get("scores"))
+def read(record: Mapping[str, Any]) -> Cube:
+    """The cube from the record that `write` made."""
+    pairs = records.read(tuple[Pair, ...], record.get("pairs"), "pairs")
+    return build(record, pairs, record.get("decisions"), record.get("scores"))
 
 
-def build(told: Mapping[str, Any], pairs: Sequence[Pair], decided: Any, scored: Any) -> Cube:
+def build(header: Mapping[str, Any], pairs: Sequence[Pair], decided: Any, scored: Any) -> Cube:
     """A cube from its header, its pairs and its two tables."""
-    meaning = records.read(Meaning, told.get("meaning"), "meaning")
-    records.refuse_unknown(Meaning, told["meaning"], "meaning")
+    meaning = records.read(Meaning, header.get("meaning"), "meaning")
+    records.refuse_unknown(Meaning, header["meaning"], "meaning")
     _check_pairs(pairs, meaning)
-    shape = records.read(tuple[int, ...], told.get("shape", list(SHAPE)), "shape")
+    shape = records.read(tuple[int, ...], header.get("shape", list(SHAPE)), "shape")
     if len(shape) != 2 or min(shape) < 1 or len(pairs) * math.prod(shape) > _MOST_CELLS:
         raise MisfitError(f"the shape {records.shown(list(shape))} for {len(pairs):,} pairs is not that of a cube")
     hints = get_type_hints(Cube)
-    others = {name: records.read(hints[name], told[name], name) for name in _own_fields() if name in told}
+    others = {name: records.read(hints[name], header[name], name) for name in _own_fields() if name in header}
     _check_shape(meaning, shape, len(others.get("classes", ())))
     weighted = meaning.weight is not None
     table = _table("decisions", decided, (*_KEYS, "n"), ("w", "w2") if weighted else ())
     others |= _dense(table, (len(pairs), *shape))
-    scored_cells = _scores(told.get("reading"), scored, len(pairs), weighted)
+    scored_cells = _scores(header.get("reading"), scored, len(pairs), weighted)
     return Cube(**{**others, "meaning": meaning, "pairs": tuple(pairs), "scores": scored_cells})
 
 
 def _own_fields() -> list[str]:
-    """The fields that are neither tables nor the names of their lines."""
+    """The fields of a cube that are neither tables nor the names of their lines."""
     return [part.name for part in fields(Cube) if part.name not in ("pairs", "scores", *_ARRAYS)]
 
 
 def _check_shape(meaning: Meaning, shape: Sequence[int], classes: int) -> None:
-    """Two classes that are not named, or as many as there are names; and one more for neither."""
-    records.read(Task, meaning.task, "meaning.task")  # type: ignore[arg-type] # a Literal is no type to mypy
+    """Each axis has the two classes of a yes or no, or one for each named class, and one more for neither."""
+    records.read(Task, meaning.task, "meaning.task")  # type: ignore[arg-type] # mypy does not take a Literal for a type
     if (meaning.task == "multiclass") != bool(classes) or tuple(shape) != ((classes or 2) + 1,) * 2:
         raise MisfitError(f"the shape {list(shape)} does not fit {classes} classes of a {meaning.task} task")
 
@@ -108,9 +108,9 @@ def _check_pairs(pairs: Sequence[Pair], meaning: Meaning) -> None:
         raise MisfitError("pairs names one group twice")
 
 
-def _table(name: str, given: Any, whole: Sequence[str], sums: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """Columns of one length as arrays: keys and counts are whole numbers, sums are finite; no other is known."""
-    columns = given if _of_arrays(given) else records.read(dict[str, tuple[Any, ...]], given, name)
+def _table(name: str, table: Any, whole: Sequence[str], sums: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """Columns of one length as arrays: the `whole` ones hold counts and keys, `sums` finite numbers; no others."""
+    columns = table if _of_arrays(table) else records.read(dict[str, tuple[Any, ...]], table, name)
     for key in (*whole, *sums):
         if key not in columns:
             raise MisfitError(f"{name} lacks the column {key!r}")
@@ -121,9 +121,9 @@ def _table(name: str, given: Any, whole: Sequence[str], sums: Sequence[str]) -> 
     return {key: _column(f"{name}.{key}", column, key in whole) for key, column in columns.items()}
 
 
-def _of_arrays(given: Any) -> bool:
-    """Are these columns of numpy, as a file gives them? JSON gives lists."""
-    return isinstance(given, dict) and all(isinstance(column, np.ndarray) for column in given.values())
+def _of_arrays(table: Any) -> bool:
+    """Are the columns numpy arrays, as from a Parquet file? JSON has lists."""
+    return isinstance(table, dict) and all(isinstance(column, np.ndarray) for column in table.values())
 
 
 def _column(name: str, values: Sequence[Any] | npt.NDArray[Any], whole: bool) -> npt.NDArray[Any]:
@@ -163,12 +163,12 @@ def _inside(table: str, key: str, places: npt.NDArray[np.int64], size: int) -> n
     return places
 
 
-def _scores(told: Any, given: Any, pairs: int, weighted: bool) -> ScoreTable | None:
-    if told is None or given is None:
+def _scores(record: Any, columns: Any, pairs: int, weighted: bool) -> ScoreTable | None:
+    if record is None or columns is None:
         return None
-    reading = records.read(Reading, told, "reading")
-    records.refuse_unknown(Reading, told, "reading")
-    table = _table("scores", given, _SCORE_KEYS, names_of_sums(reading, weighted))
+    reading = records.read(ScoreReading, record, "reading")
+    records.refuse_unknown(ScoreReading, record, "reading")
+    table = _table("scores", columns, _SCORE_KEYS, names_of_sums(reading, weighted))
     _inside("scores", "pair", table["pair"], pairs)
     _inside("scores", "label", table["label"], reading.labels)
     _inside("scores", "bin", table["bin"], reading.bins.count)

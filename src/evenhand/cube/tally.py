@@ -1,7 +1,7 @@
-"""From a table of raw lines to counts: levels are read, codes combined into one key, and one bincount made.
+"""From raw lines to counts: levels are read, codes are combined into one key, and the keys are counted.
 
 Every source ends here. In memory a line is a row; an engine sends its distinct lines with how many rows each
-stands for. Either way what values mean is decided in this one place.
+stands for. What values mean is decided only here.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from evenhand.core.arrays import Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
 from evenhand.cube.scores import ScoreTable, collect, moments
 from evenhand.errors import DataError, Problems, shorten
-from evenhand.sources import levels as reading
+from evenhand.sources import levels
 from evenhand.sources.columns import Levels, encode, numbers
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_count, complain_weight, names_of_sums
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 _DENSE_KEYS = 4_000_000
 
@@ -59,7 +59,7 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         title = name.partition(":")[2]
         found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         edges = roles.bands.get(title) or lines.edges.get(title)
-        read = reading.attribute(title, found, key.counter(codes, found), edges, problems)
+        read = levels.attribute(title, found, key.counter(codes, found), edges, problems)
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
     classes: tuple[str, ...] = ()
@@ -84,11 +84,11 @@ class _Key:
         self.codes: npt.NDArray[Any] = np.zeros(1, dtype=np.int16)
         self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
 
-    def counter(self, codes: Codes, found: Levels) -> reading.CountLevels:
+    def counter(self, codes: Codes, found: Levels) -> levels.CountLevels:
         return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
-        """A digit for each line: what the lookup says for its code; without one the code itself, the last for −1."""
+        """Append a digit to each key: the entry of `lookup` for its code; without it the code, and the last for −1."""
         if math.prod(self.bases) * base > 2**62:
             raise DataError("the attributes have too many values to be combined: choose fewer or coarser ones.")
         if self.width * base > max(_DENSE_KEYS, self.length):
@@ -106,7 +106,7 @@ class _Key:
 
     @property
     def width(self) -> int:
-        """Above the largest code."""
+        """One more than the largest possible code."""
         return len(self.seen) if self.seen is not None else math.prod(self.bases)
 
     def _compress(self) -> None:
@@ -116,11 +116,11 @@ class _Key:
 
     @property
     def keys(self) -> Ints:
-        """What the places of `totals` stand for, in rising order."""
+        """The keys that the entries of `totals` belong to, in rising order."""
         return np.arange(self.width) if self.seen is None else self.seen
 
     def totals(self, values: Floats | None = None) -> Ints | Floats:
-        """The sums of people, or of the given values, for each key."""
+        """The sum of people, or of `values`, for each key."""
         self.codes = self.codes.astype(np.intp, copy=False)  # as bincount needs them, once for all sums
         totals: Ints | Floats = self._bincount(self.codes, self.width, values)
         return totals
@@ -138,7 +138,7 @@ class _Key:
 
 
 def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[str, ...]:
-    """The last three digits: label, prediction, and what the cutoff says. Returns the classes, if they are many."""
+    """Append label, prediction and the decision by the cutoff to the keys. Returns the classes of a multiclass task."""
     columns = {}
     for role in ("label", "prediction"):
         if (name := getattr(roles, role)) is not None:
@@ -146,14 +146,14 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
             columns[role] = found, codes, key.counter(codes, found)() > 0
     classes: tuple[str, ...] = ()
     if roles.task == "multiclass":
-        classes = reading.all_classes({role: (part[0], part[2]) for role, part in columns.items()}, problems)
+        classes = levels.all_classes({role: (part[0], part[2]) for role, part in columns.items()}, problems)
     for role, (found, codes, seen) in columns.items():
         if role == "prediction":
             _complain_undecided(key, codes, roles, problems)
         if classes:
-            key.add(reading.class_places(found, classes), codes, len(classes) + 1)
+            key.add(levels.class_places(found, classes), codes, len(classes) + 1)
         else:
-            lookup = reading.classes(role, getattr(roles, role), found, seen, roles.positive[role], problems)
+            lookup = levels.classes(role, getattr(roles, role), found, seen, roles.positive[role], problems)
             key.add(lookup, codes, 3)
     if roles.cutoff is not None:
         codes = lines.columns["decided"]
@@ -168,7 +168,7 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
 
 
 def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
-    """Of a regressor the last digit is the band of what happened."""
+    """Append the band of the label to the keys of a regressor."""
     _complain_undecided(key, lines.columns["bin"], roles, problems)
     if lines.reading is not None and lines.reading.outcome:
         base = lines.reading.labels
@@ -190,7 +190,7 @@ def _people(key: _Key, inside: npt.NDArray[np.bool_]) -> int:
 def _assemble(
     key: _Key,
     lines: Lines,
-    attributes: Mapping[str, reading.Attribute],
+    attributes: Mapping[str, levels.Attribute],
     roles: Roles,
     given: list[Any],
     classes: tuple[str, ...],
@@ -223,7 +223,7 @@ def _assemble(
     kept = np.array([_complete(pair) or roles.missing == "group" for pair in pairs], dtype=bool)
     if not kept.all():
         pairs, fields = _drop(pairs, fields, kept, roles, facts)
-    order = sorted(range(len(pairs)), key=lambda i: [[reading.order_key(v) for v in part] for part in pairs[i]])
+    order = sorted(range(len(pairs)), key=lambda i: [[levels.order_key(v) for v in part] for part in pairs[i]])
     place = np.empty(len(pairs), dtype=np.intp)
     place[order] = np.arange(len(pairs))
     fields["where"] = place[fields["where"]]
@@ -245,12 +245,12 @@ def _assemble(
 
 
 def _bands_of(keys: Ints, lines: Lines) -> tuple[Ints, Ints, Ints]:
-    """The rest of the keys of a regressor, the band of each, and on the label axis of the cells: labelled or not."""
+    """The keys of a regressor without their band, the band, and the index on the label axis: labelled or not."""
     bands = 0 if lines.reading is None else lines.reading.labels - 1
     if not bands:
-        return keys, np.zeros_like(keys), np.full(len(keys), reading.NEITHER)
+        return keys, np.zeros_like(keys), np.full(len(keys), levels.NEITHER)
     keys, band = np.divmod(keys, bands + 1)
-    return keys, band, np.where(band < bands, reading.NEGATIVE, reading.NEITHER)
+    return keys, band, np.where(band < bands, levels.NEGATIVE, levels.NEITHER)
 
 
 def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> npt.NDArray[Any]:
@@ -261,10 +261,10 @@ def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> npt.N
 
 def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
     """Σs and Σs² of each line, or with weights Σws, Σw²s and Σw²s²."""
+    if lines.score_sums is not None:
+        return dict(lines.score_sums)
     if lines.scores is None:
         return {}
-    if isinstance(lines.scores, Mapping):
-        return dict(lines.scores)
     if lines.reading is not None and lines.reading.outcome is not None:
         return moments(lines.scores, lines.outcomes, lines.reading.middle, (n, w, w2))
     absent = np.isnan(lines.scores)
@@ -275,7 +275,7 @@ def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | Non
     return {"s": each, "s2": each * s}
 
 
-def _score_table(fields: Mapping[str, Any], read: Reading | None) -> ScoreTable | None:
+def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreTable | None:
     if read is None:
         return None
     scored = fields["bin"] < read.bins.count
@@ -297,7 +297,7 @@ def _facts(fields: Mapping[str, Any], prediction: Ints, decided: Ints, roles: Ro
     facts: dict[str, int] = {}
     n = fields["n"]
     if roles.prediction is not None and roles.cutoff is not None:
-        differs = (prediction != decided) & (decided != reading.NEITHER)
+        differs = (prediction != decided) & (decided != levels.NEITHER)
         facts["cutoff_disagrees"] = int(n[differs].sum())
     if lines.reading is not None:
         facts["score_missing"] = int(n[fields["bin"] == lines.reading.bins.count].sum())

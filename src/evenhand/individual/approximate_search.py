@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core import waiting
+from evenhand.core import progress
 from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import MissingDependencyError
 from evenhand.individual import exact_search
@@ -50,7 +50,7 @@ def nearest(points: Floats, k: int, random_state: int = 0) -> tuple[Ints, Floats
     index = np.empty((len(points), k), dtype=np.int64)
     distance = np.empty((len(points), k))
     steps = range(0, len(points), _STEP)
-    for first in waiting.track(steps, len(steps), "finding neighbours"):
+    for first in progress.track(steps, len(steps), "finding neighbours"):
         rows = np.arange(first, min(first + _STEP, len(points)))
         index[rows], distance[rows] = _search(graph, points, small, rows, k)
     return index, distance, recall
@@ -62,7 +62,7 @@ def _graph(small: npt.NDArray[np.float32]) -> Any:
     graph = faiss.IndexHNSWFlat(small.shape[1], _LINKS)
     graph.hnsw.efConstruction = _CONSTRUCTION_WIDTH
     steps = range(0, len(small), _STEP)
-    for first in waiting.track(steps, len(steps), "building the index"):
+    for first in progress.track(steps, len(steps), "building the index"):
         graph.add(small[first : first + _STEP])
     return graph
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core import waiting
+from evenhand.core import progress
 from evenhand.core.arrays import Floats, Ints
 
 Neighbours = tuple[Ints, Floats]
@@ -49,7 +49,7 @@ def _by_tree(points: Floats, k: int, rows: Ints | None) -> Neighbours:
     index = np.empty((len(searched), k), dtype=np.int64)
     distance = np.empty((len(searched), k))
     steps = range(0, len(searched), 50_000)
-    for first in waiting.track(steps, len(steps), "finding neighbours"):
+    for first in progress.track(steps, len(steps), "finding neighbours"):
         part = slice(first, first + 50_000)
         apart, found = tree.query(points[searched[part]], k=k + 1, workers=-1)
         index[part], distance[part] = _without(searched[part], found.reshape(-1, k + 1), apart.reshape(-1, k + 1))
@@ -93,7 +93,7 @@ class Blocks:
             part = slice(first, first + step)
             index[part], distance[part] = work(searched[part], k)
 
-        for _ in waiting.track(
+        for _ in progress.track(
             in_parallel(block, range(0, len(searched), step)), -(-len(searched) // step), "finding neighbours"
         ):
             pass

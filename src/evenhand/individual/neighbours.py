@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.core import waiting
+from evenhand.core import progress
 from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import CallError, nearest, shorten
 from evenhand.individual import approximate_search, exact_search
@@ -56,7 +56,7 @@ def _of_rows(distances: Distances, k: int, random_state: int) -> Nearest:
     found, apart = np.empty((people, k), dtype=np.int64), np.empty((people, k))
     step = max(1, _ROWS // people)
     steps = range(0, people, step)
-    for first in waiting.track(steps, len(steps), "finding neighbours"):
+    for first in progress.track(steps, len(steps), "finding neighbours"):
         last = min(first + step, people)
         rows = distances.rows(first, last)[:, order]
         rows[order[None, :] == np.arange(first, last)[:, None]] = np.inf

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evenhand.core import waiting
+from evenhand.core import progress
 from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import CallError, shorten
 from evenhand.individual.distances import Distances
@@ -133,7 +133,7 @@ class Within(_Symmetric):
     def pairs(self) -> Iterator[Chunk]:
         step = max(1, _ROWS // self.people)
         steps = range(0, self.people, step)
-        for first in waiting.track(steps, len(steps), "comparing people"):
+        for first in progress.track(steps, len(steps), "comparing people"):
             apart = self.distances.rows(first, min(first + step, self.people))[:, first:]
             near = np.triu(apart <= self.radius, 1)
             one, other = np.nonzero(near)

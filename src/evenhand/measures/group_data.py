@@ -16,7 +16,7 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import effective
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 _MOST_KEPT = 1_000_000  # numbers that stay in memory as long as the table of scores they were read from
@@ -117,7 +117,7 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
 class BinnedScores:
     """The scores of some groups, dense: arrays [groups, labels, bins]."""
 
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, reading: ScoreReading, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self.reading = reading
         self.n = arrays["n"].astype(np.float64)
         weighted = "w" in arrays
@@ -179,7 +179,7 @@ class BinnedScores:
 class RegressionSums:
     """The sums of some groups, dense: arrays [groups, bands of the outcome and unlabelled, bins of the prediction]."""
 
-    def __init__(self, reading: Reading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, reading: ScoreReading, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self.reading = reading
         self.arrays = arrays
         self.n = arrays["n"].astype(np.float64)

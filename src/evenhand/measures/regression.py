@@ -16,7 +16,7 @@ from evenhand.core.results import figure
 from evenhand.inference.spread import Normal, Spread
 from evenhand.measures.group_data import RegressionSums
 from evenhand.measures.scores import ScoreMeasure
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 
 def _mean(
@@ -86,7 +86,7 @@ LOSSES = {
 """The losses that a group's mean may be bounded in."""
 
 
-def outcome_bands(reading: Reading) -> tuple[ScoreMeasure, ...]:
+def outcome_bands(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """A measure for each band of the outcome: the mean prediction within it."""
 
     def mean(band: int) -> Callable[[RegressionSums], Spread]:

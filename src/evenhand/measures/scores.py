@@ -19,7 +19,7 @@ from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Pro
 from evenhand.measures import curves
 from evenhand.measures.base import MadeOf, MeasureDefaults
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 MIN_BIN = 10
 """People of a group in a calibration bin, below which the bin is shown and not judged."""
@@ -216,7 +216,7 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
 # fmt: on
 
 
-def calibration_bins(reading: Reading) -> tuple[ScoreMeasure, ...]:
+def calibration_bins(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """A measure for each calibration bin: the observed rate within it."""
     edges = reading.edges
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from evenhand.core import frames
 from evenhand.core.arrays import Indices
+from evenhand.core.progress import track
 from evenhand.core.results import Estimate, Finding, Panel, spell
-from evenhand.core.waiting import track
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.inference import critical

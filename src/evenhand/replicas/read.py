@@ -12,11 +12,11 @@ import numpy as np
 from evenhand.core.arrays import Array
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
 from evenhand.replicas.fit import Kind, Replicas
-from evenhand.sources import whole
 from evenhand.sources.columns import encode, numbers
 from evenhand.sources.files import FileSource, is_path
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import canonical
+from evenhand.sources.rows import load_files
 
 MIN_REPLICAS = 2
 
@@ -84,7 +84,7 @@ def from_columns(
     """
     patterns = [columns] if isinstance(columns, str) else list(columns)
     if is_path(data):
-        data = whole.load(data, [*_matching(patterns, FileSource(data).names), *roles])
+        data = load_files(data, [*_matching(patterns, FileSource(data).names), *roles])
     source = MemorySource(data)
     replicas = {name: source.data[source.columns[name]] for name in _matching(patterns, source.names or [])}
     if kind == "label":

@@ -27,11 +27,10 @@ from evenhand.replicas.findings import MeasuredPeople, StabilityRequest, finding
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.read import Ensemble
 from evenhand.replicas.sums import collect
-from evenhand.sources import whole
 from evenhand.sources.files import is_path
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import Missing, assign, canonical
-from evenhand.sources.rows import Rows
+from evenhand.sources.rows import Rows, load_files
 from evenhand.sources.rows import read as read_rows
 from evenhand.verdicts import policy_file, row_measures
 from evenhand.verdicts.policy import Policy
@@ -218,7 +217,7 @@ def stability(
     if data is not None and _names_columns(replicas):
         data, replicas = read.from_columns(data, replicas, roles=needed, kind=kind, na=na)
     elif is_path(data):
-        data = whole.load(data, needed)
+        data = load_files(data, needed)
     ensemble = read.read(
         replicas, kind=kind, higher_is=higher_is, positive=_spelled(favourable.get("prediction", 1)), cutoff=cutoff
     )

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, cast
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.core import records
+from evenhand.core.files import read_text
 from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
 from evenhand.cube.cube import Cube
@@ -33,7 +34,7 @@ _AGAIN = "Save the audit again: audit.save('audit.json'), or evenhand audit … 
 def load(path: Path) -> Audit:
     """Read an audit that was saved as JSON."""
     shown = repr(short_path(path))
-    data = _parse(_text(path, shown), shown)
+    data = _parse(read_text(path, "an audit", MOST_BYTES), shown)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise DataError(f"{shown} is JSON but not an audit. {_AGAIN}")
     version = data.get("format_version")
@@ -57,21 +58,6 @@ def load(path: Path) -> Audit:
             f"{audit.verdict!r}. {_AGAIN}"
         )
     return audit
-
-
-def _text(path: Path, shown: str) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"{shown} is larger than {MOST_BYTES >> 20} MB: no audit is. {_AGAIN}")
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"{shown} is not an audit: it is not text in UTF-8. {_AGAIN}") from None
-    except FileNotFoundError:
-        raise DataError(f"there is no file {shown}.") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, EvenhandError):
-            raise
-        raise DataError(f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _parse(text: str, shown: str) -> Any:

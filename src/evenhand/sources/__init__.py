@@ -1,10 +1,10 @@
-"""Read: from any data to raw lines. A source knows its column names and hands over lines; the cube counts them."""
+"""Read: from any data to raw lines. A source knows its column names and returns lines; the cube counts them."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from evenhand.sources.columns import is_lazy
+from evenhand.sources.engines.table import is_lazy
 from evenhand.sources.lines import Lines
 from evenhand.sources.roles import Roles
 
@@ -12,7 +12,7 @@ __all__ = ["Lines", "Source", "open_source"]
 
 
 class Source(Protocol):
-    """What every kind of data offers. A new engine is one more class with these three."""
+    """What every kind of data offers: column names, raw lines, and whether labels and predictions are fractions."""
 
     @property
     def names(self) -> list[str] | None: ...

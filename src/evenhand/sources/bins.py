@@ -1,8 +1,8 @@
-"""Bins: one axis for a score. Means stay exact whatever the bins, because each bin also sums its scores.
+"""Bins: the axis of a score. Means are exact whatever the bins, because each bin also sums its scores.
 
-Up to 1,024 distinct values the values are the bins. Beyond, a grid of 1,024 over the range, cut once more at every
-extra edge (the calibration edges and the cutoff), so that neither is approximated: bin = grid index + number of extra
-edges at or below the score.
+Up to 1,024 distinct values are bins themselves. More of them fall on a grid of 1,024 cells over the range, which is
+also cut at every extra edge (the calibration edges and the cutoff), so that neither is approximated: bin = cell of the
+grid + number of extra edges at or below the score.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Bins:
 
     @property
     def starts(self) -> Floats:
-        """The least score of each bin: the values themselves, or the lower edges."""
+        """The smallest score of each bin: the values themselves, or the lower edges."""
         if self.values is not None:
             return np.array(self.values)
         grid = self.low + np.arange(self.cells) / self.scale if self.scale else np.full(self.cells, self.low)
@@ -66,7 +66,7 @@ class Bins:
         return starts
 
     def codes(self, scores: Floats) -> npt.NDArray[np.int32]:
-        """The bin of each score; −1 where there is none (NaN)."""
+        """The bin of each score; −1 for NaN."""
         missing = np.isnan(scores)
         absent = bool(missing.any())
         if absent:
@@ -84,7 +84,7 @@ class Bins:
         return codes
 
     def _grid_codes(self, scores: Floats) -> npt.NDArray[np.int32]:
-        """Only scores in a cell of the grid that holds an extra edge have to be compared with the edges."""
+        """The bin of each score on the grid. Only scores in a cell with an extra edge are compared with the edges."""
         edges = self._cells(np.array(self.extra))
         first = (np.arange(self.cells) + np.searchsorted(edges, np.arange(self.cells))).astype(np.int32)
         cut = np.zeros(self.cells, dtype=bool)
@@ -105,10 +105,10 @@ class Bins:
         return np.clip(places, 0, self.cells - 1, out=places).astype(np.int32)
 
     def settle(self, places: Floats, twice: Collection[float] = ()) -> npt.NDArray[np.int32]:
-        """The bins that an engine has computed without a look at the ends; `count` is no bin but outside the range.
+        """Turn an engine's raw bin numbers into codes: −1 is missing, `count` is outside the range.
 
-        Rounding may put a score at an end two bins too low or too high, where it is in the first or the last. Edges
-        that the engine has counted `twice`, by the grid and by their width, are taken off once.
+        Rounding may put a score at an end of the range up to two bins too low or too high: it is clipped to the first
+        or last bin. Edges that the engine has counted `twice` are subtracted once.
         """
         edges = sorted({*self.extra, *twice})
         cells = self._cells(np.array(edges))
@@ -120,11 +120,11 @@ class Bins:
 
     @property
     def beyond(self) -> float:
-        """What an engine adds to the size of a score outside the range: `settle` takes none such for a bin."""
+        """What an engine adds to the absolute value of a score outside the range, so that `settle` recognises it."""
         return 2.0 * self.count + 2
 
     def on_grid(self, edge: float) -> bool:
-        """Does the grid itself already part scores below the edge from those at it, and is the edge one of `starts`?"""
+        """Does a cell of the grid start exactly at the edge, so that no extra edge is needed?"""
         if not self.low < edge <= self.high or not self.scale:
             return edge <= self.low
         cell = np.floor((edge - self.low) * self.scale)
@@ -132,7 +132,7 @@ class Bins:
         return bool(cell > below and edge < self.high and self.low + cell / self.scale == edge)
 
     def coarser(self, most: int, edges: Iterable[float]) -> Bins:
-        """At most so many bins that still part scores at the edges: these, or the finest grid that will do."""
+        """Bins of which there are at most `most`, cut at the edges too: these bins, or the finest grid that fits."""
         kept, cells = sorted({edge for edge in edges if self.low < edge <= self.high}), min(self.cells, GRID)
         if self.count <= most:
             return self
@@ -165,7 +165,7 @@ def natural_range(low: float, high: float) -> tuple[float, float]:
 
 
 def uniform_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
-    """Inner and outer edges of so many bins of one width.
+    """Inner and outer edges of `bins` bins of equal width.
 
     >>> uniform_edges(0.0, 1.0, 5)  # a score of 0.6 is in the bin that starts there, not below 0.6000000000000001
     (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -1,4 +1,4 @@
-"""From a column of any kind to levels and integer codes: the first half of a group-by, without the rows' values.
+"""A column of any kind as levels (its distinct values) and integer codes: the first half of a group-by.
 
 A code of −1 is a missing value, so that a look-up table whose last entry stands for "missing" needs no mask.
 """
@@ -20,8 +20,7 @@ from evenhand.sources.roles import spelling
 
 Levels = list[Any]
 
-_ENGINES = ("pyspark", "dask", "ibis", "duckdb", "sqlframe")
-_HEAD = 1000  # rows that tell whether a column holds fractions
+_HEAD = 1000  # rows that show whether a column holds fractions
 _DENSE = 4096  # a range of whole numbers up to this width is its own encoding
 _EXACT = 2**53  # whole numbers above it do not survive a float
 
@@ -48,7 +47,7 @@ def encode(column: Any, name: str = "a column", absent: Collection[str] = ()) ->
 def numbers(
     column: Any, role: str, name: str, absent: Collection[str] = ()
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """A column as floats, with where it is missing. Text that is no number is an error that shows it."""
+    """A column as floats, and where it is missing. Text that is not a number is an error that shows it."""
     values = _floats(column)
     if values is None:
         levels, codes = encode(column, f"{role} column {shorten(name)!r}", absent)
@@ -59,7 +58,7 @@ def numbers(
 
 
 def fractional(column: Any) -> bool:
-    """Do the first values of a column show it to be one of numbers that are not all whole?"""
+    """Do the first values of a column include a number that is not whole?"""
     rows = getattr(column, "iloc", column)
     values = _floats(rows[:_HEAD] if hasattr(rows, "__getitem__") else list(rows)[:_HEAD])
     return values is not None and bool(np.any(np.isfinite(values) & (values != np.floor(values))))
@@ -70,13 +69,8 @@ def library(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def is_lazy(data: Any) -> bool:
-    """Is it a frame that some engine holds, whose rows are not in memory?"""
-    return library(data).lstrip("_") in _ENGINES or type(data).__name__ == "LazyFrame"
-
-
 def as_floats(texts: Collection[str]) -> list[float]:
-    """Those of some texts that are numbers."""
+    """The numbers among some texts."""
     found = []
     for text in texts:
         try:

@@ -132,9 +132,9 @@ def as_table(X: Any) -> Any:
     if X is None:
         raise CallError("X is missing: pass the people's features, as a table or an array with a row for each person.")
     if is_path(X):
-        from evenhand.sources import whole
+        from evenhand.sources.rows import load_files
 
-        return whole.load(X)
+        return load_files(X)
     if library(X) == "scipy" or hasattr(X, "tocsr"):
         raise CallError("X is a sparse matrix: pass X.toarray(), or fewer columns.")
     if isinstance(X, np.ndarray) and X.dtype.names:

@@ -1,7 +1,7 @@
-"""What an engine is asked before its group-by, and how the lines of its answer are read. Shared by files and frames.
+"""What files and engines share: the statistics they compute before the group-by, and how its lines are read.
 
-An engine groups by raw values and by the bin of a score. To cut a score it must know its range, and whether the score
-has few values; that is asked first, and only where the call does not tell.
+An engine groups by raw values and by the bin of a score. To cut a score, its range must be known, and whether it has
+few values; the engine computes them first, where the arguments do not say.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, shorten
-from evenhand.sources import scores as scoring
+from evenhand.sources import scores
 from evenhand.sources.bins import GRID
 from evenhand.sources.columns import numbers
 from evenhand.sources.lines import Lines, complain_count, complain_weight, names_of_sums
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 MOST_LINES = 2_000_000
-"""More lines than this are no groups."""
+"""A group-by with more lines than this is refused: its groups would be single people."""
 MOST_LEVELS = 2000
-"""Of a numeric attribute; above this its quantiles are found first."""
+"""Levels of a numeric attribute from which it is cut at its quantiles before the group-by."""
 
 
-class Looks(Protocol):
-    """What can be asked of the numbers of one role, the missing ones left out."""
+class Statistics(Protocol):
+    """Statistics of the numbers of one role, without missing ones."""
 
     def extremes(self, role: str, *, count: bool) -> tuple[float | None, float | None, bool]:
-        """The least and the greatest; where `count` asks for it also whether there may be few different ones."""
+        """The smallest and the largest number; with `count` also whether there may be few distinct ones."""
 
     def values(self, role: str) -> Sequence[float]:
-        """The different ones, or more than GRID of them."""
+        """The distinct numbers; more than GRID of them are cut short."""
 
     def quantiles(self, role: str, parts: int) -> Floats:
-        """The edges of so many parts that hold equally many rows, each a number that occurs; none without rows."""
+        """The edges of parts that hold equally many rows, each a number that occurs; empty without rows."""
 
 
-def settle(roles: Roles, engine: Looks) -> Reading | None:
-    """How the score, or the prediction of a regressor, is cut; None where nothing is."""
+def settle(roles: Roles, statistics: Statistics) -> ScoreReading | None:
+    """How the score, or the prediction of a regressor, is cut; None where there is neither."""
     if roles.axis is None:
         return None
-    read = _score(roles, engine)
-    return replace(read, outcome=_outcome(roles, engine)) if roles.task == "regression" else read
+    read = _score(roles, statistics)
+    return replace(read, outcome=_outcome(roles, statistics)) if roles.task == "regression" else read
 
 
-def say_outside(roles: Roles, engine: Looks) -> None:
-    """Raise the error that names the score outside its range: nobody looks for it while the range is given."""
-    _score(roles, engine, look=True)
+def say_outside(roles: Roles, statistics: Statistics) -> None:
+    """Raise the error that names a score outside its range; the group-by itself does not keep such a score."""
+    _score(roles, statistics, look=True)
 
 
-def _score(roles: Roles, engine: Looks, *, look: bool = False) -> Reading:
+def _score(roles: Roles, statistics: Statistics, *, look: bool = False) -> ScoreReading:
     like = roles.like_scores if roles.like_scores is not None and not roles.like_scores.bins.exact else None
     known = (like.bins.low, like.bins.high) if like is not None else roles.score_range
     axis = str(roles.axis)
     if look or known is None or (like is None and roles.strategy == "quantile"):
-        low, high, few = engine.extremes(axis, count=roles.score_range is None)
+        low, high, few = statistics.extremes(axis, count=roles.score_range is None)
     else:
         (low, high), few = known, False
     if low is None or high is None:
@@ -68,34 +68,34 @@ def _score(roles: Roles, engine: Looks, *, look: bool = False) -> Reading:
     if not (math.isfinite(low) and math.isfinite(high)):
         raise DataError(f"{roles.axis_title} holds an infinite value; cut it to a range first.")
     if like is not None:
-        return scoring.settled(roles, like, low, high)
+        return scores.settled(roles, like, low, high)
     if roles.resolution == "exact":
         raise DataError("resolution='exact' keeps every distinct score and is for data in memory.")
     values = None
     if few and roles.score_range is None:
-        levels = engine.values(axis)
+        levels = statistics.values(axis)
         values = np.array(levels, dtype=np.float64) if len(levels) <= GRID else None
-    quantiles = engine.quantiles(axis, roles.bins)[1:-1] if roles.strategy == "quantile" else None
-    return scoring.prepare(roles, float(low), float(high), values, quantiles)
+    quantiles = statistics.quantiles(axis, roles.bins)[1:-1] if roles.strategy == "quantile" else None
+    return scores.prepare(roles, float(low), float(high), values, quantiles)
 
 
-def _outcome(roles: Roles, engine: Looks) -> tuple[float, ...]:
-    """The bands of what happened, for a regressor."""
+def _outcome(roles: Roles, statistics: Statistics) -> tuple[float, ...]:
+    """The edges of the bands of the label of a regressor; () without a label."""
     if roles.label is None:
         return ()
     like = roles.like_scores.outcome if roles.like_scores is not None else None
     if roles.label in roles.bands or like:
-        found = [end for end in engine.extremes("label", count=False)[:2] if end is not None]
+        found = [end for end in statistics.extremes("label", count=False)[:2] if end is not None]
         edges = np.array(found, dtype=np.float64)
     else:
-        edges = engine.quantiles("label", scoring.OUTCOME_BANDS)
-    low, high = scoring.extent(edges, f"label column {shorten(roles.label)!r}")
-    return scoring.settled_outcome(roles, low, high, edges[1:-1])
+        edges = statistics.quantiles("label", scores.OUTCOME_BANDS)
+    low, high = scores.extent(edges, f"label column {shorten(roles.label)!r}")
+    return scores.settled_outcome(roles, low, high, edges[1:-1])
 
 
-def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: Reading | None) -> Lines:
-    """The lines of a group-by. `keys` are the raw values by the key of their role; `found` holds n, and where they
-    were asked for decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums`."""
+def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: ScoreReading | None) -> Lines:
+    """The lines of a group-by. `keys` are the raw values by the key of their role; `found` holds the column n, and as
+    the roles need them decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums`."""
     lines = dict(keys)
     if "decided" in found:
         lines["decided"] = floats(found["decided"]).astype(np.int8)
@@ -110,11 +110,11 @@ def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, re
     problems.raise_if_any(DataError)
     people = _whole(found["n"])
     weights = [floats(found[name]) if roles.weight is not None else None for name in ("w", "w2")]
-    scores = None
+    sums = None
     if read is not None:
         names = [name for name in names_of_sums(read, roles.weight is not None) if name not in ("w", "w2")]
-        scores = {name: floats(found[name]) for name in names}
-    return Lines(lines, len(people), people, weights[0], weights[1], reading=read, scores=scores)
+        sums = {name: floats(found[name]) for name in names}
+    return Lines(lines, len(people), people, weights[0], weights[1], reading=read, score_sums=sums)
 
 
 def outside(lines: Lines) -> bool:
@@ -123,7 +123,7 @@ def outside(lines: Lines) -> bool:
 
 
 def floats(values: Any) -> Floats:
-    """A column of numbers from any engine as floats, NaN for none."""
+    """A column of numbers from any engine as floats, NaN where one is missing."""
     if isinstance(values, (list, tuple)):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return numbers(values, "column", "of numbers")[0]

@@ -27,7 +27,9 @@ _MOST_VALUES = 1000
 _MOST_WHOLE = 20
 _MOST_FRACTIONS = 5
 QUANTILE_BANDS = 5
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"
+"""How text spells a number that is read as one: a code such as 007 is not."""
+_NUMBER = re.compile(PLAIN_NUMBER)
 
 CountLevels = Callable[[], npt.NDArray[np.float64]]
 
@@ -45,7 +47,7 @@ class Attribute:
 def attribute(
     name: str, levels: Sequence[Any], counts: CountLevels, edges: tuple[float, ...] | None, problems: Problems
 ) -> Attribute:
-    """Read the levels of a sensitive attribute or a control. `counts` counts people by level if asked."""
+    """Read the levels of a sensitive attribute or a control. `counts` counts people by level when it is called."""
     values = as_numbers(levels, declared=edges is not None)
     cut_by_us = False
     if edges is None and values is not None and len(values) > _MOST_FRACTIONS:
@@ -77,7 +79,7 @@ def quantile_edges(values: npt.NDArray[np.float64], people: npt.NDArray[np.float
 
 
 def band_names(edges: Sequence[float]) -> tuple[str, ...]:
-    """How bands are called; the last one is closed.
+    """The names of bands; the last band is closed.
 
     >>> band_names([0, 25, 45.5])
     ('[0, 25)', '[25, 45.5]')
@@ -142,7 +144,7 @@ def all_classes(
 
 
 def class_places(levels: Sequence[Any], classes: Sequence[str]) -> Indices:
-    """The place of each level among the classes; the last is for missing values (and for levels that nobody has)."""
+    """The index of each level among the classes; the last entry is for missing values and for unused levels."""
     place = {name: i for i, name in enumerate(classes)}
     return np.array([*(place.get(canonical(level), len(classes)) for level in levels), len(classes)], dtype=np.intp)
 
@@ -156,7 +158,8 @@ def order_key(name: str | None) -> tuple[int, float, str]:
 
 
 def _may_lack_positives(found: list[str], positive: Positive) -> bool:
-    """A chunk with no positives at all is honest; two strangers, or one under the default, are a mistake."""
+    """A column may lack the positive value if it holds only 0 or −1 (a chunk without positives), or one other value and
+    `positive` was named; else the positive value is probably a typo."""
     return len(found) == 1 and (found[0] in ("0", "-1") or positive.values != ("1",))
 
 
@@ -186,8 +189,8 @@ def _banded(
 
 
 def as_numbers(levels: Sequence[Any], *, declared: bool) -> npt.NDArray[np.float64] | None:
-    """The levels as numbers if every one is: text only in plain spelling, so that a code 007 stays a code, or
-    in any where the caller has declared the column to be numeric."""
+    """The levels as numbers if all are numbers. Text counts in plain spelling only, so that a code 007 stays a code;
+    with `declared`, the caller has said that the column is numeric, and any spelling counts."""
     kinds = (int, float, Decimal, np.integer, np.floating)
     if not all(
         (isinstance(level, kinds) and not isinstance(level, bool))

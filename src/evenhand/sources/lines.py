@@ -1,4 +1,4 @@
-"""Lines: what a source hands over, raw; what may be wrong with counts and weights; which sums a line may carry."""
+"""Lines: the raw result of a source; errors of counts and weights; and which sums a line may hold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import Problems, shorten
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
+from evenhand.sources.scores import ScoreReading
 
 LARGEST_COUNT = 2**53
 LARGEST_WEIGHT = 1e100
-"""Above these, sums and squares would no longer be numbers."""
+"""Above these limits sums and squares would overflow."""
 
 PLAIN = ("s", "s2")
 WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
@@ -23,8 +23,8 @@ MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "
 the range, the residual e = y − f and its size a. Without a label all but those of f are 0."""
 
 
-def names_of_sums(reading: Reading, weighted: bool) -> tuple[str, ...]:
-    """What a table sums beside people, in order."""
+def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
+    """The sums that a score table holds in addition to people, in order."""
     if reading.outcome is None:
         return WEIGHTED if weighted else PLAIN
     if not weighted:
@@ -43,11 +43,13 @@ class Lines:
     w: Floats | None = None
     w2: Floats | None = None
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    reading: Reading | None = None
-    scores: Mapping[str, Floats] | Floats | None = None
-    """The scores of the lines, or their sums where an engine has made them (see `names_of_sums`)."""
+    reading: ScoreReading | None = None
+    scores: Floats | None = None
+    """The score of each line, or the prediction of a regressor, where lines are rows."""
     outcomes: Floats | None = None
-    """What happened, where a regressor's lines are rows."""
+    """The label of each line as a number, where the lines are rows of a regressor."""
+    score_sums: Mapping[str, Floats] | None = None
+    """The sums of `names_of_sums` for each line, where an engine has computed them; then there are no `scores`."""
 
 
 def complain_count(wrong: int, name: str, problems: Problems) -> None:
@@ -67,7 +69,7 @@ def complain_weight(wrong: int, name: str, problems: Problems) -> None:
 
 
 def complain_twice(twice: Collection[str], roles: Roles, problems: Problems) -> None:
-    """A column that is asked for must be one; a name that nobody asked for may occur as often as it likes."""
+    """Each role needs exactly one column of its name; other names may occur several times."""
     for key, name in roles.keys.items():
         if key not in roles.arrays and name in twice:
             problems.add(f"the data has several columns named {shorten(name)!r}; rename them.")

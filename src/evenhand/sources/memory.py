@@ -1,4 +1,4 @@
-"""Data in memory: arrays, lists, mappings, pandas, Polars and PyArrow. The columns go to counting as they are."""
+"""Data in memory: arrays, lists, mappings, pandas, Polars and PyArrow. The columns are counted as they are."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.errors import CallError, DataError, Problems, shorten
-from evenhand.sources import scores as scoring
-from evenhand.sources.columns import fractional, is_lazy, library, numbers
+from evenhand.sources.columns import fractional, library, numbers
+from evenhand.sources.engines.table import is_lazy
 from evenhand.sources.lines import Lines, complain_twice
 from evenhand.sources.roles import Roles, one_column
+from evenhand.sources.scores import band_codes, outcome_edges, read_scores
 
 
 class MemorySource:
-    """A table in memory, or none and only arrays."""
+    """A table in memory; or no table, where all roles are arrays."""
 
     def __init__(self, data: Any) -> None:
         self.data = _as_table(data)
@@ -59,7 +60,7 @@ class MemorySource:
         if roles.task == "regression":
             return _regressed(columns, length, roles)
         scores, missing = numbers(columns["score"], "score", str(roles.score), roles.na)
-        read = scoring.read(scores, missing, roles)
+        read = read_scores(scores, missing, roles)
         scores = read.turn(scores)
         columns["bin"] = read.bins.codes(scores)
         if read.cutoff is not None:
@@ -68,15 +69,15 @@ class MemorySource:
 
 
 def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
-    """The lines of a regressor: its prediction is cut into bins, what happened into bands."""
+    """The lines of a regressor: its prediction is cut into bins, its label into bands."""
     predicted, missing = numbers(columns.pop("prediction"), "prediction", str(roles.prediction), roles.na)
-    read = scoring.read(predicted, missing, roles)
+    read = read_scores(predicted, missing, roles)
     columns["bin"] = read.bins.codes(predicted)
     if roles.label is None:
         return Lines(columns, length, reading=replace(read, outcome=()), scores=predicted)
     outcomes, unknown = numbers(columns.pop("label"), "label", roles.label, roles.na)
-    edges = scoring.outcome_edges(outcomes[~unknown], roles)
-    columns["band"] = scoring.band_codes(outcomes, edges)
+    edges = outcome_edges(outcomes[~unknown], roles)
+    columns["band"] = band_codes(outcomes, edges)
     return Lines(columns, length, reading=replace(read, outcome=edges), scores=predicted, outcomes=outcomes)
 
 
@@ -90,7 +91,7 @@ def _as_table(data: Any) -> Any:
         return data
     if is_lazy(data) and not hasattr(data, "__arrow_c_stream__"):
         raise CallError(
-            f"this needs the rows in memory, and a {library(data)} {type(data).__name__} leaves them with its engine: "
+            f"this needs the rows in memory, and those of a {library(data)} {type(data).__name__} are with its engine: "
             "collect it first."
         )
     if library(data) in ("pandas", "polars", "pyarrow") and hasattr(data, "columns"):
@@ -131,7 +132,7 @@ def _common_length(columns: Mapping[str, Any], roles: Roles, data: Any) -> int:
 
 
 def _check_indexes(columns: Mapping[str, Any], roles: Roles, data: Any) -> None:
-    """Rows pair by position; pandas objects whose indexes differ were probably meant to pair otherwise."""
+    """Refuse pandas objects whose indexes differ: rows are paired by position, which is probably not what was meant."""
     problems = Problems()
     indexed = {
         key: column.index for key, column in columns.items() if library(column) == "pandas" and hasattr(column, "index")

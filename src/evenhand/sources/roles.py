@@ -1,22 +1,152 @@
-"""Roles: which column plays which part. Arguments are read here, and all that is wrong is said at once."""
+"""The arguments of every reader, written once, and the roles that columns play, read from those arguments.
+
+`ReadArguments` is the one list of what a reader takes: `evenhand.audit`, `Cube.count`, the metric functions, the type
+stub and the command line are made from it. `assign` checks the arguments of a call and reports all problems at once.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
-from evenhand.errors import CallError, Problems, listing, nearest, shorten
+from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
+
+if TYPE_CHECKING:
+    from evenhand.sources.scores import ScoreReading
 
 Missing = Literal["group", "drop", "error"]
 Task = Literal["binary", "multiclass", "regression"]
+Direction = Literal["positive", "negative"]
+Strategy = Literal["uniform", "quantile"]
+Resolution = Literal["grid", "exact"]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What an argument of a reader is besides its name and type: its default, and its option on the command line."""
+
+    default: Any = None
+    help: str = ""
+    """The help text of the option; an argument without one has no option."""
+    multiple: bool = False
+    """May the option be repeated?"""
+    metavar: str | None = None
+    values: int = 1
+    """How many values the option takes at once."""
+
+
+class ReadArguments(TypedDict, total=False):
+    """What a reader takes besides the data. A new argument is one more line here, with a field of the same name in
+    `Roles`; what it means is decided where lines are counted."""
+
+    label: Annotated[Any, Argument(None, "Column of what happened.")]
+    prediction: Annotated[Any, Argument(None, "Column of what was decided.")]
+    score: Annotated[Any, Argument(None, "Column of the score behind the decision.")]
+    sensitive: Annotated[Any, Argument(None, "Column that makes groups; may be repeated.", multiple=True)]
+    control: Annotated[Any, Argument(None, "Column to hold fixed; may be repeated.", multiple=True)]
+    count: Annotated[Any, Argument(None, "Column: how many people a row stands for.")]
+    weight: Annotated[Any, Argument(None, "Column of sampling or importance weights.")]
+    positive: Annotated[
+        Any, Argument(1, "The favourable value (default 1); may be repeated for several.", multiple=True)
+    ]
+    cutoff: Annotated[float | None, Argument(None, "Score at or above which a row is predicted positive.")]
+    score_range: Annotated[
+        Sequence[float] | None,
+        Argument(None, "Range of the score; saves one pass over the data.", metavar="LOW HIGH", values=2),
+    ]
+    higher_is: Annotated[Direction, Argument("positive", "The class that a higher score speaks for.")]
+    bins: Annotated[int, Argument(10, "Number of calibration bins.")]
+    strategy: Annotated[
+        Strategy, Argument("uniform", "Calibration bins of equal width, or with equally many people in each.")
+    ]
+    resolution: Annotated[Resolution, Argument("grid")]
+    bands: Annotated[
+        Mapping[str, Sequence[float]] | None,
+        Argument(None, "Edges that cut a numeric column into groups.", multiple=True, metavar="COLUMN=0,25,45"),
+    ]
+    missing: Annotated[
+        Missing,
+        Argument("group", "What happens to rows without a group: they form a group, are left out, or are an error."),
+    ]
+    na: Annotated[
+        Iterable[str], Argument((), "Text that also means missing, such as NA; may be repeated.", multiple=True)
+    ]
+    task: Annotated[
+        Task | None,
+        Argument(
+            None,
+            "What is predicted: yes or no, one of several classes, or a number. Default: inferred from the data.",
+        ),
+    ]
+
+
+_HINTS = get_type_hints(ReadArguments, include_extras=True)
+ARGUMENTS: dict[str, Argument] = {name: get_args(hint)[1] for name, hint in _HINTS.items()}
+TYPES: dict[str, Any] = {name: get_args(hint)[0] for name, hint in _HINTS.items()}
+DEFAULTS: dict[str, Any] = {name: argument.default for name, argument in ARGUMENTS.items()}
 SINGLE = ("label", "prediction", "score", "count", "weight")
+"""The arguments that name one column each."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def shown_type(hint: Any) -> str:
+    """A type as it is written in a signature.
+
+    >>> shown_type(Sequence[float] | None), shown_type(Literal["a", "b"] | None)
+    ('Sequence[float] | None', "Literal['a', 'b'] | None")
+    """
+    if get_origin(hint) in (Union, types.UnionType):
+        return " | ".join(map(shown_type, get_args(hint)))
+    if hint is types.NoneType:
+        return "None"
+    return inspect.formatannotation(hint).replace("collections.abc.", "").replace("typing.", "")
+
+
+def with_read_arguments(function: Function) -> Function:
+    """Write the arguments of a reader into the signature of a function that takes them as `**arguments`."""
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    fixed = [each for each in own if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+    read = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=shown_type(TYPES[name]))
+        for name, default in DEFAULTS.items()
+    ]
+    keywords = [each for each in own if each not in fixed]
+    function.__signature__ = signature.replace(parameters=[*fixed, *read, *keywords])  # type: ignore[attr-defined]
+    return function
+
+
+def complete(function: Callable[..., Any], arguments: ReadArguments) -> ReadArguments:
+    """The arguments of a call with the defaults of those that were left out; TypeError for any other name."""
+    for name in arguments:
+        if name not in DEFAULTS:
+            known = [*inspect.signature(function).parameters]
+            raise TypeError(
+                f"{function.__qualname__}() got an unexpected keyword argument {name!r}; {nearest(name, known)}"
+            )
+    return {**DEFAULTS, **arguments}  # type: ignore[typeddict-item]
 
 
 @dataclass(frozen=True)
@@ -32,7 +162,7 @@ class Positive:
 
 @dataclass(frozen=True)
 class Roles:
-    """Who plays what. A name is a column of the data, or the name of an array kept in `arrays`."""
+    """The arguments of a reader after they were checked: a name is a column of the data, or of an array in `arrays`."""
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...] = ()
@@ -44,20 +174,22 @@ class Roles:
     positive: Mapping[str, Positive] = field(default_factory=dict)
     cutoff: float | None = None
     score_range: tuple[float, float] | None = None
-    higher_is: Literal["positive", "negative"] = "positive"
+    higher_is: Direction = "positive"
     bins: int = 10
-    strategy: Literal["uniform", "quantile"] = "uniform"
-    resolution: Literal["grid", "exact"] = "grid"
-    like_scores: Any = None
+    strategy: Strategy = "uniform"
+    resolution: Resolution = "grid"
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: Missing = "group"
     na: tuple[str, ...] = ()
     task: Task | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
+    """The columns that were passed as arrays, by the key of their role."""
+    like_scores: ScoreReading | None = None
+    """How another cube reads its score, where this one is to be counted like it."""
 
     @property
     def keys(self) -> dict[str, str]:
-        """Each part that is read, by a key of ours, with its column name. Names of users never become keys."""
+        """The column name of each role that is read, by a key of ours: a name of the caller never becomes a key."""
         keys = {f"control:{name}": name for name in self.control}
         keys |= {f"sensitive:{name}": name for name in self.sensitive}
         keys |= {role: name for role in SINGLE if (name := getattr(self, role)) is not None}
@@ -69,6 +201,18 @@ class Roles:
         return (*(f"control:{name}" for name in self.control), *(f"sensitive:{name}" for name in self.sensitive))
 
     @property
+    def raw_keys(self) -> tuple[str, ...]:
+        """The keys that engines group by as raw values; the tally decides what the values mean."""
+        decisions = () if self.task == "regression" else ("label", "prediction")
+        return tuple(key for key in (*self.grouping, *decisions) if key in self.keys)
+
+    @property
+    def number_keys(self) -> tuple[str, ...]:
+        """The keys whose columns engines read as numbers, to cut and to sum."""
+        measured = ("prediction", "label") if self.task == "regression" else ("score",)
+        return tuple(key for key in (*measured, "count", "weight") if key in self.keys)
+
+    @property
     def axis(self) -> str | None:
         """The role whose numbers are cut into bins: a score, or the prediction of a regressor."""
         if self.task == "regression":
@@ -77,123 +221,101 @@ class Roles:
 
     @property
     def axis_title(self) -> str:
-        """That column in an error."""
+        """The column of `axis`, as an error names it."""
         return f"{self.axis} column {shorten(str(getattr(self, self.axis or 'score')))!r}"
 
 
+@with_read_arguments
 def assign(
     names: Sequence[str] | None,
     *,
-    label: Any = None,
-    prediction: Any = None,
-    score: Any = None,
-    sensitive: Any = None,
-    control: Any = None,
-    count: Any = None,
-    weight: Any = None,
-    positive: Any = 1,
-    cutoff: float | None = None,
-    score_range: Sequence[float] | None = None,
-    higher_is: Literal["positive", "negative"] = "positive",
-    bins: int = 10,
-    strategy: Literal["uniform", "quantile"] = "uniform",
-    resolution: Literal["grid", "exact"] = "grid",
-    like_scores: Any = None,
-    bands: Mapping[str, Sequence[float]] | None = None,
-    missing: Missing = "group",
-    na: Iterable[str] = (),
-    task: Task | None = None,
+    like_scores: ScoreReading | None = None,
     needs: Collection[str] = ("groups", "outcomes"),
+    **arguments: Unpack[ReadArguments],
 ) -> Roles:
-    """Read the arguments of a call. `names` are the columns of the data; None where there are only arrays.
-
-    `needs` says what must be there: "groups" (sensitive=), "outcomes" (a label, prediction or score).
-    """
+    """The roles that the arguments of a call give to columns. `names` are the columns of the data; None where there
+    are only arrays. `needs` says what must be there: "groups" (sensitive=), "outcomes" (a label, prediction or score).
+    All that is wrong with the arguments is said in one error."""
+    values = complete(assign, arguments)
     problems = Problems()
     arrays: dict[str, Any] = {}
-    given = {"label": label, "prediction": prediction, "score": score, "count": count, "weight": weight}
-    chosen = {role: _single(role, value, names, arrays, problems) for role, value in given.items()}
-    groups = _several("sensitive", sensitive, names, arrays, problems)
-    strata = _several("control", control, names, arrays, problems)
-    if sensitive is None and "groups" in needs:
+    columns = {role: _single(role, values[role], names, arrays, problems) for role in SINGLE}  # type: ignore[literal-required]
+    groups = _several("sensitive", values["sensitive"], names, arrays, problems)
+    strata = _several("control", values["control"], names, arrays, problems)
+    if values["sensitive"] is None and "groups" in needs:
         problems.add("sensitive= is missing: name the attribute that makes the groups, such as sensitive='race'.")
     _check_twice(
-        {**{role: (name,) for role, name in chosen.items() if name}, "sensitive": groups, "control": strata},
+        {**{role: (name,) for role, name in columns.items() if name}, "sensitive": groups, "control": strata},
         arrays,
         problems,
     )
-    if missing not in ("group", "drop", "error"):
-        problems.add(f"missing={missing!r} must be 'group', 'drop' or 'error'.")
+    if "outcomes" in needs and all(values[role] is None for role in ("label", "prediction", "score")):
+        problems.add("there is nothing to measure: give prediction=, score=, or label=.")
+    _check_settings(values, problems)
+    _check_task(values, problems)
+    outcome = (columns["label"],) if values["task"] == "regression" and columns["label"] else ()
+    na = values["na"]
+    checked = {
+        "sensitive": groups,
+        "control": strata,
+        "positive": _positive(values["positive"], problems),
+        "score_range": _score_range(values["score_range"], problems),
+        "bands": _bands(values["bands"], (*groups, *strata, *outcome), problems),
+        "na": tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
+    }
+    problems.raise_if_any(CallError)
+    cutoff = None if values["cutoff"] is None else float(values["cutoff"])
+    settled: dict[str, Any] = {**values, **columns, **checked, "cutoff": cutoff}
+    return Roles(**settled, arrays=arrays, like_scores=like_scores)
+
+
+def _check_settings(values: ReadArguments, problems: Problems) -> None:
+    """The arguments that do not name columns."""
+    cutoff, bins = values["cutoff"], values["bins"]
     if cutoff is not None and (not isinstance(cutoff, Real) or not math.isfinite(cutoff)):
         problems.add(f"cutoff={cutoff!r} must be a finite number.")
-    if cutoff is not None and score is None:
+    if cutoff is not None and values["score"] is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
-    if "outcomes" in needs and label is None and prediction is None and score is None:
-        problems.add("there is nothing to measure: give prediction=, score=, or label=.")
-    extent = _score_range(score_range, problems)
-    _one_of("higher_is", higher_is, ("positive", "negative"), problems)
-    _one_of("strategy", strategy, ("uniform", "quantile"), problems)
-    _one_of("resolution", resolution, ("grid", "exact"), problems)
+    for name in ("missing", "higher_is", "strategy", "resolution"):
+        _one_of(name, values[name], get_args(TYPES[name]), problems)
     if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
         problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
-    _check_task(task, given, problems)
-    outcome = (chosen["label"],) if task == "regression" and chosen["label"] else ()
-    edges = _bands({} if bands is None else bands, (*groups, *strata, *outcome), problems)
-    favourable = _positive(positive, problems)
-    problems.raise_if_any(CallError)
-    return Roles(
-        groups,
-        strata,
-        **chosen,
-        positive=favourable,
-        cutoff=None if cutoff is None else float(cutoff),
-        score_range=extent,
-        higher_is=higher_is,
-        bins=bins,
-        strategy=strategy,
-        resolution=resolution,
-        like_scores=like_scores,
-        bands=edges,
-        missing=missing,
-        na=tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
-        task=task,
-        arrays=arrays,
-    )
 
 
-def _check_task(task: str | None, given: Mapping[str, Any], problems: Problems) -> None:
+def _check_task(values: ReadArguments, problems: Problems) -> None:
+    task = values["task"]
     if task is None:
         return
-    _one_of("task", task, ("binary", "multiclass", "regression"), problems)
-    if task != "binary" and given["score"] is not None:
+    _one_of("task", task, get_args(Task), problems)
+    if task != "binary" and values["score"] is not None:
         remedy = "pass the predicted number as prediction=" if task == "regression" else "audit one class: positive='a'"
         problems.add(f"task={task!r} takes no score=: {remedy}.")
-    if task == "multiclass" and given["label"] is None and given["prediction"] is None:
+    if task == "multiclass" and values["label"] is None and values["prediction"] is None:
         problems.add("task='multiclass' needs label= or prediction=.")
-    if task == "regression" and given["prediction"] is None:
+    if task == "regression" and values["prediction"] is None:
         problems.add("task='regression' needs prediction=, the predicted number.")
 
 
 def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
     if value not in known:
-        problems.add(f"{name}={value!r} must be {' or '.join(repr(word) for word in known)}.")
+        problems.add(f"{name}={value!r} must be {either(map(repr, known))}.")
 
 
-def _score_range(given: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
-    if given is None:
+def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
+    if ends is None:
         return None
     try:
-        low, high = (float(end) for end in given)
+        low, high = (float(end) for end in ends)
     except (TypeError, ValueError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        problems.add(f"score_range={given!r} must be two rising numbers, such as (0, 1).")
+        problems.add(f"score_range={ends!r} must be two rising numbers, such as (0, 1).")
         return None
     return low, high
 
 
 def canonical(value: object) -> str:
-    """One spelling for what means the same: 1, 1.0, "1" and True.
+    """One spelling for values that mean the same: 1, 1.0, "1" and True.
 
     >>> [canonical(value) for value in (1, 1.0, "1", True, "1.0", "yes", 0.5)]
     ['1', '1', '1', '1', '1', 'yes', '0.5']
@@ -205,7 +327,7 @@ def canonical(value: object) -> str:
 
 
 def without_point(text: str) -> str:
-    """A whole number as it is spelled elsewhere: 2.0 as 2. Other text stays, 007 and 2.50 too."""
+    """Text with the point of a whole number removed: 2.0 as 2. Other text stays as it is, such as 007 and 2.50."""
     whole, point, fraction = text.partition(".")
     return whole if point and fraction and not fraction.strip("0") and whole.lstrip("-").isdigit() else text
 
@@ -283,7 +405,7 @@ def _several(  # noqa: PLR0912 - one branch for each way to name columns
 
 
 def one_column(what: str, value: Any, problems: Problems) -> Any:
-    """A value for each row, as something that has a length."""
+    """A column with one value for each row, as something that has a length; () after a problem was added."""
     if _is_table(value):
         problems.add(f"{what} is a whole table ({type(value).__name__}): pass one column of it.")
     elif isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__iter__"):
@@ -323,15 +445,17 @@ def _check_twice(roles: Mapping[str, Sequence[str]], arrays: Mapping[str, Any], 
 
 
 def _bands(
-    bands: Mapping[str, Sequence[float]], attributes: Sequence[str], problems: Problems
+    bands: Mapping[str, Sequence[float]] | None, attributes: Sequence[str], problems: Problems
 ) -> dict[str, tuple[float, ...]]:
     edges: dict[str, tuple[float, ...]] = {}
+    if bands is None:
+        return edges
     if not isinstance(bands, Mapping):
         problems.add(f"bands={shorten(repr(bands))} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges
     for name, cuts in bands.items():
         if name not in attributes:
-            problems.add(f"bands= names {name!r}, which is no attribute here; {nearest(name, attributes)}")
+            problems.add(f"bands= names {name!r}, which is not an attribute here; {nearest(name, attributes)}")
             continue
         try:
             edges[name] = tuple(float(cut) for cut in cuts)
@@ -350,12 +474,12 @@ def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
     unknown = [str(role) for role in positive if role not in ("label", "prediction")]
     if unknown:
         problems.add(f"positive= has keys {listing(unknown)}; it takes 'label' and 'prediction'.")
-    found = {}
+    favourable = {}
     for role in ("label", "prediction"):
         value = positive.get(role, 1)
         several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
             problems.add(f"positive= is empty for {role}: name the favourable value.")
-        found[role] = Positive(values, collapse=several or values != ("1",))
-    return found
+        favourable[role] = Positive(values, collapse=several or values != ("1",))
+    return favourable

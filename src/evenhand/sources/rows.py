@@ -1,25 +1,30 @@
-"""The rows themselves with their groups, for measures that cannot be computed from counts. Data in memory only."""
+"""The rows themselves, from memory or from files, for what counts cannot hold: functions of rows, distances, models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Array, Indices
 from evenhand.core.results import Group
-from evenhand.errors import CallError, DataError, Problems, shorten
+from evenhand.errors import CallError, DataError, Problems, nearest, shorten
 from evenhand.sources import groups, levels
 from evenhand.sources.columns import encode, numbers
+from evenhand.sources.files import FileSource, query
+from evenhand.sources.files.formats import Column, explain
 from evenhand.sources.groups import Attributes
 from evenhand.sources.lines import Lines
 from evenhand.sources.roles import Roles
 
+_MOST_VALUES = 2_000_000_000
+
 
 @dataclass(frozen=True)
 class Rows:
-    """One row for each person: the groups that occur, the position of each person's group, and arrays by role."""
+    """One row for each person: the groups that occur, the index of each person's group, and arrays by role."""
 
     groups: tuple[Group, ...]
     codes: Indices
@@ -27,7 +32,7 @@ class Rows:
 
 
 def read(lines: Lines, roles: Roles) -> Rows:
-    """The rows: `label` and `prediction` as 1, 0 (or NaN unlabelled), `weight` as numbers, in the order they came."""
+    """The rows in their order: `label` and `prediction` as 1, 0 or NaN for missing, `weight` as numbers."""
     if lines.n is not None or roles.count is not None:
         raise CallError("a measure made of a function needs one row for each person, in memory.")
     if roles.control:
@@ -67,3 +72,55 @@ def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Arra
     for code, group in enumerate(rows.groups):
         inside = rows.codes == code
         yield group, {role: values[inside] for role, values in rows.columns.items()}
+
+
+def load_files(data: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Columns of files as arrays, in the order of the rows; by default all of them.
+
+    Text stays text and numbers stay numbers: the caller decides what they mean, as for a table in memory.
+    """
+    import duckdb
+
+    source = FileSource(data)
+    selected = _selected(source, names)
+    columns = [source.table.columns[name] for name in selected]
+    source.connection.execute("SET preserve_insertion_order = true")
+    fields = ", ".join(f"{column.key} AS v{i}" for i, column in enumerate(columns))
+    try:
+        size = query.fetch(source.connection, f"SELECT count(*) FROM {source.table.relation}")[0][0]  # noqa: S608
+        if size == 0:
+            raise DataError("the file has no rows.")
+        if size * len(selected) > _MOST_VALUES:
+            raise DataError(f"{size:,} rows of {len(selected)} columns do not fit into memory: name fewer columns.")
+        found = source.connection.execute(f"SELECT {fields} FROM {source.table.relation}").fetchnumpy()  # noqa: S608
+    except duckdb.Error as error:
+        raise DataError(explain(source.paths, source.format, error)) from None
+    return {
+        name: _decoded(column, found[f"v{i}"]) for i, (name, column) in enumerate(zip(selected, columns, strict=True))
+    }
+
+
+def _selected(source: FileSource, names: Iterable[str] | None) -> Sequence[str]:
+    known = source.names
+    selected = known if names is None else list(dict.fromkeys(names))
+    for name in selected:
+        if name not in known:
+            raise CallError(f"{shorten(name)!r} is not a column; {nearest(name, known)}")
+        if name in source.table.twice:
+            raise DataError(f"two columns are called {shorten(name)!r}: rename one.")
+    return selected
+
+
+def _decoded(column: Column, values: Any) -> Any:
+    """The values as they stand in the file; each distinct value is decoded once, and numbers not at all."""
+    if isinstance(values, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(values)
+        plain = values.data
+        if plain.dtype.kind in "iuf":
+            return np.where(mask, np.nan, plain.astype(np.float64))
+        values = plain.astype(object)
+        values[mask] = None
+    if values.dtype.kind != "O":
+        return values
+    known: dict[Any, Any] = {}
+    return [known[value] if value in known else known.setdefault(value, column.decode(value)) for value in values]

@@ -1,4 +1,4 @@
-"""How a score, or the prediction of a regressor, is read: its range, direction and bins. Shared by every source."""
+"""How a score, or the prediction of a regressor, is read: its range, direction and bins. Shared by all sources."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.roles import Roles
 
 OUTCOME_BANDS = 5
-_LARGEST = 1e100  # above it, squares and their sums would no longer be numbers
-_FEW = 3  # edges or odd scores: up to so many, comparing is no work
+_LARGEST = 1e100  # above it, squares and their sums overflow
+_FEW_EDGES = 3  # with this many edges, or odd scores, comparing each is cheap
 
 
 @dataclass(frozen=True)
 class Pace:
-    """⌊(score − low) × scale⌋ edges of one width are passed, but for odd scores that rounding puts beyond an edge."""
+    """For equally wide edges, floor((score − low) · scale) counts the edges at or below a score.
+
+    `odd` holds the few scores for which rounding makes that wrong by one.
+    """
 
     scale: float
     odd: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ScoreReading:
     """The range of a score, whether it is mirrored, and how it is cut.
 
     A score that is higher for the negative class is read as low + high − s (for a probability 1 − p), and so is the
@@ -40,31 +43,31 @@ class Reading:
     mirror: float | None = None
     cutoff: float | None = None
     outcome: tuple[float, ...] | None = None
-    """Of a regressor: the edges of the bands of what happened; () where there is no label."""
+    """For a regressor, the edges of the bands of the label; () without a label. None for any other task."""
 
     @cached_property
     def pace(self) -> Pace | None:
-        """How an engine counts the calibration edges at or below a score with less work than a comparison for each."""
-        return _pace(self.bins, self.edges) if len(set(self.edges) & set(self.bins.extra)) > _FEW else None
+        """A formula that counts the calibration edges at or below a score; None where comparing each is cheaper."""
+        return _pace(self.bins, self.edges) if len(set(self.edges) & set(self.bins.extra)) > _FEW_EDGES else None
 
     @property
     def compared(self) -> tuple[float, ...]:
-        """The edges that an engine compares with one by one."""
+        """The edges that an engine compares with a score one by one."""
         return self.bins.extra if self.pace is None else tuple(set(self.bins.extra) - set(self.edges))
 
     @property
     def twice(self) -> tuple[float, ...]:
-        """The edges that an engine counts once more, although they are on the grid."""
+        """Edges that the engine's formula counts twice; `Bins.settle` subtracts them."""
         return () if self.pace is None else tuple(set(self.edges[1:-1]) - set(self.bins.extra))
 
     def place(self, score: float) -> float:
-        """What an engine should find for a score, before `Bins.settle`: the cell and the edges that are passed."""
+        """The bin that an engine should compute for a score, before `Bins.settle`: its cell plus the edges below."""
         cell = math.floor((score - self.bins.low) * self.bins.scale)
         return float(cell + sum(edge <= score for edge in (*self.bins.extra, *self.twice)))
 
     @property
     def labels(self) -> int:
-        """How many classes of the label there are, with that for no label, which is the last."""
+        """The length of the label axis; its last entry is for people without a label."""
         return 3 if self.outcome is None else max(len(self.outcome), 1)
 
     @property
@@ -75,17 +78,19 @@ class Reading:
 
     @property
     def middle(self) -> float:
-        """What predictions and outcomes are measured from, so that sums of powers keep their digits."""
+        """The number that predictions and outcomes are measured from, so that sums of powers keep their digits."""
         return (self.bins.low + self.bins.high) / 2
 
     def turn(self, scores: Floats) -> Floats:
         return scores if self.mirror is None else self.mirror - scores
 
 
-def prepare(roles: Roles, low: float, high: float, values: Floats | None, quantiles: Floats | None = None) -> Reading:
-    """Settle the bins: `low` and `high` are the extremes seen, `values` the distinct scores if they are few enough.
+def prepare(
+    roles: Roles, low: float, high: float, values: Floats | None, quantiles: Floats | None = None
+) -> ScoreReading:
+    """How a score with these extremes is read; `values` are its distinct values where they are few enough to be bins.
 
-    `quantiles` are the inner edges of calibration bins that hold equally many people, where that was asked for.
+    `quantiles` are the inner edges of calibration bins that hold equally many people (strategy="quantile").
     """
     if roles.score_range is not None:
         if low < roles.score_range[0] or high > roles.score_range[1]:
@@ -95,7 +100,7 @@ def prepare(roles: Roles, low: float, high: float, values: Floats | None, quanti
     else:
         low, high = natural_range(low, high)
     if abs(largest := max(low, high, key=abs)) > _LARGEST:
-        raise DataError(f"{roles.axis_title} reaches {largest:g}, whose square is no number any more: rescale it.")
+        raise DataError(f"{roles.axis_title} reaches {largest:g}, whose square is too large for a number: rescale it.")
     mirror = low + high if roles.higher_is == "negative" else None
     cutoff = roles.cutoff if roles.cutoff is None or mirror is None else mirror - roles.cutoff
     edges = uniform_edges(low, high, roles.bins)
@@ -104,13 +109,13 @@ def prepare(roles: Roles, low: float, high: float, values: Floats | None, quanti
         edges = (low, *(float(edge) for edge in inner if low < edge < high), high)
     if values is not None:
         turned = np.sort(values if mirror is None else mirror - values)
-        return Reading(Bins(low, high, values=tuple(float(v) for v in turned)), edges, mirror, cutoff)
+        return ScoreReading(Bins(low, high, values=tuple(float(v) for v in turned)), edges, mirror, cutoff)
     cuts = [edge for edge in (*edges[1:-1], cutoff) if edge is not None]
-    return Reading(grid(low, high, cuts), edges, mirror, cutoff)
+    return ScoreReading(grid(low, high, cuts), edges, mirror, cutoff)
 
 
-def read(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> Reading:
-    """The reading of a score in memory."""
+def read_scores(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> ScoreReading:
+    """How a score in memory is read."""
     seen = scores[~missing] if missing.any() else scores
     low, high = extent(seen, roles.axis_title)
     if roles.like_scores is not None and not roles.like_scores.bins.exact:
@@ -122,7 +127,7 @@ def read(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> Readin
 
 
 def extent(seen: Floats, title: str) -> tuple[float, float]:
-    """The least and the greatest of some numbers, which must be finite."""
+    """The smallest and the largest of some numbers, which must be finite."""
     if seen.size == 0:
         raise DataError(f"{title} has no value at all.")
     low, high = float(seen.min()), float(seen.max())
@@ -132,25 +137,25 @@ def extent(seen: Floats, title: str) -> tuple[float, float]:
 
 
 def outcome_edges(seen: Floats, roles: Roles) -> tuple[float, ...]:
-    """The bands of what happened, for a regressor: those given, those of another cube, or quantiles."""
+    """The bands of the label of a regressor: those of bands=, those of like=, or quantiles."""
     low, high = extent(seen, f"label column {shorten(str(roles.label))!r}")
     inner = np.quantile(seen, np.arange(1, OUTCOME_BANDS) / OUTCOME_BANDS, method="inverted_cdf")
     return settled_outcome(roles, low, high, inner)
 
 
 def settled_outcome(roles: Roles, low: float, high: float, inner: Floats) -> tuple[float, ...]:
-    """Edges from the extremes that were seen and the quantiles between them."""
-    given = roles.bands.get(str(roles.label)) or (roles.like_scores.outcome if roles.like_scores is not None else None)
-    if given is None:
+    """The bands of the label from its extremes and the `inner` quantiles, unless bands= or like= has them."""
+    known = roles.bands.get(str(roles.label)) or (roles.like_scores.outcome if roles.like_scores is not None else None)
+    if known is None:
         edges = tuple(dict.fromkeys([low, *(float(edge) for edge in inner), high]))
         return edges if len(edges) > 1 else (low, high)
-    if low < given[0] or high > given[-1]:
-        outside = low if low < given[0] else high
+    if low < known[0] or high > known[-1]:
+        outside = low if low < known[0] else high
         raise DataError(
-            f"label column {shorten(str(roles.label))!r} holds {outside:g}, outside its bands ({given[0]:g} to "
-            f"{given[-1]:g}); widen bands=."
+            f"label column {shorten(str(roles.label))!r} holds {outside:g}, outside its bands ({known[0]:g} to "
+            f"{known[-1]:g}); widen bands=."
         )
-    return tuple(given)
+    return tuple(known)
 
 
 def band_codes(outcomes: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.int32]:
@@ -159,8 +164,8 @@ def band_codes(outcomes: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.int
     return np.where(np.isnan(outcomes), -1, place).astype(np.int32)
 
 
-def settled(roles: Roles, like: Reading, low: float, high: float) -> Reading:
-    """The reading of another cube, if these scores fit in and are meant alike."""
+def settled(roles: Roles, like: ScoreReading, low: float, high: float) -> ScoreReading:
+    """The reading of another cube, after a check that these scores fit into it and mean the same."""
     if low < like.bins.low or high > like.bins.high:
         outside = low if low < like.bins.low else high
         raise DataError(
@@ -180,7 +185,7 @@ def settled(roles: Roles, like: Reading, low: float, high: float) -> Reading:
 
 
 def _pace(bins: Bins, edges: tuple[float, ...]) -> Pace | None:
-    """Rising scores never pass fewer edges, so it is enough to look at the scores on both sides of every edge."""
+    """The formula of `ScoreReading.pace`. The count rises with the score, so both sides of each edge are checked."""
     scale, odd = (len(edges) - 1) / (bins.high - bins.low), []
     for k, edge in enumerate(edges[1:-1], 1):
         for score, way in ((edge, math.inf), (math.nextafter(edge, -math.inf), -math.inf)):
@@ -188,13 +193,13 @@ def _pace(bins: Bins, edges: tuple[float, ...]) -> Pace | None:
             while (math.floor((seen - bins.low) * scale) >= k) != (seen >= edge):
                 odd.append(seen)
                 seen = math.nextafter(seen, way)
-                if len(odd) > _FEW:
+                if len(odd) > _FEW_EDGES:
                     return None
     return Pace(scale, tuple(odd))
 
 
 def _few_values(seen: Floats, resolution: str) -> Floats | None:
-    """The distinct scores, where they are to be the bins; a sample tells most continuous scores at once."""
+    """The distinct scores where they are few enough to be bins, else None; a sample rules most scores out quickly."""
     if resolution == "exact":
         return np.unique(seen)
     if len(np.unique(seen[: 4 * GRID])) > GRID:

@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import write_text
+from evenhand.core.files import read_text, write_text
 from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
 from evenhand.sources.roles import spelling
 from evenhand.verdicts.policy import SHIPPED, Policy
@@ -114,29 +114,13 @@ def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
 
 def _read(path: Path) -> dict[str, Any]:
     where = repr(short_path(path))
+    text = read_text(path, "a policy", MOST_BYTES)
     try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        why = "it is a folder" if _is_folder(path) else getattr(error, "strerror", None) or str(error)
-        raise DataError(f"the policy {where} cannot be read: {why}.") from None
-    if len(content) > MOST_BYTES:
-        raise DataError(f"{where} is larger than {MOST_BYTES:,} bytes: that is not a policy.")
-    try:
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise DataError(f"{where} is not UTF-8 text.") from None
+        return tomllib.loads(text)
     except RecursionError:
         raise DataError(f"{where} is nested too deeply for a policy.") from None
     except ValueError as error:
         raise DataError(f"{where} is not valid TOML: {shorten(str(error), 200)}.") from None
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def _without_none(key: str, value: Any) -> Any:

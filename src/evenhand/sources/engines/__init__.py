@@ -1,8 +1,8 @@
 """Frames that an engine holds: Polars LazyFrame, DuckDB relation, Ibis table, PySpark, Dask and SQLFrame.
 
-The engine runs one group-by and only its lines come back. Whatever has to be known first (the range of a score, the
-bands of a wide attribute) is asked of the engine too; no row is ever fetched, but for a few thousand at the beginning
-that tell whether a score has few values.
+The engine runs one group-by and only its lines are fetched. Whatever must be known first (the range of a score, the
+bands of a wide attribute) is computed by the engine too. No row is fetched, except a few thousand at the beginning,
+which show whether a score has few values. A new engine is one row in `evenhand.sources.engines.table`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +18,17 @@ from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, shorten
 from evenhand.sources.bins import GRID
 from evenhand.sources.columns import library
+from evenhand.sources.engines.table import engine_of
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, floats, lines_of, outside, say_outside, settle
 from evenhand.sources.lines import Lines, complain_twice
 from evenhand.sources.roles import Roles
 
-_HEAD = 1000  # rows that tell whether a column holds fractions
-_SAMPLE = 4 * GRID  # rows that tell whether a score has few values, as for data in memory
+if TYPE_CHECKING:
+    from evenhand.sources.engines.plan import Columns
+    from evenhand.sources.scores import ScoreReading
+
+_HEAD = 1000  # rows that show whether a column holds fractions
+_SAMPLE = 4 * GRID  # rows that show whether a score has few values, as for data in memory
 
 
 class LazySource:
@@ -32,18 +37,18 @@ class LazySource:
     def __init__(self, data: Any) -> None:
         import narwhals.stable.v2 as nw
 
-        from evenhand.sources.engines.fetch import title
-
         native = nw.to_native(data, pass_through=True)
+        engine = engine_of(native)
+        numbered = engine.numbered_columns and hasattr(native, "toDF")
         try:
-            self.frame: Any = nw.from_native(_numbered(native))
+            self.frame: Any = nw.from_native(_with_numbered_columns(native) if numbered else native)
         except TypeError:
             raise DataError(
-                f"a {library(data)} {type(data).__name__} is no table: pass the frame, table or relation itself."
+                f"a {library(data)} {type(data).__name__} is not a table: pass the frame, table or relation itself."
             ) from None
-        self.title = title(self.frame)
+        self.title = engine.title
         reached = list(self.frame.collect_schema())
-        self._names = list(native.columns) if _is_spark(native) else reached
+        self._names = list(native.columns) if engine.numbered_columns else reached
         self.reached = dict(zip(self._names, reached, strict=True))
 
     @property
@@ -57,8 +62,8 @@ class LazySource:
         columns = Columns(self.frame, roles, self.reached)
         if roles.arrays or not all(columns.fractional(role) for role in ("label", "prediction")):
             return False
-        engine = _Engine(columns)
-        return all(_has_fractions(engine.beginning(role, _HEAD)) for role in ("label", "prediction"))
+        frame = _Frame(columns)
+        return all(_has_fractions(frame.beginning(role, _HEAD)) for role in ("label", "prediction"))
 
     def lines(self, roles: Roles) -> Lines:
         from evenhand.sources.engines.plan import Columns
@@ -70,28 +75,28 @@ class LazySource:
         problems = Problems()
         complain_twice({name for name, times in Counter(self._names).items() if times > 1}, roles, problems)
         problems.raise_if_any(DataError)
-        engine = _Engine(Columns(self.frame, roles, self.reached))
-        edges = engine.wide_edges()
-        read = settle(roles, engine)
-        found = engine.group(read, edges)
-        if found is None:
-            edges = engine.wide_edges(sure=True)
-            found = engine.group(read, edges)
-        if found is None:
-            raise DataError(f"{engine.widest}: an id? A group needs more than one person; choose a coarser column.")
-        if outside(found):
-            say_outside(roles, engine)
-        return replace(found, edges=edges)
+        frame = _Frame(Columns(self.frame, roles, self.reached))
+        edges = frame.wide_edges()
+        read = settle(roles, frame)
+        lines = frame.group(read, edges)
+        if lines is None:
+            edges = frame.wide_edges(sure=True)
+            lines = frame.group(read, edges)
+        if lines is None:
+            raise DataError(f"{frame.widest}: an id? A group needs more than one person; choose a coarser column.")
+        if outside(lines):
+            say_outside(roles, frame)
+        return replace(lines, edges=edges)
 
 
-class _Engine:
-    """What can be asked of an engine about the columns of a call; see `grouped.Looks`."""
+class _Frame:
+    """The columns of a call in the frame of an engine: their `Statistics`, and the group-by."""
 
-    def __init__(self, columns: Any) -> None:
+    def __init__(self, columns: Columns) -> None:
         self.columns, self.roles = columns, columns.roles
         self._levels: dict[str, list[float]] = {}
 
-    def group(self, read: Any, edges: Mapping[str, tuple[float, ...]]) -> Lines | None:
+    def group(self, read: ScoreReading | None, edges: Mapping[str, tuple[float, ...]]) -> Lines | None:
         """The lines of the one group-by; None where there are too many."""
         from evenhand.sources.engines.fetch import fetch
         from evenhand.sources.engines.plan import Plan
@@ -128,12 +133,12 @@ class _Engine:
         return self._levels[role]
 
     def quantiles(self, role: str, parts: int) -> Floats:
-        from evenhand.sources.engines import quantiles as ranks
+        from evenhand.sources.engines.quantiles import edges_of_rows
 
-        return ranks.edges_of_rows(self._numbers(role), self.columns.literal, parts)
+        return edges_of_rows(self._numbers(role), self.columns.literal, parts)
 
     def beginning(self, role: str, rows: int) -> Floats:
-        """The first numbers of a column, whatever the engine takes for first."""
+        """The first numbers of a column, in the order of the engine."""
         from evenhand.sources.engines.fetch import fetch_first
 
         numbers = self.columns.frame.select(self.columns.number(role).alias("v"))
@@ -141,7 +146,7 @@ class _Engine:
 
     def wide_edges(self, *, sure: bool = False) -> dict[str, tuple[float, ...]]:
         """Edges for attributes of very many numbers, which would make as many groups. The beginning of a column of
-        fractions tells most of them; `sure` looks at all numbers, after the group-by turned out too long."""
+        fractions shows most of these; `sure` counts all numbers, after the group-by turned out too long."""
         found = {}
         for key in self.roles.grouping:
             name = self.roles.keys[key]
@@ -154,8 +159,7 @@ class _Engine:
 
     @property
     def widest(self) -> str:
-        keys = [key for key in self.roles.keys if key not in ("score", "count", "weight")]
-        most, key = max((self._different(key), key) for key in keys)
+        most, key = max((self._different(key), key) for key in self.roles.raw_keys)
         return f"{shorten(self.roles.keys[key])!r} has {most:,} different values"
 
     def _starts_wide(self, key: str) -> bool:
@@ -168,12 +172,12 @@ class _Engine:
         return int(found["n"][0])
 
     def _quantile_edges(self, key: str) -> tuple[float, ...]:
-        from evenhand.sources.engines import quantiles as ranks
+        from evenhand.sources.engines.quantiles import edges_of_people
 
-        return ranks.edges_of_people(self._numbers(key, people=True), self.columns.literal)
+        return edges_of_people(self._numbers(key, people=True), self.columns.literal)
 
     def _numbers(self, key: str, *, people: bool = False) -> Any:
-        """The numbers of a column that are there, as `v`; with people, how many each row stands for as `c`."""
+        """The numbers of a column without missing ones, as `v`; with `people`, how many each row stands for, as `c`."""
         import narwhals.stable.v2 as nw
 
         wanted = [self.columns.number(key).alias("v")]
@@ -183,14 +187,7 @@ class _Engine:
         return self.columns.frame.select(*wanted).filter(~nw.col("v").is_null())
 
 
-def _is_spark(native: Any) -> bool:
-    return library(native) in ("pyspark", "sqlframe")
-
-
-def _numbered(native: Any) -> Any:
-    """A frame of Spark with its columns numbered: in a name it reads points and backticks, and no capitals."""
-    if not _is_spark(native) or not hasattr(native, "toDF"):
-        return native
+def _with_numbered_columns(native: Any) -> Any:
     return native.toDF(*(f"c{i}" for i in range(len(native.columns))))
 
 
@@ -199,6 +196,6 @@ def _has_fractions(numbers: Floats) -> bool:
 
 
 def _present(values: Any) -> Floats:
-    """The numbers that are there."""
+    """The numbers without missing ones."""
     found = floats(values)
     return found[~np.isnan(found)]

@@ -1,7 +1,7 @@
 """The one group-by of a frame that an engine holds, as a narwhals plan.
 
-Columns are projected first, step by step, and then only bare columns are summed: what stands inside an aggregate is
-silently ignored by some engines. Numbers are floats without NaN before they are compared, because engines disagree on
+Columns are projected first, step by step, and then only bare columns are summed: some engines silently ignore an
+expression inside an aggregate. Numbers are floats without NaN before they are compared, because engines disagree on
 whether NaN is above everything, below, or equal to itself.
 """
 
@@ -18,11 +18,10 @@ import narwhals.stable.v2 as nw
 
 from evenhand.errors import DataError, shorten
 from evenhand.sources.columns import as_floats
+from evenhand.sources.engines.table import Engine, engine_of
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import Reading
-
-_TEXTUAL = ("IBIS", "SQLFRAME")  # these write a number into a statement, where an engine may read it as a decimal
+from evenhand.sources.scores import ScoreReading
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,15 @@ class Columns:
     frame: nw.LazyFrame[Any]
     roles: Roles
     reached: Mapping[str, str]
-    """What each column of the caller is called in the frame."""
+    """The name in the frame of each column of the caller."""
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
         return self.frame.collect_schema()
+
+    @cached_property
+    def engine(self) -> Engine:
+        return engine_of(nw.to_native(self.frame))
 
     def kind(self, key: str) -> Any:
         return self.schema[self._reach(key)]
@@ -45,7 +48,7 @@ class Columns:
         return self.reached[self.roles.keys[key]]
 
     def numeric(self, key: str) -> bool:
-        """Does the column hold numbers (a truth value is none)?"""
+        """Does the column hold numbers? Truth values are not numbers."""
         return bool(self.kind(key).is_numeric())
 
     def fractional(self, key: str) -> bool:
@@ -77,29 +80,25 @@ class Columns:
 
     @property
     def has_nan(self) -> bool:
-        """Does the engine know NaN? To SQLite it is NULL from the start, and there is no function that asks."""
-        native = nw.to_native(self.frame)
-        return self.frame.implementation.name != "IBIS" or str(native.get_backend().name) != "sqlite"
+        """Does the engine know NaN?"""
+        return self.engine.has_nan(nw.to_native(self.frame))
 
     def literal(self, number: float) -> nw.Expr:
         """A number without loss."""
-        if self.frame.implementation.name in _TEXTUAL:
+        if self.engine.numbers_as_text:
             return nw.lit(repr(float(number))).cast(nw.Float64)
         return nw.lit(float(number))
 
 
 class Plan:
-    """The group-by of some roles. `keys` are the columns that hold raw values; the rest is named as in `grouped`."""
+    """The group-by of a call. `keys` are the columns that hold raw values; the others are named as in `lines_of`."""
 
-    def __init__(self, columns: Columns, read: Reading | None, edges: Mapping[str, Sequence[float]]) -> None:
+    def __init__(self, columns: Columns, read: ScoreReading | None, edges: Mapping[str, Sequence[float]]) -> None:
         self.columns, self.roles, self.reading = columns, columns.roles, read
-        regressed = self.roles.task == "regression"
-        decisions = () if regressed else ("label", "prediction")
-        measured = ("prediction", "label") if regressed else ("score",)
         known = self.roles.keys
-        self.keys = {key: f"k{i}" for i, key in enumerate((*self.roles.grouping, *decisions)) if key in known}
-        self.numbers = [role for role in (*measured, "count", "weight") if role in known]
-        # Text that is to be cut into bands stays as it is: what of it is a number is decided where lines are read.
+        self.keys = {key: f"k{i}" for i, key in enumerate(self.roles.raw_keys)}
+        self.numbers = self.roles.number_keys
+        # Text that is to be cut into bands stays as it is: the tally decides which of it is a number.
         cut = [key for key in self.roles.grouping if known[key] in edges and columns.numeric(key)]
         self.edges = {key: edges[known[key]] for key in cut}
         self.weighted = self.roles.weight is not None
@@ -121,12 +120,12 @@ class Plan:
     def _picked(self) -> nw.LazyFrame[Any]:
         """Raw values and clean numbers."""
         keys = [self._key(key).alias(name) for key, name in self.keys.items()]
-        numbers = [self.columns.number(role, nan=self._spares(role)).alias(f"v_{role}") for role in self.numbers]
+        numbers = [self.columns.number(role, nan=self._may_keep_nan(role)).alias(f"v_{role}") for role in self.numbers]
         return self.columns.frame.select(*keys, *numbers)
 
-    def _spares(self, role: str) -> bool:
-        """May NaN stay? To no engine it is below a number, so `_bin` finds it outside the range, where it makes a line
-        of its own whose sums nobody reads. To clean it first would cost a tenth of the whole group-by."""
+    def _may_keep_nan(self, role: str) -> bool:
+        """May NaN be left in this column? Yes for a binned score without a cutoff: every engine puts NaN outside
+        [low, high], in a bin that is never read. Removing it first costs 10 % of the query."""
         read = self.reading
         return role == "score" and read is not None and not read.bins.exact and read.cutoff is None
 
@@ -136,7 +135,7 @@ class Plan:
         return banded(self.columns, self.columns.number(key), self.edges[key])
 
     def _checked(self, picked: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Counts and weights that are none become 0, and a column says so; a score is turned to mean positive."""
+        """Invalid counts and weights become 0 and are marked; a score is mirrored so that higher is positive."""
         new: dict[str, nw.Expr] = {}
         if self.roles.count is not None:
             count = nw.col("v_count")
@@ -163,7 +162,7 @@ class Plan:
         return f"v_{self.roles.axis}"
 
     def _by(self) -> dict[str, nw.Expr]:
-        """What is grouped by beside the raw values."""
+        """The expressions to group by, in addition to the raw values."""
         read = self.reading
         if read is None:
             return {}
@@ -178,11 +177,11 @@ class Plan:
         found["bin"] = self._bin(read)
         return found
 
-    def _bin(self, read: Reading) -> nw.Expr:
-        """The bin of a score as in `Bins.codes`; with single values the value itself, which memory then looks up.
+    def _bin(self, read: ScoreReading) -> nw.Expr:
+        """The bin of a score as in `Bins.codes`; where each bin is one value, the value, which is looked up later.
 
-        The score at the upper end is too high, one outside the range is beyond, and some edges are counted twice; see
-        `Bins.settle`.
+        `Bins.settle` corrects the result: it is too high at the upper end of the range, beyond all bins outside the
+        range, and counts some edges twice.
         """
         score, number = nw.col(self._axis), self.columns.literal
         if read.bins.exact:
@@ -215,7 +214,7 @@ class Plan:
         return found | self._products(by)
 
     def _products(self, by: Mapping[str, list[nw.Expr]]) -> dict[str, nw.Expr]:
-        """The products that are summed beside people and weights, named as in `names_of_sums`."""
+        """The products that are summed in addition to people and weights, named as in `names_of_sums`."""
         if self.reading is None:
             return {}
         if self.reading.outcome is not None:
@@ -240,7 +239,7 @@ class Plan:
 
 
 def banded(columns: Columns, number: nw.Expr, edges: Sequence[float]) -> nw.Expr:
-    """A number as the lower edge of its band; outside all bands it stays, so that the error can show it."""
+    """A number as the lower edge of its band; a number outside all bands stays, so that the error can show it."""
     if len(edges) < 2:
         return number
     low, high = (columns.literal(edge) for edge in (edges[0], edges[-1]))
@@ -251,5 +250,5 @@ def banded(columns: Columns, number: nw.Expr, edges: Sequence[float]) -> nw.Expr
 
 
 def _one(condition: nw.Expr) -> nw.Expr:
-    """1 where it holds, else 0, also where it is unknown."""
+    """1 where the condition holds, else 0, also where it is unknown."""
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))

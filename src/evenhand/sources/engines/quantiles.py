@@ -1,7 +1,7 @@
 """Order statistics of a column that an engine holds: exact, by narrowing down where they are.
 
 Engines disagree on what a quantile is, and few can give one without sorting all rows. So rows are counted on a fine
-grid first; the cells that hold the wanted ranks are then few, and only their values come back.
+grid first; the cells that hold the wanted ranks are then few, and only their values are fetched.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evenhand.sources.levels import QUANTILE_BANDS
 Literal = Callable[[float], nw.Expr]
 
 _CELLS = 1 << 16
-_ENOUGH = 500_000  # people in the cells that are looked at one by one
+_ENOUGH = 500_000  # people in the cells whose values are fetched
 _ROUNDS = 4  # of narrowing; each divides the range by _CELLS where most people are in few cells
 
 
 def edges_of_rows(numbers: nw.LazyFrame[Any], literal: Literal, parts: int) -> Floats:
-    """The edges of so many parts with equally many rows of the numbers `v`, as numpy's inverted_cdf has them."""
+    """The edges that cut the numbers `v` into parts with equally many rows, as numpy's inverted_cdf does."""
     search = _Search(numbers.with_columns(nw.lit(1).cast(nw.Int64).alias("c")), literal)
     if not search.total:
         return np.array([])
@@ -52,7 +52,7 @@ class _Search:
         self.low, self.high, self.total = low, high, 0 if np.isnan(total) else int(total)
 
     def values(self, wanted: Ints) -> Floats:
-        """For each rank, counted from 1, the least number that so many people reach."""
+        """For each rank, counted from 1, the smallest number that this many people reach."""
         low, high, below = self.low, self.high, 0
         for left in reversed(range(_ROUNDS)):
             cells, people, least, greatest = self._count(low, high)

@@ -1,4 +1,4 @@
-"""What files are to DuckDB: one relation, and for each column how it is reached there and its type.
+"""The file formats, and how DuckDB reads each: one relation, and for each column its expression and type.
 
 Nothing is guessed from values: a CSV is text throughout, JSON is decoded level by level, and a column is found by
 its exact name, whatever characters and capitals it has.
@@ -23,28 +23,11 @@ from typing import Any
 from evenhand.errors import DataError, MissingDependencyError, listing, short_path, shorten
 from evenhand.sources.roles import without_point
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-TITLES = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines", "arrow": "Arrow"}
-
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC = (*_SIGNED, *(f"U{kind}" for kind in _SIGNED), "FLOAT", "DOUBLE", "DECIMAL")
 _UNTYPED = "text of a CSV"
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _HEAD = 1 << 20
-
-_MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # at both ends of a whole file
 
 # What a file may begin with that is not what its suffix says, and the remedy.
 _STARTS = {
@@ -61,6 +44,22 @@ Run = Callable[[str], list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
+class Format:
+    """A file format: a new one is one more row of `FORMATS`."""
+
+    name: str
+    title: str
+    """The format in a sentence."""
+    suffixes: tuple[str, ...]
+    open: Callable[[Sequence[Path], Any, Run], Table]
+    """The table in some files, from a connection of DuckDB and a function that runs a query there."""
+    mark: bytes | None = None
+    """The bytes at both ends of a whole file."""
+    gzip: bool = False
+    """May a file be gzipped?"""
+
+
+@dataclass(frozen=True)
 class Column:
     """One column: its expression in the relation and its DuckDB type."""
 
@@ -73,7 +72,7 @@ class Column:
 
     @property
     def key(self) -> str:
-        """The value to group by, NULL where it is missing; `decode` makes it what it was."""
+        """The value to group by, NULL where it is missing; `decode` turns it back into the value of the file."""
         if self.kind in ("FLOAT", "DOUBLE"):
             number = f"CAST({self.sql} AS DOUBLE)"
             return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
@@ -96,7 +95,7 @@ class Column:
 
     @property
     def number(self) -> str:
-        """The value as a number, NULL where it is none; NaN stays."""
+        """The value as a number, NULL where it is not a number; NaN stays."""
         plain = self.numeric or self.kind == "BOOLEAN"
         return f"CAST({self.sql} AS DOUBLE)" if plain else f"TRY_CAST(trim({self.text}) AS DOUBLE)"
 
@@ -115,23 +114,41 @@ class Table:
     twice: frozenset[str] = frozenset()
 
 
-def open_table(paths: Sequence[Path], kind: str, connection: Any, run: Run) -> Table:
-    """Look at the files, and say how their columns are reached."""
+def common_format(paths: Sequence[Path]) -> Format:
+    """The one format of all files, by their suffixes."""
+    formats = {_format(path).name: _format(path) for path in paths}
+    if len(formats) > 1:
+        raise DataError(f"the files are of different formats: {listing(sorted(formats))}; pass one at a time.")
+    return next(iter(formats.values()))
+
+
+def _format(path: Path) -> Format:
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    form = SUFFIXES.get(suffix)
+    if form is None or (is_gzipped(path) and not form.gzip):
+        gzipped = " and ".join(form.title for form in FORMATS if form.gzip)
+        raise DataError(
+            f"{short_path(path)!r}: {path.suffix!r} is not a suffix that is read here; these are: "
+            f"{', '.join(SUFFIXES)} ({gzipped} also gzipped, as .csv.gz)."
+        )
+    return form
+
+
+def open_files(paths: Sequence[Path], form: Format, connection: Any, run: Run) -> Table:
+    """The files as one table, after a check that they are what their suffix says."""
     for path in paths:
-        _check_content(path, kind)
-    if kind == "csv":
-        return _csv(paths)
-    return _arrow(paths, connection, run) if kind == "arrow" else {"json": _json, "parquet": _parquet}[kind](paths, run)
+        _check_content(path, form)
+    return form.open(paths, connection, run)
 
 
-def explain(paths: Sequence[Path], kind: str, error: Exception) -> str:
+def explain(paths: Sequence[Path], form: Format, error: Exception) -> str:
     """Why files could not be read, in one line, without the parts of a message that quote our statement."""
     where = short_path(paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more")
-    told = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
-    if kind == "csv" and "state machine" in told:
+    message = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    if form.name == "csv" and "state machine" in message:
         lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
-    return f"{where!r} cannot be read as {TITLES[kind]}: {shorten(' '.join(lines[:4]), 300)}"
+    return f"{where!r} cannot be read as {form.title}: {shorten(' '.join(lines[:4]), 300)}"
 
 
 def identifier(text: str) -> str:
@@ -162,7 +179,7 @@ def _compression(paths: Sequence[Path]) -> str:
     return ", compression = 'gzip'" if all(is_gzipped(path) for path in paths) else ""
 
 
-def _parquet(paths: Sequence[Path], run: Run) -> Table:
+def _parquet(paths: Sequence[Path], _connection: Any, run: Run) -> Table:
     files = path_list(paths)
     relation = f"read_parquet({files}, union_by_name = true)"
     schema = run(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({path_list(paths[:1])})")  # noqa: S608
@@ -186,19 +203,20 @@ def _arrow(paths: Sequence[Path], connection: Any, run: Run) -> Table:
         files = ds.dataset([str(path) for path in paths], format="ipc")
         connection.register("arrow_files", files)
     except (pa.ArrowInvalid, OSError, duckdb.Error) as error:
-        raise DataError(explain(paths, "arrow", error)) from None
+        raise DataError(explain(paths, _format(paths[0]), error)) from None
     return _described("arrow_files", files.schema.names, run)
 
 
 def _described(relation: str, names: Sequence[str], run: Run) -> Table:
-    """DuckDB tells no capitals apart and renames a column that only differs in them; `names` are the real ones."""
+    """The columns of a relation. DuckDB ignores capitals and renames columns that differ in nothing else; `names` are
+    the names in the file."""
     found = run(f"DESCRIBE SELECT * FROM {relation}")  # noqa: S608 - names are quoted, values are ours
     titles = names if len(names) == len(found) else [row[0] for row in found]
     columns = {title: Column(identifier(row[0]), row[1]) for title, row in zip(titles, found, strict=True)}
     return Table(relation, columns, _several(titles))
 
 
-def _json(paths: Sequence[Path], run: Run) -> Table:
+def _json(paths: Sequence[Path], _connection: Any, run: Run) -> Table:
     relation = f"read_ndjson_objects({path_list(paths)}{_compression(paths)})"
     keys = "CASE WHEN json_type(json) = 'OBJECT' THEN json_keys(json) ELSE [NULL] END"
     found = {row[0] for row in run(f"SELECT DISTINCT unnest({keys}) FROM {relation}")}  # noqa: S608 - as above
@@ -211,8 +229,8 @@ def _json(paths: Sequence[Path], run: Run) -> Table:
     return Table(relation, columns)
 
 
-def _csv(paths: Sequence[Path]) -> Table:
-    """Every column as text, numbered by the header as we read it."""
+def _csv(paths: Sequence[Path], _connection: Any, _run: Run) -> Table:
+    """CSV files: every column as text, numbered in the order of the header."""
     dialects = {_dialect(path) for path in paths}
     if len(dialects) > 1:
         raise DataError(f"the files have different columns: {listing(' '.join(names) for _, names, _ in dialects)}.")
@@ -253,21 +271,21 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
     return delimiter, names, _ending(text) if any(mark in title for title in names for mark in "\r\n") else ""
 
 
-def _check_content(path: Path, kind: str) -> None:
-    """Say what a file is that is not what its suffix says, or that it is cut short."""
-    head, shown, own = _head(path, 1 << 16), repr(short_path(path)), _MARKS.get(kind)
+def _check_content(path: Path, form: Format) -> None:
+    """Refuse a file that is not what its suffix says, or that is cut short."""
+    head, shown, own = _head(path, 1 << 16), repr(short_path(path)), form.mark
     if own is not None and head.startswith(own):
         if not _tail(path).endswith(own):
             raise DataError(f"{shown} is cut short: its end is missing. Write or copy it again.")
         return
     for start, (what, remedy) in _STARTS.items():
         if head.startswith(start):
-            raise DataError(f"{shown} is {what}, not {TITLES[kind]}. {remedy}")
+            raise DataError(f"{shown} is {what}, not {form.title}. {remedy}")
     if own is not None:
-        raise DataError(f"{shown} is not {TITLES[kind]}, whatever its suffix says.")
+        raise DataError(f"{shown} is not {form.title}, whatever its suffix says.")
     if b"\0" in head:
-        raise DataError(f"{shown} holds null bytes, so it is no text: save it as UTF-8.")
-    if kind == "json" and head.startswith(b"\xef\xbb\xbf"):
+        raise DataError(f"{shown} holds null bytes, so it is not text: save it as UTF-8.")
+    if form.name == "json" and head.startswith(b"\xef\xbb\xbf"):
         raise DataError(f"{shown} begins with a byte-order mark: save it as UTF-8 without one.")
 
 
@@ -301,3 +319,12 @@ def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
 
 def _several(names: Collection[str]) -> frozenset[str]:
     return frozenset(title for title, times in Counter(names).items() if times > 1)
+
+
+FORMATS = (
+    Format("csv", "CSV", (".csv", ".tsv", ".tab", ".txt"), _csv, gzip=True),
+    Format("parquet", "Parquet", (".parquet", ".pq"), _parquet, mark=b"PAR1"),
+    Format("json", "JSON lines", (".jsonl", ".ndjson"), _json, gzip=True),
+    Format("arrow", "Arrow", (".arrow", ".feather", ".ipc"), _arrow, mark=b"ARROW1"),
+)
+SUFFIXES = {suffix: form for form in FORMATS for suffix in form.suffixes}

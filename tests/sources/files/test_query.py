@@ -11,7 +11,8 @@ from contextlib import redirect_stderr
 import duckdb
 import pytest
 
-from evenhand.sources import progress
+from evenhand.core import progress
+from evenhand.sources.files import query
 
 
 class Terminal(io.StringIO):
@@ -56,34 +57,34 @@ class Old(Slow):
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    monkeypatch.setattr(progress, "_TICK", 0.001)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_A_BAR", 0.0)
+    monkeypatch.setattr(query, "_TICK", 0.001)
 
 
 @pytest.mark.parametrize("connection", [Slow([-1.0, 10.0, 60.0]), Old([])], ids=["new", "old"])
 def test_a_bar_on_a_terminal(connection):
     with redirect_stderr(Terminal()) as page:
-        assert progress.fetch(connection, "SELECT 1") == [(1,)]
+        assert query.fetch(connection, "SELECT 1") == [(1,)]
     assert "counting" in page.getvalue()
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None], ids=["a file", "closed"])
 def test_nothing_is_shown_elsewhere(stream):
     with redirect_stderr(stream):
-        assert progress.fetch(duckdb.connect(), "SELECT 41 + 1") == [(42,)]
+        assert query.fetch(duckdb.connect(), "SELECT 41 + 1") == [(42,)]
     assert stream is None or stream.getvalue() == ""
 
 
 def test_a_quick_query_shows_nothing(monkeypatch):
-    monkeypatch.setattr(progress, "_PATIENCE", 60.0)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_A_BAR", 60.0)
     with redirect_stderr(Terminal()) as page:
-        assert progress.fetch(duckdb.connect(), "SELECT 1") == [(1,)]
+        assert query.fetch(duckdb.connect(), "SELECT 1") == [(1,)]
     assert page.getvalue() == ""
 
 
 def test_an_error_of_the_query_is_the_error():
     with redirect_stderr(Terminal()), pytest.raises(duckdb.Error, match="nonsense"):
-        progress.fetch(duckdb.connect(), "SELECT nonsense")
+        query.fetch(duckdb.connect(), "SELECT nonsense")
 
 
 class Interrupted(Slow):
@@ -103,7 +104,7 @@ def test_an_interrupt_stops_the_query_itself(stream):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with redirect_stderr(stream), pytest.raises(KeyboardInterrupt):
-            progress.fetch(connection, "SELECT 1")
+            query.fetch(connection, "SELECT 1")
     finally:
         signal.signal(signal.SIGINT, before)
     assert connection.done.is_set()

@@ -1,0 +1,106 @@
+"""The table of engines: a row says how the frames of one library are recognised, named, asked and fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from evenhand.sources.columns import library
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+Answer = Mapping[str, Any]
+"""The columns of a result, each of the kind that the engine makes itself."""
+
+
+def _by_arrow(plan: nw.LazyFrame[Any]) -> Answer:
+    table = plan.collect("pyarrow").to_native()
+    return {name: table[name] for name in table.column_names}
+
+
+def _by_polars(plan: nw.LazyFrame[Any]) -> Answer:
+    frame: Any = plan.to_native().collect(engine="streaming")
+    return {name: frame[name] for name in frame.columns}
+
+
+def _by_ibis(plan: nw.LazyFrame[Any]) -> Answer:
+    table: Any = plan.to_native().to_pyarrow()
+    return {name: table[name] for name in table.column_names}
+
+
+def _by_dask(plan: nw.LazyFrame[Any]) -> Answer:
+    frame: Any = plan.to_native().compute()
+    return {name: frame[name] for name in frame.columns}
+
+
+def _by_duckdb(plan: nw.LazyFrame[Any]) -> Answer:
+    """Arrays where these keep the values as they are: in arrays, decimals would be rounded and days become times."""
+    import narwhals.stable.v2 as nw
+
+    schema, relation = plan.collect_schema(), plan.to_native()
+    exact = (nw.String, nw.Boolean, nw.Float64, nw.Float32, nw.Int64, nw.Int32, nw.Int16, nw.Int8)
+    if all(isinstance(kind, exact) for kind in schema.values()):
+        return dict(relation.fetchnumpy())
+    # To fetch times with a zone DuckDB needs pytz: they are fetched as UTC without a zone, which is added here.
+    zoned = {name for name, kind in schema.items() if isinstance(kind, nw.Datetime) and kind.time_zone is not None}
+    moved = ", ".join(f"make_timestamp(epoch_us({name})) AS {name}" for name in zoned)
+    rows = (relation.project(f"* REPLACE ({moved})") if zoned else relation).fetchall()
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return {
+        name: [value and value.replace(tzinfo=UTC) for value in values] if name in zoned else list(values)
+        for name, values in zip(schema, columns, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How the frames of one library are read."""
+
+    library: str
+    title: str
+    """The engine in a sentence."""
+    run: Callable[[nw.LazyFrame[Any]], Answer] = _by_arrow
+    """Runs a plan and fetches its result."""
+    also_in_memory: bool = False
+    """Has the library frames in memory too? Those are read as such, and only its LazyFrame here."""
+    numbers_as_text: bool = False
+    """Are numbers written into a statement, where the engine may read them as decimals?"""
+    numbered_columns: bool = False
+    """Are columns numbered first? In a name the engine reads points and backticks, and ignores capitals."""
+    has_nan: Callable[[Any], bool] = lambda _native: True
+    """Does the engine that holds a frame know NaN?"""
+    beginning: Callable[[Any], Any] | None = None
+    """The first part of a frame, where a limit would cost one more pass over all parts; None where it costs nothing."""
+
+
+ENGINES = (
+    Engine("polars", "Polars", _by_polars, also_in_memory=True),
+    Engine("duckdb", "DuckDB", _by_duckdb),
+    Engine(
+        "ibis",
+        "Ibis",
+        _by_ibis,
+        numbers_as_text=True,
+        # To SQLite NaN is NULL from the start, and it has no function that asks for NaN.
+        has_nan=lambda native: str(native.get_backend().name) != "sqlite",
+    ),
+    Engine("pyspark", "Spark", numbered_columns=True),
+    Engine("sqlframe", "SQLFrame", numbers_as_text=True, numbered_columns=True),
+    Engine("dask", "Dask", _by_dask, beginning=lambda native: native.get_partition(0)),
+)
+_BY_LIBRARY = {engine.library: engine for engine in ENGINES}
+
+
+def engine_of(native: Any) -> Engine:
+    """The engine of a frame; one that has no row is fetched as Arrow."""
+    name = library(native).lstrip("_")
+    return _BY_LIBRARY.get(name) or Engine(name, name.capitalize())
+
+
+def is_lazy(data: Any) -> bool:
+    """Is it a frame that an engine holds, whose rows are not in memory?"""
+    engine = _BY_LIBRARY.get(library(data).lstrip("_"))
+    return (engine is not None and not engine.also_in_memory) or type(data).__name__ == "LazyFrame"

@@ -1,0 +1,169 @@
+"""The SQL of the one group-by that DuckDB runs over files, and how its rows become lines."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from evenhand.errors import DataError, Problems, listing, shorten
+from evenhand.sources.columns import as_floats
+from evenhand.sources.files.formats import Column, Table, double
+from evenhand.sources.groupby import MOST_LINES, lines_of
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, Lines, names_of_sums
+from evenhand.sources.roles import Roles
+from evenhand.sources.scores import ScoreReading
+
+
+class Statement:
+    """The one group-by: raw values as keys, people and weights as sums, and text that should be a number."""
+
+    def __init__(self, table: Table, roles: Roles, read: ScoreReading | None = None) -> None:
+        self.roles, self.reading = roles, read
+        self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
+        self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
+        self.keys, values = roles.raw_keys, roles.number_keys
+        self.numbers = [key for key in (*self.edges, *values) if not self.columns[key].numeric]
+        inner = [f"{self._key(key)} AS k{i}" for i, key in enumerate(self.keys)]
+        inner += [f"{self._number(role)} AS v_{role}" for role in values]
+        for i, key in enumerate(self.numbers):
+            column = self.columns[key]
+            inner.append(f"CASE WHEN {column.strange(roles.na)} THEN {column.text} END AS strange_{i}")
+        groups = {f"k{i}": f"k{i}" for i in range(len(self.keys))} | self._cuts()
+        strange = {f"strange_{i}": f"min(strange_{i})" for i in range(len(self.numbers))}
+        fields = groups | self._sums() | strange
+        self.names = list(fields)
+        self.sql = (
+            f"SELECT {', '.join(fields.values())} FROM (SELECT {', '.join(inner)} FROM {table.relation}) "  # noqa: S608
+            f"GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))} LIMIT {MOST_LINES + 1}"
+        )
+
+    def _key(self, key: str) -> str:
+        return _banded(self._number(key), self.edges[key]) if key in self.edges else self.columns[key].key
+
+    def _number(self, key: str) -> str:
+        return present(self.columns[key], self.roles)
+
+    @property
+    def _score(self) -> str:
+        """The score (or the prediction of a regressor), mirrored where needed so that higher means positive."""
+        mirror = self.reading.mirror if self.reading is not None else None
+        return f"v_{self.roles.axis}" if mirror is None else f"({double(mirror)} - v_{self.roles.axis})"
+
+    def _cuts(self) -> dict[str, str]:
+        """The expressions to group by in addition to the raw values, named as in `groupby.lines_of`."""
+        read = self.reading
+        if read is None:
+            return {}
+        found = {}
+        if read.cutoff is not None:
+            above = f"{self._score} >= {double(read.cutoff)}"
+            found["decided"] = f"CASE WHEN {self._score} IS NULL THEN -1 WHEN {above} THEN 1 ELSE 0 END"
+        if read.outcome:
+            found["band"] = _band("v_label", read.outcome)
+        return found | {"bin": self._bin(read)}
+
+    def _bin(self, read: ScoreReading) -> str:
+        """The bin of a score as in `Plan._bin`."""
+        score, unturned, bins = self._score, f"v_{self.roles.axis}", read.bins
+        if bins.exact:
+            return score
+        above = f"({score} - {double(bins.low)})"
+        place = f"floor({above} * {double(bins.scale)})"
+        if read.pace is not None:
+            place += f" + floor({above} * {double(read.pace.scale)})"
+        place += "".join(f" + CAST({score} >= {double(edge)} AS DOUBLE)" for edge in read.compared)
+        odd = read.pace.odd if read.pace is not None else ()
+        cases = [f"WHEN {score} = {double(value)} THEN {double(read.place(value))}" for value in odd]
+        cases.append(f"WHEN {unturned} BETWEEN {double(bins.low)} AND {double(bins.high)} THEN {place}")
+        return f"CASE {' '.join(cases)} ELSE abs({unturned}) + {double(bins.beyond)} END"
+
+    def _score_sums(self, people: str, weight: str) -> list[str]:
+        if self.reading is None:
+            return []
+        if self.reading.outcome is not None:
+            return self._moments(people, weight, self.reading.middle)
+        by = "" if people == "1" else f"({people}) * "
+        s, w = self._score, f"({weight})"
+        products = [s, f"{s} * {s}"]
+        if self.roles.weight is not None:
+            products = [f"{w} * {s}", f"{w} * {w} * {s}", f"{w} * {w} * {s} * {s}"]
+        return [f"coalesce(kahan_sum({by}{product}), 0)" for product in products]
+
+    def _moments(self, people: str, weight: str, middle: float) -> list[str]:
+        """The sums of the products of `MOMENTS`; a row without a label adds only to those of f."""
+        known = self.roles.label is not None
+        e = "coalesce(v_label - v_prediction, 0)" if known else "0"
+        letters = {
+            "f": f"coalesce(v_prediction - {double(middle)}, 0)",
+            "y": f"coalesce(v_label - {double(middle)}, 0)" if known else "0",
+            "e": e,
+            "a": f"abs({e})",
+        }
+        by = [[people]] if self.roles.weight is None else [[people, weight], [people, weight, weight]]
+        products = ([*factors, *(letters[letter] for letter in moment)] for factors in by for moment in MOMENTS)
+        return [f"kahan_sum({' * '.join(f'({factor})' for factor in product)})" for product in products]
+
+    def _sums(self) -> dict[str, str]:
+        """People, the number of rows with an invalid count or weight, Σw and Σw², and the sums of the score."""
+        n, people, weight = "count(*)", "1", "0"
+        found = {}
+        if self.roles.count is not None:
+            most = double(LARGEST_COUNT)
+            wrong = f"v_count IS NULL OR v_count < 0 OR v_count > {most} OR v_count <> floor(v_count)"
+            people = f"CASE WHEN {wrong} THEN 0 ELSE v_count END"
+            n = f"CAST(sum(CAST({people} AS BIGINT)) AS BIGINT)"
+            found["wrong_count"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
+        if self.roles.weight is not None:
+            wrong = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
+            weight = f"CASE WHEN {wrong} THEN 0 ELSE v_weight END"
+            found["wrong_weight"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
+            found["w"] = f"kahan_sum(({people}) * ({weight}))"
+            found["w2"] = f"kahan_sum(({people}) * ({weight}) * ({weight}))"
+        names = [] if self.reading is None else names_of_sums(self.reading, self.roles.weight is not None)
+        own = [name for name in names if name not in found]
+        return {"n": n} | found | dict(zip(own, self._score_sums(people, weight), strict=True))
+
+    def read(self, rows: list[tuple[Any, ...]]) -> Lines:
+        if not rows:
+            return Lines({}, 0)
+        found = dict(zip(self.names, zip(*rows, strict=True), strict=True))
+        self._complain([found[f"strange_{i}"] for i in range(len(self.numbers))])
+        keys = {}
+        for i, key in enumerate(self.keys):
+            values = found[f"k{i}"]
+            keys[key] = list(values) if key in self.edges else [self.columns[key].decode(value) for value in values]
+        return lines_of(found, keys, self.roles, self.reading)
+
+    def _complain(self, strange: Sequence[tuple[Any, ...]]) -> None:
+        problems = Problems()
+        for key, found in zip(self.numbers, strange, strict=True):
+            shown = sorted({text for text in found if text is not None})
+            name = shorten(self.roles.keys[key])
+            if shown and key in self.edges:
+                problems.add(f"bands for {name!r}: the column is not numeric; it holds {listing(shown, 3)}.")
+            elif shown:
+                problems.add(f"{key} column {name!r} holds {listing(shown, 3)}, which is not a number.")
+        problems.raise_if_any(DataError)
+
+
+def present(column: Column, roles: Roles) -> str:
+    """The number of a column, NULL where it is missing."""
+    gone = "".join(f" OR {column.number} = {double(absent)}" for absent in as_floats(roles.na))
+    return f"CASE WHEN isnan({column.number}){gone} THEN NULL ELSE {column.number} END"
+
+
+def _band(number: str, edges: Sequence[float]) -> str:
+    """The index of a number's band as in `scores.band_codes`; −1 where it is missing."""
+    steps = "".join(f" WHEN {number} < {double(edge)} THEN {i}" for i, edge in enumerate(edges[1:-1]))
+    return f"CASE WHEN {number} IS NULL THEN -1{steps} ELSE {len(edges) - 2} END"
+
+
+def _banded(number: str, edges: Sequence[float]) -> str:
+    """A number as the lower edge of its band; a number outside all bands stays, so that the error can show it."""
+    first, last = double(edges[0]), double(edges[-1])
+    if len(edges) < 2:
+        return number
+    steps = [f"WHEN {number} IS NULL OR {number} < {first} OR {number} > {last} THEN {number}"]
+    steps += [f"WHEN {number} < {double(high)} THEN {double(low)}" for low, high in itertools.pairwise(edges[:-1])]
+    return f"CASE {' '.join(steps)} ELSE {double(edges[-2])} END"

@@ -1,0 +1,70 @@
+"""Every command takes the options that it took in 0.1: names, types, defaults, how often. Help texts may improve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+
+from conftest import ROOT
+from evenhand.cli import program
+
+BEFORE = json.loads((ROOT / "tests" / "data" / "cli-options-0.1.json").read_text(encoding="utf-8"))
+
+
+def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for part in command.list_commands(context):
+            yield from commands(f"{name} {part}", command.get_command(context, part))
+
+
+NOW = dict(commands("evenhand", program))
+
+
+def described(parameter: click.Parameter) -> dict[str, Any]:
+    kind: dict[str, Any] = {"name": parameter.type.name}
+    if isinstance(parameter.type, click.Choice):
+        kind["choices"] = list(parameter.type.choices)
+    if isinstance(parameter.type, click.IntRange):
+        kind |= {"min": parameter.type.min, "max": parameter.type.max}
+    default: Any = parameter.default
+    if default is False or "UNSET" in repr(default):  # how click says "none" differs from version to version
+        default = None
+    return {
+        "name": parameter.name,
+        "kind": parameter.param_type_name,
+        "names": [*parameter.opts, *parameter.secondary_opts],
+        "type": kind,
+        "default": default if isinstance(default, (bool, int, float, str, type(None))) else str(default),
+        "nargs": parameter.nargs,
+        "required": parameter.required,
+        "multiple": getattr(parameter, "multiple", False),
+        "is_flag": getattr(parameter, "is_flag", False),
+    }
+
+
+def in_order(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Arguments are told apart by their position, options by their name."""
+    return sorted(parameters, key=lambda each: (each["kind"] == "option", each["kind"] == "option" and each["name"]))
+
+
+def test_every_command_of_before_is_there():
+    assert set(NOW) == set(BEFORE)
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_a_command_takes_the_options_of_before(name):
+    assert in_order([described(each) for each in NOW[name].params]) == in_order(BEFORE[name])
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_every_option_is_explained(name):
+    for parameter in NOW[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+            assert parameter.help.endswith("."), parameter.help
