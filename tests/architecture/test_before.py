@@ -10,6 +10,7 @@ import importlib
 import inspect
 import json
 import math
+import re
 import shutil
 from functools import cache
 from pathlib import Path

@@ -101,19 +101,15 @@ TESTED_IN = {
     "measures.base": "measures/test_scores.py",
     "measures.cells": "cases/test_known.py",
     "measures.entropy": "properties/test_properties.py",
-    "mitigate.scorers": "audits/test_scorer.py",
     "mitigate.thresholds.rules": "mitigate/thresholds/test_search.py",
     "report.text.diff": "audits/test_diff.py",
     "sources.columns": "sources/test_memory.py",
     "sources.features": "individual/test_consistency.py",
     "sources.files.formats": "sources/test_files.py",
-    "sources.roles": "sources/test_bad_input.py",
     "sources.rows": "verdicts/test_row_measures.py",
-    "verdicts.bounds.simultaneous": "inference/test_coverage.py",
     "verdicts.comparison": "cases/test_known_references.py",
     "verdicts.index_finding": "properties/test_properties.py",
     "verdicts.sentences": "verdicts/test_finding.py",
-    "verdicts.table": "verdicts/test_finding.py",
 }
 
 

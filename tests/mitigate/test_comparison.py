@@ -204,7 +204,7 @@ def test_cutoffs_by_the_command_line(file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--method=reweigh", "--label=hired", "--sensitive=race", "-o", "x.json"], "ends in .csv"),
+        (["--method=reweigh", "--label=hired", "--sensitive=race", "-o", "x.json"], "saved as .csv"),
         (["--method=reweigh", "--label=hired", "--sensitive=race", "-o", "no/x.csv"], "there is no folder"),
         (["--method=reweigh", "--sensitive=race"], "needs files and --label"),
         (["--method=reweigh", "--label=hired", "--score=score", "--sensitive=race"], "leave --score out"),

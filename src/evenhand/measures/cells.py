@@ -220,8 +220,10 @@ class RowMeasure(MeasureDefaults):
         return f"{self.title} gave no number for {group}"
 
 
-def find_cell_measure(name: str) -> CellMeasure:
-    """A measure made of cells by its name or an alias."""
+def find_cell_measure(name: str | CellMeasure) -> CellMeasure:
+    """A measure made of cells by its name or an alias; a measure of your own is returned as it is."""
+    if isinstance(name, CellMeasure):
+        return name
     if name in MEASURES:
         return MEASURES[name]
     if name in ALIASES:
