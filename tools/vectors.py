@@ -26,7 +26,6 @@ from evenhand.measures.cells import MEASURES, evaluate
 from evenhand.measures.evaluate import every_measure, measure_values
 from evenhand.measures.group_data import BinnedScores
 from evenhand.measures.scores import SCORE_MEASURES
-from evenhand.report.page import data
 from evenhand.verdicts.notes import calibration
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -160,7 +159,7 @@ def case(
     cube = Cube.count(**roles)
     chosen = names() if whole else FEW
     audit = cube.audit(metrics=_possible(cube, chosen), **arguments)
-    built = data.build(audit, smallest_cell=least)
+    built = audit.recomputation.page_data(smallest_cell=least)
     inside = page_data.embedded(cube, least)
     told = {
         "tables": {name: part for name, part in built["tables"].items() if name != "measures"},

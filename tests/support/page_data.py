@@ -8,19 +8,19 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
+from evenhand.audits import page_counts
 from evenhand.cube import cutoffs, privacy
 from evenhand.cube.cube import Cube
-from evenhand.report.page import data
 
 
 def unpack(text: str) -> Any:
-    """The plain data that `data.pack` was given."""
+    """The plain data that `core.records.pack` was given."""
     return json.loads(zlib.decompress(base64.b64decode(text), -zlib.MAX_WBITS))
 
 
 def embedded(cube: Cube, least: int = privacy.LEAST) -> Cube:
     """The cube as a page holds it."""
-    return data.fitted(cube, least)[0]
+    return page_counts.fitted(cube, least)[0]
 
 
 def decided(cube: Cube, stop: int) -> Cube:

@@ -144,9 +144,9 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, ready for JSON."""
-        from evenhand.report import json
+        from evenhand import report
 
-        return json.as_dict(self)
+        return report.as_dict(self)
 
     def save(self, path: str | Path, *, embed_cube: bool = True, smallest_cell: int = 5) -> None:
         """Write the audit to a file; the suffix decides the form: .html, .json, .md (Markdown) or .xml (JUnit).
@@ -154,29 +154,29 @@ class Audit:
         A page carries counts, none of fewer than `smallest_cell` people, to compute other cutoffs from; without the
         cube it holds results only.
         """
-        from evenhand.report import save
+        from evenhand import report
 
-        save(self, Path(path), embed_cube=embed_cube, smallest_cell=smallest_cell)
+        report.save(self, Path(path), embed_cube=embed_cube, smallest_cell=smallest_cell)
 
     @staticmethod
     def load(path: str | Path) -> Audit:
         """Read an audit that was saved as JSON: its findings as they were judged, and the cube. No data is needed."""
-        from evenhand.report import load as loading
+        from evenhand import report
 
-        return loading.load(Path(path))
+        return report.load(Path(path))
 
     def __str__(self) -> str:
-        from evenhand.report.text import audit as text
+        from evenhand import report
 
-        return text.plain(self)
+        return report.plain(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """The page, in a frame of its own, where a notebook shows HTML."""
-        from evenhand.report import page
+        from evenhand import report
 
-        return page.notebook(self)
+        return report.notebook(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Plain text for terminals and the page for notebooks, as far as they are wanted."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.audits import page_counts
 from evenhand.catalogue import Metric
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding
@@ -32,6 +33,21 @@ class Recomputation:
     """Tables for computing the findings of an audit again, as plain data ready for JSON."""
 
     audit: Audit
+
+    def page_data(self, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> dict[str, Any]:
+        """What the script of a page computes with: the tables, and the counts, packed.
+
+        `cube` is None where the counts stay here or nothing can be recomputed; `notes` say what was made coarser.
+
+        >>> import evenhand as eh
+        >>> audit = eh.audit(prediction=[1, 0, 1, 1] * 9, sensitive=["a", "a", "b", "b"] * 9)
+        >>> sorted(audit.recomputation.page_data()), audit.recomputation.page_data(embed_cube=False)["cube"]
+        (['cube', 'notes', 'tables'], None)
+        """
+        if not embed_cube or self.audit.cube.meaning.task != "binary":
+            return {"tables": self.tables(findings=False), "cube": None, "notes": []}
+        inside, packed = page_counts.fitted(self.audit.cube, smallest_cell)
+        return {"tables": self.tables(), "cube": packed, "notes": privacy.notes(inside, smallest_cell)}
 
     def tables(self, *, findings: bool = True) -> dict[str, Any]:
         """Everything in one mapping; without `findings`, only what measures of single groups take."""

@@ -6,10 +6,13 @@ have takes its default, so that files of an older version stay readable.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import json
 import math
 import types
 import typing
+import zlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, TypeVar, Union
@@ -234,3 +237,10 @@ def _within(key: str, read_item: Reader, item: Any) -> Any:
     except MisfitError as error:
         error.path.insert(0, shown(key) if not key.isidentifier() else key)
         raise
+
+
+def pack(value: Any) -> str:
+    """Plain data as base64 of raw deflate of JSON, as the page's DecompressionStream("deflate-raw") reads it."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.core.files import write_text as replace_text
 from evenhand.errors import CallError, nearest, shorten
+from evenhand.report.json import as_dict
+from evenhand.report.page import notebook
+from evenhand.report.saved import load
+from evenhand.report.text.audit import plain
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+
+__all__ = ["WITH_CUBE", "WRITERS", "as_dict", "load", "notebook", "plain", "save"]
 
 # The module that writes each form; loaded when it is wanted.
 WRITERS = {".html": "page", ".json": "json", ".md": "markdown", ".xml": "junit"}

@@ -13,19 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.audits import recomputation
+from evenhand.audits import page_counts, recomputation
+from evenhand.core.records import pack
 from evenhand.cube import cutoffs, privacy
 from evenhand.errors import CallError
 from evenhand.inference import critical
 from evenhand.measures.cells import MEASURES
 from evenhand.report import json as report_json
-from evenhand.report.page import data as pagedata
 from support import hostile, page_data
 from support.profiles import examples
 from support.strategies import cubes
 
 COMPAS = {"label": "recidivated", "score": "decile", "count": "count"}
 PLAIN = ("equalized_odds", "demographic_parity", "disparate_impact", "average_odds", "balanced_accuracy_equality")
+
+
+def build(audit: eh.Audit) -> dict[str, Any]:
+    return audit.recomputation.page_data()
 
 
 def compas(**arguments: Any) -> eh.Audit:
@@ -59,7 +63,7 @@ def strange_roles(seed: int) -> dict[str, Any]:
 
 
 def test_a_page_is_given_tables_and_a_packed_cube():
-    told = pagedata.build(compas())
+    told = build(compas())
     assert sorted(told) == ["cube", "notes", "tables"]
     assert re.fullmatch("[A-Za-z0-9+/]+=*", told["cube"])
     json.dumps(told, allow_nan=False)
@@ -79,7 +83,7 @@ def test_a_page_is_given_tables_and_a_packed_cube():
 
 def test_only_findings_of_plain_measures_are_recomputed():
     audit = compas()
-    plans = pagedata.build(audit)["tables"]["plans"]
+    plans = build(audit)["tables"]["plans"]
     assert [plan["metric"] for plan in plans] == [found.metric for found in audit.findings if found.metric in PLAIN]
     assert [audit.findings[plan["finding"]].metric for plan in plans] == [plan["metric"] for plan in plans]
     odds = next(plan for plan in plans if plan["metric"] == "equalized_odds")
@@ -94,7 +98,7 @@ def test_a_finding_that_somebody_added_is_not_recomputed_from_other_counts():
     otherwise = eh.demographic_parity(audit.cube, reference="Asian")
     tool = eh.demographic_parity(audit.cube, convention="fairlearn")
     same = eh.demographic_parity(audit.cube, threshold=0.5)
-    plans = pagedata.build(audit.add(others, otherwise, tool, same))["tables"]["plans"]
+    plans = build(audit.add(others, otherwise, tool, same))["tables"]["plans"]
     first = len(audit.findings)
     assert [plan["finding"] for plan in plans if plan["finding"] >= first] == [first + 3]
     assert plans[-1]["threshold"] == 0.5
@@ -108,7 +112,7 @@ def test_plans_follow_the_policy():
         confidence=0.9,
     )
     audit = compas(sensitive=("race", "sex"), policy=policy, reference={"race": "Asian"}, min_group_size=7)
-    plans = pagedata.build(audit)["tables"]["plans"]
+    plans = build(audit)["tables"]["plans"]
     found = {(plan["metric"], *plan["attributes"]): plan for plan in plans}
     assert found["demographic_parity", "race"]["threshold"] is None
     assert found["equalized_odds", "race"]["judged_on"] == "ratio"
@@ -121,7 +125,7 @@ def test_plans_follow_the_policy():
 
 
 def test_critical_values_are_those_of_python():
-    tables = pagedata.build(compas())["tables"]
+    tables = build(compas())["tables"]
     near, far = (tables["critical"]["pairs 0.95 2"][side] for side in ("near", "far"))
     assert near[6] == pytest.approx(critical.tukey(6, 0.95**0.5), abs=1e-12)
     assert far[6] == pytest.approx(critical.one_sided(near[6], 0.95), abs=1e-11)
@@ -138,7 +142,7 @@ def test_critical_values_of_many_groups_are_smooth(most):
 
 @hostile.every_name_in_memory
 def test_hostile_names_stay_names(name):
-    told = pagedata.build(eh.audit(
+    told = build(eh.audit(
         prediction=[0, 1] * 40, label=[0, 0, 1, 1] * 20, sensitive={name: [name, "b"] * 20 + ["b", name] * 20},
         metrics=["demographic_parity"],
     ))  # fmt: skip
@@ -150,7 +154,7 @@ def test_hostile_names_stay_names(name):
 
 
 def test_without_the_cube_only_results_leave():
-    told = pagedata.build(compas(), embed_cube=False)
+    told = compas().recomputation.page_data(embed_cube=False)
     assert told["cube"] is None
     assert told["tables"]["plans"] == []
     assert told["notes"] == []
@@ -158,7 +162,7 @@ def test_without_the_cube_only_results_leave():
 
 def test_strata_are_shown_and_not_recomputed():
     audit = compas(sensitive="race", control="sex")
-    told = pagedata.build(audit)
+    told = build(audit)
     assert told["tables"]["plans"] == []
     cube = page_data.unpack(told["cube"])
     assert cube["groups"] == [list(group) for group in audit.cube.marginal(control=False).groups]
@@ -170,7 +174,7 @@ def test_other_tasks_embed_nothing_to_recompute(task):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2, 300)) if task == "regression" else rng.choice(["p", "q", "r"], (2, 300))
     audit = eh.audit(label=values[0], prediction=values[1], sensitive=rng.choice(["a", "b"], 300), task=task)
-    told = pagedata.build(audit)
+    told = build(audit)
     assert told["cube"] is None
     assert told["tables"]["plans"] == []
     assert told["tables"]["attribute_sets"] == [["sensitive"]]
@@ -178,7 +182,7 @@ def test_other_tasks_embed_nothing_to_recompute(task):
 
 
 def test_no_findings_at_all():
-    told = pagedata.build(replace(compas(sensitive=("race", "sex")), findings=()))
+    told = build(replace(compas(sensitive=("race", "sex")), findings=()))
     assert told["tables"]["plans"] == []
     assert told["tables"]["attribute_sets"] == [["race"], ["sex"], ["race", "sex"]]
     assert told["cube"] is not None
@@ -187,7 +191,7 @@ def test_no_findings_at_all():
 def test_a_loaded_audit_can_be_recomputed(tmp_path):
     audit = compas()
     audit.save(tmp_path / "audit.json")
-    first, again = (pagedata.build(one) for one in (audit, eh.Audit.load(tmp_path / "audit.json")))
+    first, again = (build(one) for one in (audit, eh.Audit.load(tmp_path / "audit.json")))
     assert again == first
     assert again["notes"]
 
@@ -225,9 +229,9 @@ def test_a_large_cube_is_cut_into_fewer_bins(monkeypatch):
     score, group = rng.random(20_000), rng.integers(0, 20, 20_000)
     cube = eh.Cube.count(score=score, label=rng.random(20_000) < score, sensitive=group, cutoff=0.37, positive=True)
     whole = page_data.embedded(cube)
-    size = len(pagedata.pack(pagedata.cells(whole)))
-    assert size < pagedata.MOST_BYTES
-    monkeypatch.setattr(pagedata, "MOST_BYTES", size // 2)
+    size = len(pack(page_counts.cells(whole)))
+    assert size < page_counts.MOST_BYTES
+    monkeypatch.setattr(page_counts, "MOST_BYTES", size // 2)
     short = page_data.embedded(cube)
     assert short.scores.bins.count < whole.scores.bins.count
     assert np.array_equal(short.n, whole.n)

@@ -17,9 +17,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from evenhand.core.records import pack
 from evenhand.core.version import __version__
 from evenhand.report import tables
-from evenhand.report.page import data as pagedata
 from evenhand.report.page import results as pageresults
 from evenhand.report.page import static
 from evenhand.report.page.results import Results
@@ -35,7 +35,7 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 
 def dumps(audit: Audit, **counts: Any) -> str:
-    """The audit as a page; without its counts (see `data.build`) its cutoff cannot be moved."""
+    """The audit as a page; without its counts (see `Recomputation.page_data`) its cutoff cannot be moved."""
     origin = {
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
@@ -122,7 +122,7 @@ def _titles(audit: Audit) -> list[str]:
 
 def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
-    built = pagedata.build(audit, **counts)
+    built = audit.recomputation.page_data(**counts)
     findings, panels = pageresults.findings_data(audit, curves=built["cube"] is None)
     meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
     return {
@@ -141,7 +141,7 @@ def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -
         **_families(audit),
         "notes": built["notes"],
         "cube": built["cube"],
-        "packed": pagedata.pack(
+        "packed": pack(
             {
                 "tables": {name: table for name, table in built["tables"].items() if name != "metrics"},
                 "findings": findings,

@@ -298,7 +298,7 @@ def test_something_else(content, message, tmp_path, capsys):
 
 
 def test_a_file_that_is_too_large(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(load, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(saved, "MOST_BYTES", 1 << 20)
     assert "is larger than 1 MB, so it is not an audit" in refused(" " * ((1 << 20) + 1), tmp_path, capsys)
 
 

@@ -1,57 +1,25 @@
-"""What the script of a page computes with: the tables of the audit's `recomputation`, and the cube, packed.
+"""The counts that a page carries, so that its script can compute findings again at other cutoffs.
 
-The script computes findings again on the cube as it leaves in a file (`privacy.shared`). Python on that same cube,
-decided at the same cutoff, gives the same numbers.
+They are those of the cube as it leaves in a file (`privacy.shared`). Python on that same cube, decided at the same
+cutoff, gives the same numbers.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
+from evenhand.core.records import pack
 from evenhand.cube import cutoffs, privacy
-
-if TYPE_CHECKING:
-    from evenhand.audits.audit import Audit
-    from evenhand.cube.cube import Cube
-
+from evenhand.cube.cube import Cube
 
 MOST_BYTES = 250_000
 """Of the packed cube, so that the data of a page stays below 330 KB; a larger cube is cut into fewer bins."""
 
 _FEWEST_BINS = 32
-
-
-def build(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> dict[str, Any]:
-    """What the page computes with, as plain data ready for JSON.
-
-    `cube` is base64 of raw deflate of JSON, or None where nothing can be recomputed; `notes` say what was made coarser.
-
-    >>> import evenhand as eh
-    >>> audit = eh.audit(prediction=[1, 0, 1, 1] * 9, sensitive=["a", "a", "b", "b"] * 9)
-    >>> sorted(build(audit)), build(audit, embed_cube=False)["cube"]
-    (['cube', 'notes', 'tables'], None)
-    """
-    if not embed_cube or audit.cube.meaning.task != "binary":
-        return {"tables": audit.recomputation.tables(findings=False), "cube": None, "notes": []}
-    inside, packed = fitted(audit.cube, smallest_cell)
-    return {"tables": audit.recomputation.tables(), "cube": packed, "notes": privacy.notes(inside, smallest_cell)}
-
-
-def pack(value: Any) -> str:
-    """Plain data as base64 of raw deflate of JSON, as the page's DecompressionStream("deflate-raw") reads it."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
-
-
-# --- The cube --------------------------------------------------------------------------------------------------------
 
 
 def fitted(cube: Cube, least: int = privacy.LEAST) -> tuple[Cube, str]:
