@@ -21,7 +21,7 @@ from evenhand.core import records
 from evenhand.cube import privacy, tables
 from evenhand.errors import DataError
 from evenhand.report import json as report_json
-from evenhand.report import junit, load, markdown
+from evenhand.report import junit, markdown, saved
 from support import hostile
 from support.hostile import DECISION, GROUP, LABEL
 from support.profiles import examples
