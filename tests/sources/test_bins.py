@@ -210,6 +210,16 @@ def test_an_engine_counts_edges_as_memory_does(extent, count, higher_is, share):
     assert eh.Cube.count(data.lazy(), **roles) == eh.Cube.count(data, **roles)
 
 
+def test_a_score_just_below_a_cutoff_at_the_top_is_below_it(source):
+    data = frame()
+    data["s"] = data["s"] - 1
+    data.loc[[3, 4], "s"] = [np.nextafter(0, -1), 0.0]
+    roles = {**ROLES, "score_range": (-1, 0), "bins": 2, "cutoff": 0}
+    cube = eh.Cube.count(source(data), **roles)
+    assert cube.scores.n[cube.scores.bin == cube.scores.bins.count - 1].sum() == 1
+    assert cube == eh.Cube.count(data, **roles)
+
+
 def test_missing_scores_are_counted_and_left_out(source):
     data = frame()
     data.loc[::10, "s"] = np.nan

@@ -119,6 +119,11 @@ class Bins:
         return np.where(np.isnan(places), -1, codes).astype(np.int32)
 
     @property
+    def closed_above(self) -> bool:
+        """Whether the highest score has a bin of its own, which a score just below must not reach by rounding."""
+        return self.high in self.extra
+
+    @property
     def beyond(self) -> float:
         """What an engine adds to the absolute value of a score outside the range, so that `settle` recognises it."""
         return 2.0 * self.count + 2

@@ -190,6 +190,8 @@ class Plan:
         given = nw.col("unturned") if read.mirror is not None else score
         above = score - low if read.bins.low else score
         place = (above * number(read.bins.scale)).floor()
+        if read.bins.closed_above:
+            place = nw.when(place < number(read.bins.cells)).then(place).otherwise(number(read.bins.cells - 1))
         if read.pace is not None:
             place = place + (above * number(read.pace.scale)).floor()
         for edge in read.compared:

@@ -70,6 +70,8 @@ class Statement:
             return score
         above = f"({score} - {double(bins.low)})"
         place = f"floor({above} * {double(bins.scale)})"
+        if bins.closed_above:
+            place = f"least({place}, {double(bins.cells - 1)})"
         if read.pace is not None:
             place += f" + floor({above} * {double(read.pace.scale)})"
         place += "".join(f" + CAST({score} >= {double(edge)} AS DOUBLE)" for edge in read.compared)
