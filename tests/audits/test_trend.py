@@ -188,11 +188,11 @@ def test_files_are_named_by_themselves(tmp_path):
 def test_what_is_wrong_is_said():
     with pytest.raises(CallError, match="there are no periods"):
         trend([])
-    with pytest.raises(CallError, match=r"do not mean the same.*Here is period 'a', there is period 'b'"):
+    with pytest.raises(CallError, match=r"were not counted alike.*Here means period 'a', there period 'b'"):
         trend({"a": day({"n": 0.5, "s": 0.5}), "b": day({"n": 0.5, "s": 0.5}, missing="drop")})
     with pytest.raises(CallError, match="did you mean 'demographic_parity'"):
         trend(days(0.1), metrics="demografic_parity")
-    with pytest.raises(CallError, match="a threshold alone needs metrics="):
+    with pytest.raises(CallError, match="a single threshold needs metrics="):
         trend(days(0.1), threshold=0.2)
 
 

@@ -284,7 +284,7 @@ def test_panels_of_findings_are_drawn(opened):
     line = shown.tab.locator('#metrics [data-metric="demographic_parity"]')
     line.locator("summary").first.click()
     panel = line.locator("figure.panel")
-    assert "groups beside what their attributes suggest" in panel.locator("h4").inner_text()
+    assert "groups compared with what their attributes suggest" in panel.locator("h4").inner_text()
     assert panel.locator("svg.plot .whisker").count() == 12
 
 

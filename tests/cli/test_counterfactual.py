@@ -78,8 +78,8 @@ def test_what_is_found_can_be_saved(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "what predicts?"),
-        (("--model", "x.joblib", "--prediction-function", "a:b"), "what predicts?"),
+        ((), "give one model"),
+        (("--model", "x.joblib", "--prediction-function", "a:b"), "give one model"),
         (("--prediction-function", "own_predictors:by_exam"), "give --graph FILE, or --flip"),
         (("--graph", "g.dot", "--flip", "--prediction-function", "own_predictors:by_exam"), "give --graph FILE"),
         (("--graph", "g.dot", "--prediction-function", "own_predictors"), "write it as MODULE:FUNCTION"),

@@ -166,7 +166,7 @@ def test_policy_init_writes_the_defaults(tmp_path, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert (out, err) == ("", "wrote fairness.toml\n")
     assert run(["policy", "init", "fairness.toml", "--from", "nyc-ll144"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert Policy.load("fairness.toml") == Policy()
     assert run(["policy", "init", "fairness.toml", "--from", "nyc-ll144", "--force"]) == 0
     assert Policy.load("fairness.toml") == Policy.named("nyc-ll144")

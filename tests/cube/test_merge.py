@@ -1,4 +1,4 @@
-"""Adding cubes: from memory, from files, in any order; and what is said when they do not mean the same."""
+"""Adding cubes: from memory, from files, in any order; and what is said when they were not counted alike."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_classes_and_regressions_add_from_files(tmp_path):
 def test_a_difference_is_told_with_the_file_and_the_remedy(other, said, tmp_path):
     Cube.count(table(1), **ROLES).save(tmp_path / "first.cube")
     Cube.count(table(1), **{**ROLES, **other}).save(tmp_path / "other.cube")
-    with pytest.raises(CallError, match=f"do not mean the same: {said}") as caught:
+    with pytest.raises(CallError, match=f"were not counted alike: {said}") as caught:
         Cube.merge([tmp_path / "first.cube", tmp_path / "other.cube"])
     assert "first.cube" in str(caught.value)
     assert "other.cube" in str(caught.value)
@@ -124,9 +124,9 @@ def test_a_difference_is_told_with_the_file_and_the_remedy(other, said, tmp_path
 
 def test_a_difference_between_cubes_in_memory_names_their_place():
     one, two = Cube.count(table(1), **ROLES), Cube.count(table(1), **{**ROLES, "missing": "drop"})
-    with pytest.raises(CallError, match="Here is cube 1, there is cube 3"):
+    with pytest.raises(CallError, match="Here means cube 1, there cube 3"):
         Cube.merge([one, one, two])
-    with pytest.raises(CallError, match="Here is monday, there is tuesday"):
+    with pytest.raises(CallError, match="Here means monday, there tuesday"):
         Cube.merge({"monday": one, "tuesday": two})
 
 
@@ -157,7 +157,7 @@ def test_a_file_twice_is_an_error(tmp_path):
     [
         ([], CallError, "no cubes to merge"),
         ([3], CallError, "cube 1 is of type int"),
-        (3, CallError, "not as int"),
+        (3, CallError, "not int"),
         ("nothing-*.cube", DataError, "there is no file 'nothing-"),
     ],
 )

@@ -385,7 +385,7 @@ def test_words_for_decisions():
         ({"prediction": "nope"}, "prediction='nope' is not a column"),
         ({"id": "nope"}, "id='nope' is not a column of X"),
         ({"features": "nope"}, "features= names 'nope'"),
-        ({"features": ["x", "d"]}, "features= names 'd', which is what is compared"),
+        ({"features": ["x", "d"]}, "features= names 'd', which is the decision or score itself"),
         ({"prediction": [0.5, 1, 0, 1, 0, 1]}, "prediction= holds fractions, so it looks like a score"),
         ({"distance": "precomputed", "weights": {"x": 1}}, "distance='precomputed' takes no weights="),
     ],

@@ -75,7 +75,7 @@ def test_weights_of_the_rows_are_counted_and_multiplied():
 
 
 def test_an_empty_combination_is_named_and_has_no_weight():
-    with pytest.warns(UserWarning, match="nobody is in 'b' with class 1: weights cannot even that out"):
+    with pytest.warns(UserWarning, match="nobody is in 'b' with class 1: no weight can correct that"):
         found = Reweigher().fit(np.zeros((4, 1)), [1, 0, 0, 0], sensitive=list("aabb"))
     assert found.empty_ == (("b", 1),)
     assert np.isnan(found.weights_["b", 1])
@@ -135,7 +135,7 @@ ERRORS = {
     "missing": (lambda: Reweigher().fit(X10, [*Y10[:9], None], sensitive=SEX10), "missing value in 1 rows"),
     "unseen class": (
         lambda: Reweigher().fit(X10, Y10, sensitive=SEX10).sample_weights(["?"], ["F"]),
-        "y holds '?', which was not there when fitted: '+', '-'",
+        "y holds '?', which was not there when the model was fitted: it knows '+', '-'",
     ),
     "unseen group": (
         lambda: Reweigher().fit(X10, Y10, sensitive=SEX10).sample_weights(["+"], ["D"]),

@@ -240,7 +240,7 @@ WRONG = {
     "n": (("findings", 0, "rows", 0, "n"), 1.5, "findings[0].rows[0].n is 1.5, not a whole number"),
     "n is true": (("findings", 0, "rows", 0, "n"), True, "findings[0].rows[0].n is True, not a whole number"),
     "group": (("findings", 0, "rows", 0, "group"), [1], "findings[0].rows[0].group[0] is 1, not text"),
-    "verdict": (("verdict",), "pass", "contradicts itself: it says 'pass', and its findings come to 'fail'"),
+    "verdict": (("verdict",), "pass", "contradicts itself: its verdict is 'pass', but its findings give 'fail'"),
     "confidence": (("policy", "confidence"), 7, "confidence=7"),
     "unknown policy": (("policy", "surprise"), 1, "policy has 'surprise', which this version does not know"),
     "unknown meaning": (("cube", "meaning", "surprise"), 1, "meaning has 'surprise', which this version does not know"),

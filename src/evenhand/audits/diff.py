@@ -330,7 +330,7 @@ def _tendency(change: Estimate, judged_on: JudgedOn) -> Tendency:
 
 def _sentence(before: Finding, after: Finding, change: Estimate, confidence: float) -> str:
     what = {"difference": "gap", "ratio": "ratio", "value": "value"}[after.judged_on]
-    title = f"{after.title[:1].upper()}{after.title[1:]}: the {what}"
+    title = f"{wording.capital(after.title)}: the {what}"
     if not change.defined:
         return f"{title} has no change that can be computed: {before.value} before, {after.value} after."
     unit = after.unit if after.judged_on == "difference" else "ratio"
@@ -393,8 +393,8 @@ def _notes(first: Audit, second: Audit) -> Iterable[str]:
     yield _INDEPENDENT
     if first.policy.confidence != second.policy.confidence:
         yield (
-            f"The intervals before are of {first.policy.confidence:g}, those after of {second.policy.confidence:g} "
-            "confidence: those of the changes hold at the lower of the two."
+            f"The confidence of the intervals is {first.policy.confidence:g} before and {second.policy.confidence:g} "
+            "after; that of the changes is the lower of the two."
         )
     alone = {*first.cube.meaning.sensitive} ^ {*second.cube.meaning.sensitive}
     if alone:
@@ -402,7 +402,7 @@ def _notes(first: Audit, second: Audit) -> Iterable[str]:
     differences = first.cube.meaning.differences(second.cube.meaning)
     differences = [each for each in differences if not each.startswith(("sensitive is", "bands is"))]
     if differences:
-        yield f"The two do not read the data alike (here is before, there after): {'; '.join(differences)}."
+        yield f"The two audits read the data differently (here means before, there after): {'; '.join(differences)}."
     numbers = [{f.settings["replicas"] for f in one.findings if "replicas" in f.settings} for one in (first, second)]
     if all(numbers) and numbers[0] != numbers[1]:
         before, after = (" and ".join(map(str, sorted(part, key=str))) for part in numbers)

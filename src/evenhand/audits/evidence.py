@@ -61,7 +61,7 @@ def evidence(request: Request, plan: Plan, total: Cube, periods: Sequence[Cube])
     measures = cell_measures(request.metric.rows)
     bets = list(_bets(request, plan, total, len(measures)))
     if not bets:
-        return Evidence(reason="there are no two groups to compare")
+        return Evidence(reason="fewer than two groups can be compared")
     if len(bets) > MOST_PAIRS:
         return Evidence(reason=f"there are {len(bets):,} pairs of groups, more than {MOST_PAIRS:,}; name a reference")
     sides = list(dict.fromkeys(side for bet in bets for side in bet))
@@ -89,7 +89,7 @@ def _unsuited(request: Request, plan: Plan, total: Cube) -> str | None:
     shares = metric.index is None and not metric.binned and plain
     reasons = {
         "it has no threshold": request.threshold is None,
-        "of several classes none is the favourable one: count with positive= what is": bool(total.classes),
+        "no class was named as the favourable one: count with positive=": bool(total.classes),
         f"{metric.title} is not a comparison of shares of people": not shares,
         "a mean of several gaps is not bet on": request.aggregate != "worst",
         "weighted rates are not counts of people": total.w is not None,

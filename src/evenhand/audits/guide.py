@@ -20,7 +20,7 @@ from evenhand.verdicts.policy import Policy
 class Advice:
     """A metric that fits, and why. `decides` says whether an audit should be judged by it.
 
-    `available` is False for what is measured from more than counts: it has a function of its own, and an audit cannot
+    `available` is False for what is measured from more than counts: it has its own function, and an audit cannot
     compute it.
     """
 
@@ -396,7 +396,7 @@ def _sentences(advice: Recommendation) -> Iterator[str]:
     else:
         yield "No metric of an audit answers this, so none decides: what it shows is not judged."
     if beyond_counts:
-        yield f"Beyond counts, and so not part of an audit: {', '.join(beyond_counts)}."
+        yield f"Measured from more than counts, so not part of an audit: {', '.join(beyond_counts)}."
     within = excluding(deciding)
     if within:
         yield (

@@ -200,7 +200,7 @@ def _forced_ppv(facts: Facts) -> str:
     if facts.degenerate is not None:
         return ""
     apart = np.ptp(facts.base.ppvs(facts.base.everywhere))
-    return f"; with the pooled ones in every group, PPVs lie {distance(float(apart))} apart"
+    return f"; with the pooled rates in every group, PPVs lie {distance(float(apart))} apart"
 
 
 def _forced_rates(facts: Facts, criterion: str) -> str:
@@ -212,8 +212,8 @@ def _forced_rates(facts: Facts, criterion: str) -> str:
     name, worst = ("FPR", "FPR") if criterion == FPR else ("FNR", "TPR")
     if rates.max() > 1:
         who = spell(facts.names[int(np.argmax(rates))])
-        return f", though not with the pooled ones in every group: the {worst} of {who} would be {amount(rates.max())}"
-    return f"; with the pooled ones in every group, {name}s lie {distance(float(np.ptp(rates)))} apart"
+        return f", though not with the pooled rates in every group: the {worst} of {who} would be {amount(rates.max())}"
+    return f"; with the pooled rates in every group, {name}s lie {distance(float(np.ptp(rates)))} apart"
 
 
 def _equal(base: BaseRates) -> bool:

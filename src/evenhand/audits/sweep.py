@@ -38,7 +38,7 @@ class Sweep:
 
 
 def sweep(cube: Cube) -> Sweep:
-    """Decide anew at the least score of each bin, and above all of them.
+    """Decide again at the lowest score of each bin, and above all of them.
 
     >>> from evenhand.datasets import compas
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")

@@ -302,7 +302,7 @@ def _with_thresholds(policy: Policy, threshold: Mapping[str, float] | float | No
         return policy.with_thresholds(threshold)
     chosen = [metrics] if isinstance(metrics, str) else list(metrics or policy.required or ())
     if not chosen or not all(isinstance(name, str) for name in chosen):
-        raise CallError("a threshold alone needs metrics= by name: or give threshold={'equalized_odds': 0.05}.")
+        raise CallError("a single threshold needs metrics= by name; or pass threshold={'equalized_odds': 0.05}.")
     return policy.with_thresholds(dict.fromkeys(chosen, threshold))
 
 
@@ -359,8 +359,8 @@ def _strongest_pair(result: Evidence, needed: float) -> GroupPair | None:
 def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]:
     often = f"{100 * (1 - policy.confidence):.3g} %"
     alarm = (
-        f"An alarm is raised at an e-value of {e_figure(needed)}. If no gap were ever beyond its threshold, one would "
-        f"come in at most {often} of such series, however long and often one looks."
+        f"An alarm is raised at an e-value of {e_figure(needed)}. If no gap were ever beyond its threshold, at "
+        f"most {often} of such series would raise one, however long they run and however often one looks."
     )
     notes = [
         *([alarm] if any(each.reason is None for each in series) else []),

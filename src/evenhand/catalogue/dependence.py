@@ -25,7 +25,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="value",
         threshold=None,
         aliases={"hgr": {}},
-        question="How closely could the decision be foretold from the attribute, by any rule at all?",
+        question="How well could the decision be predicted from the attribute, by any rule at all?",
         formula="sup over functions g, h of corr(g(A), h(S)), the Hirschfeld-Gebelein-Rényi coefficient",
         compares=(
             "The table of groups (or bands of a numeric attribute) and of what is decided: the score or predicted "

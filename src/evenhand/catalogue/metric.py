@@ -64,7 +64,7 @@ class Metric:
     see_also: tuple[str, ...] = ()
     holds_equal: tuple[str, ...] = ()
     counted: bool = True
-    """Whether it is computed from the counts of a cube; if not, it has a function of its own, with its name."""
+    """Whether it is computed from the counts of a cube; if not, it has its own function, with its name."""
     example: str = ""
     """Code for its page, where it is not measured on the counts that ship with the package."""
 

@@ -133,7 +133,7 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The negative predictive value of each group: of the people decided negatively, the share with a "
             "negative label, P(Y=0 | Ŷ=0). A widely used manual writes this criterion as P(Y=1 | Ŷ=0). That "
-            "other quantity is the false omission rate, 1 − NPV, which has an entry of its own: false "
+            "other quantity is the false omission rate, 1 − NPV, which is a separate metric: false "
             "omission rate parity. Differences of the two agree in size with the sign turned; ratios do not "
             "agree."
         ),

@@ -44,7 +44,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @policy_option
 @click.option("--guide", metavar="PRIORITY", help="Choose the metrics by what matters most, as evenhand guide does.")
 @click.option("--legal", metavar="CONTEXT", help="With --guide: us_employment, nyc_ll144 or eu.")
-@click.option("--metric", "metrics", multiple=True, help="Compute only this one; may be repeated.")
+@click.option("--metric", "metrics", multiple=True, help="Compute only this metric; may be repeated.")
 @click.option("--require", multiple=True, help="Metric that decides the verdict; may be repeated.")
 @threshold_option
 @min_group_size_option
@@ -57,7 +57,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @click.option(
     "--correction",
     type=click.Choice([*CORRECTIONS, "none"]),
-    help="Correction of the p-values for how many there are (default holm).",
+    help="Correction of the p-values for their number (default holm).",
 )
 @click.option(
     "--familywise",

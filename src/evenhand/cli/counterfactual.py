@@ -44,7 +44,7 @@ from evenhand.verdicts.policy_file import resolve
 @click.option(
     "--prediction-function",
     metavar="MODULE:FUNCTION",
-    help="A Python function that takes a dataframe and gives a value for each row; modules here are found too.",
+    help="A Python function that takes a dataframe and returns a value for each row; may be in this folder.",
 )
 @click.option("--features", multiple=True, metavar="COLUMN[,COLUMN...]", help="Columns that the model takes.")
 @click.option(
@@ -93,14 +93,14 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
 def _check_call(given: dict[str, Any]) -> None:
     if (given["model"] is None) == (given["prediction_function"] is None):
-        raise CallError("what predicts? Give either --model FILE or --prediction-function MODULE:FUNCTION.")
+        raise CallError("give one model, either --model FILE or --prediction-function MODULE:FUNCTION.")
     if given["model"] is not None and not given["trust"]:
         raise CallError(
             f"--model {short_path(given['model'])!r} is a pickle, and loading one can run any code. Add --trust if you "
             "know who made it, or name a function with --prediction-function."
         )
     if (given["graph"] is None) != given["flip"]:
-        raise CallError("give --graph FILE, or --flip for the test that takes none.")
+        raise CallError("give --graph FILE, or --flip for the test that needs no graph.")
 
 
 def _finding(predict: Any, table: Any, graph: CausalModel | None, given: dict[str, Any]) -> Finding:

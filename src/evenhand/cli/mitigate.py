@@ -55,9 +55,9 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
 )
 @click.option("--gain", multiple=True, metavar="CELL=NUMBER", help="Value of a TP, FP, TN or FN, to maximise instead.")
 @click.option(
-    "--randomised", is_flag=True, help="Draw at random between two cutoffs where only that keeps the constraint."
+    "--randomised", is_flag=True, help="Draw at random between two cutoffs where no single one keeps the constraint."
 )
-@confidence_option("Confidence that the constraint holds beyond these people; leaves a margin for it.")
+@confidence_option("Confidence that the constraint also holds for other people; leaves a margin for it.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Where to write, such as weights.csv or thresholds.json."
 )

@@ -27,7 +27,7 @@ def init(path: Path, start: str | None, force: bool) -> int:
     """Write a commented policy to PATH (default fairness.toml); unchanged, it judges as without a policy."""
     policy = resolve(start)
     if path.exists() and not path.is_dir() and not force:
-        raise CallError(f"{short_path(path)!r} is there already: name another file, or replace it with --force.")
+        raise CallError(f"{short_path(path)!r} exists already: name another file, or replace it with --force.")
     policy.save(path)
     click.echo(f"wrote {short_path(path)}", err=True)
     return 0

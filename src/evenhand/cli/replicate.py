@@ -16,7 +16,7 @@ from evenhand.cli.stability import arguments, judging_options, show_stability
 from evenhand.cli.values import pair, paths
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import replacing
-from evenhand.errors import CallError, DataError, shorten
+from evenhand.errors import CallError, DataError, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
 from evenhand.replicas.stability import stability
 from evenhand.sources.columns import encode
@@ -79,7 +79,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> i
     roles = [given["label"], *given["sensitive"]]
     for name in roles:
         if name not in table:
-            raise CallError(f"{shorten(name)!r} is not a column; there are: {', '.join(map(repr, list(table)[:8]))}.")
+            raise CallError(f"{shorten(name)!r} is not a column; there are: {listing(table)}.")
     features = read_features(table, features=given["features"] or None, apart=roles, na=given["na"])
     levels, codes = encode(table[given["label"]], f"label column {shorten(given['label'])!r}", given["na"])
     train, test = split(codes, given["test_share"], given["random_state"])

@@ -28,7 +28,11 @@ judging_options = together(
     [
         role_option("sensitive", required=True),
         reference_option("Group that the others are compared with; or rest, largest."),
-        click.option("--convention", type=click.Choice(["virny"]), help="Compare, and count one half, as Virny does."),
+        click.option(
+            "--convention",
+            type=click.Choice(["virny"]),
+            help="Compare, and count one half as a 0, as Virny does.",
+        ),
         role_option("bands"),
         click.option("--metric", "metrics", multiple=True, help="Compute only this metric; may be repeated."),
         click.option(

@@ -24,7 +24,7 @@ def resampled(
 ) -> Floats:
     """A statistic of the model fitted to each of `count` resamples of its rows, [count, ...].
 
-    Rows are drawn within the groups (`strata`), so that no group disappears. Each resample has a seed of its own: the
+    Rows are drawn within the groups (`strata`), so that no group disappears. Each resample has its own seed: the
     result is the same however many processes share the work.
     """
     rows = learned.rows

@@ -154,7 +154,7 @@ def graph_notes(graph: Graph, people: People, columns: Iterable[str], numeric: S
         if causes:
             notes.append(
                 f"{shorten(name)} is itself caused by {listing(causes)} in this graph: they stay as they are when it "
-                "is changed, and are part of the spurious part of a gap."
+                "is changed, and belong to the spurious part of a gap."
             )
     if not graph.descendants(people.attributes):
         notes.append("The attribute causes nothing in this graph, so only its own column changes.")

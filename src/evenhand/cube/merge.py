@@ -15,7 +15,7 @@ from typing import Any
 
 from evenhand.cube import parquet, scores
 from evenhand.cube.cube import Cube, collect
-from evenhand.errors import CallError, DataError, EvenhandError, short_path, shorten
+from evenhand.errors import CallError, DataError, EvenhandError, join_names, short_path, shorten
 from evenhand.sources.files import FileSource
 from evenhand.sources.files.formats import explain
 
@@ -59,7 +59,7 @@ def named(cubes: Any) -> dict[str, Cube | Path]:
     if isinstance(cubes, (Cube, str, os.PathLike)):
         cubes = [cubes]
     if not isinstance(cubes, Iterable):
-        raise CallError(f"cubes are given as cubes, paths of saved ones or a glob, not as {type(cubes).__name__}.")
+        raise CallError(f"pass cubes, paths of saved cubes or a glob, not {type(cubes).__name__}.")
     found: dict[str, Cube | Path] = {}
     for i, part in enumerate(cubes, 1):
         if isinstance(part, Cube):
@@ -112,7 +112,7 @@ def _check_meaning(first_name: str, first: Cube, name: str, cube: Cube) -> None:
     if "bands" in parts:
         remedy = "Count the second with like=, so that bands agree."
     raise CallError(
-        f"these cubes do not mean the same: {'; '.join(differences)}. Here is {first_name}, there is {name}. {remedy}"
+        f"these cubes were not counted alike: {'; '.join(differences)}. Here means {first_name}, there {name}. {remedy}"
     )
 
 
@@ -141,13 +141,11 @@ def _read_good(
         if not bad or (len(every) == 1 and not skip_bad):
             raise
         good = [path for path in every if path not in bad]
-        shown = list(bad.values())
-        more = f" and {len(shown) - _MOST_REASONS} more files" if len(shown) > _MOST_REASONS else ""
-        reasons = f"{' '.join(shown[:_MOST_REASONS])}{more}"
+        reasons = join_names(bad.values(), _MOST_REASONS, mark=" ", noun="files")
         if not skip_bad:
             raise DataError(
-                f"{reasons}\n{len(bad)} of {len(every)} files cannot be read, so nothing was counted. Mend them, or "
-                "leave them out with --skip-bad, which is then said in the notes."
+                f"{reasons}\n{len(bad)} of {len(every)} files cannot be read, so nothing was counted. Repair them, or "
+                "leave them out with --skip-bad; the notes then say so."
             ) from error
         if not good:
             raise DataError(f"{reasons}\nNone of the files can be read.") from error

@@ -317,7 +317,7 @@ def _drop(
     if roles.missing == "error":
         raise DataError(
             f"{lost:,} rows have no value for {' or '.join((*roles.control, *roles.sensitive))}; "
-            "missing='group' keeps them as a group of their own, missing='drop' leaves them out."
+            "missing='group' keeps them as one more group, missing='drop' leaves them out."
         )
     if not kept.any():
         raise DataError("no row is left after missing='drop': every row lacks a group.")

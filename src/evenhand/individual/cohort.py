@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.core.arrays import Floats, Indices, Ints
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, Problems, nearest, shorten
+from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
 from evenhand.individual import distances, metric_learning, neighbours, pairs
 from evenhand.individual.distances import Distances
 from evenhand.individual.pairs import Similar
@@ -183,7 +183,7 @@ def _features(table: Any, options: SimilarityOptions, roles: Roles, id: Any) -> 
     decided = str(roles.prediction or roles.score)
     named = [options.features] if isinstance(options.features, str) else list(options.features or ())
     if decided in named and decided not in roles.arrays:
-        raise CallError(f"features= names {shorten(decided)!r}, which is what is compared: people are not alike by it.")
+        raise CallError(f"features= names {shorten(decided)!r}, which is the decision or score itself: leave it out.")
     apart = set(roles.keys.values())
     for value in (options.label, id):
         name = value if isinstance(value, str) else getattr(value, "name", None)
@@ -206,7 +206,7 @@ def _complete(
         if options.missing_features == "error" and lacking.any():
             names = [column.name for column in every.columns if column.missing.any()]
             raise DataError(
-                f"{int(lacking.sum()):,} people lack a value of {', '.join(map(repr, names[:6]))}: fill it, or let "
+                f"{int(lacking.sum()):,} people lack a value of {listing(names, 6)}: fill it, or let "
                 "missing_features= be 'level' or 'drop'."
             )
         if lacking.any():

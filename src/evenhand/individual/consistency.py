@@ -76,7 +76,7 @@ def consistency(
         distance: "euclidean", "learned" (from `label`), "precomputed", or a function of two arrays of people, as they
             are scaled, that returns the matrix of their distances.
         label: For distance="learned": people with the same value are brought near to each other.
-        missing_features: What a missing feature means: a value of its own ("level"), the person is left out ("drop"),
+        missing_features: What a missing feature means: one more value ("level"), the person is left out ("drop"),
             or an "error".
         neighbours: "exact", "approximate" (an index; needs faiss), or "auto": exact unless that takes many minutes.
         positive, bands, na, reference, min_group_size, confidence, policy: As for every metric.

@@ -154,7 +154,7 @@ def _notes(used: _Used) -> list[str]:
     notes = []
     if used.lacking:
         notes.append(
-            f"Missing features: {_names(used.lacking)}. A missing value counts as a value of its own, a mismatch with "
+            f"Missing features: {_names(used.lacking)}. A missing value counts as one more value, a mismatch with "
             "any other; a missing number is put at the median. missing_features='drop' leaves these people out."
         )
     if used.constant:

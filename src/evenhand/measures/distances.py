@@ -93,7 +93,7 @@ class Distances:
     error: float = 0.0
     """How far a value may be off because scores within a bin count as equal."""
     exact: bool = True
-    """Whether the error would be 0 if each score had a bin of its own."""
+    """Whether the error would be 0 if each score had its own bin."""
     ordered: bool = False
     """Whether (a, b) and (b, a) are different values, and the largest gap between any two values is judged."""
 

@@ -139,7 +139,10 @@ def class_places(classes: npt.NDArray[Any], y: Any) -> Indices:
     places: Indices = np.array([*(known.get(value, -1) for value in found), -1], dtype=np.intp)[codes]
     if places.size and places.min() < 0:
         strange = sorted({shorten(repr(found[i])) for i in np.unique(codes[places < 0])})
-        raise DataError(f"y holds {', '.join(strange[:8])}, which was not there when fitted: {listing(known)}.")
+        raise DataError(
+            f"y holds {join_names(strange, 8)}, which was not there when the model was fitted: it knows "
+            f"{listing(known)}."
+        )
     return places
 
 

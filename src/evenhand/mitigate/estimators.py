@@ -34,7 +34,7 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
         found = self.sensitive if sensitive is None else sensitive
         if found is None:
             warnings.warn(
-                f"{type(self).__name__} has no sensitive=: everyone is one group, and nothing is evened out. "
+                f"{type(self).__name__} has no sensitive=: everyone is one group, and nothing is corrected. "
                 "Name the columns of X, or pass sensitive= to fit.",
                 UserWarning,
                 stacklevel=3,

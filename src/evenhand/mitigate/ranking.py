@@ -63,6 +63,6 @@ def _default(X: Any) -> tuple[Any, Any]:
     numbers = [i for i, column in enumerate(columns) if not column.categorical]
     names = [i for i, column in enumerate(columns) if column.categorical]
     filled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
-    parts = [("numbers", filled, numbers), ("names", OneHotEncoder(), names)]  # a missing name is a name of its own
+    parts = [("numbers", filled, numbers), ("names", OneHotEncoder(), names)]  # a missing name counts as one more name
     seen = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in columns])
     return make_pipeline(ColumnTransformer(parts), logistic), seen

@@ -61,7 +61,7 @@ class Reweigher(GroupEstimator):
         self._cells, self._own = found, own
         if self.empty_:
             warnings.warn(
-                f"{found.empty_in_words()}: weights cannot even that out. The other cells are weighed as if they "
+                f"{found.empty_in_words()}: no weight can correct that. The other cells are weighted as if it "
                 "could; merge groups or classes to avoid it.",
                 UserWarning,
                 stacklevel=2,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evenhand.core import frames, wording
 from evenhand.core.arrays import Floats, Indices
-from evenhand.core.results import Group, Panel, spell
+from evenhand.core.results import Group, Panel, number_or_none, spell
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import CELLS, MEASURES, evaluate
 from evenhand.replicas.dimensions import DIMENSIONS
@@ -55,7 +55,8 @@ class Abstention:
         title = f"When the {self._people} are set aside, by {where}"
         names = [name for name in _RATES if name in self.gaps]
         gaps = tuple(
-            (float(share), *(_plain(self.gaps[name][i]) for name in names)) for i, share in enumerate(self.shares)
+            (float(share), *(number_or_none(self.gaps[name][i]) for name in names))
+            for i, share in enumerate(self.shares)
         )
         columns = ("set aside", *(f"gap in {MEASURES[name].title}" for name in names))
         return (
@@ -74,10 +75,10 @@ class Abstention:
         titles = ("set aside", "group", "share of the group", *(MEASURES[name].title for name in names))
         rows: list[tuple[object, ...]] = []
         for i, share in enumerate(self.shares.tolist()):
-            rows.append((share, spell(()), share, *(_plain(self.overall[name][i]) for name in names)))
+            rows.append((share, spell(()), share, *(number_or_none(self.overall[name][i]) for name in names)))
             for j, group in enumerate(self.groups):
-                rates = (_plain(self.rates[name][i, j]) for name in names)
-                rows.append((share, spell(group), _plain(self.set_aside[i, j]), *rates))
+                rates = (number_or_none(self.rates[name][i, j]) for name in names)
+                rows.append((share, spell(group), number_or_none(self.set_aside[i, j]), *rates))
         return titles, rows
 
     def __str__(self) -> str:
@@ -161,7 +162,3 @@ def _cells(decided: npt.NDArray[np.int8], label: Floats | None) -> Indices:
     labels = np.full(len(decided), np.nan) if label is None else label
     start = np.where(np.isnan(labels), first[None], np.where(labels == 1, first[1], first[0]))
     return (start + decided).astype(np.intp)
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

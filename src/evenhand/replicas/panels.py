@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evenhand.core.arrays import Floats, Indices
-from evenhand.core.results import Estimate, Finding, Group, Panel, spell
+from evenhand.core.results import Estimate, Finding, Group, Panel, number_or_none, spell
 from evenhand.core.wording import capital
 from evenhand.replicas.sums import counted
 
@@ -56,7 +56,7 @@ def split(people: Mapping[str, Floats], right: Floats, codes: Indices, groups: i
 def by_correctness(title: str, n: Floats, means: Floats, groups: Sequence[Group]) -> Panel:
     """One dimension among right and wrong decisions of each group."""
     rows = tuple(
-        (spell(group), decision, int(n[i, j]), None if np.isnan(means[i, j]) else float(means[i, j]))
+        (spell(group), decision, int(n[i, j]), number_or_none(means[i, j]))
         for i, group in enumerate(groups)
         for j, decision in enumerate(DECISIONS)
     )

@@ -316,8 +316,7 @@ def _overall(measured: MeasuredPeople, confidence: float) -> dict[str, Estimate]
     for name, sums in measured.sums.items():
         spread = sums.regroup([0] * len(sums.n), 1).spread()
         low, high = (float(end[0]) for end in simultaneous.own(spread, confidence))
-        value = float(spread.values[0])
-        overall[name] = Estimate(value) if math.isnan(low) else Estimate(value, low, high)
+        overall[name] = Estimate.of(float(spread.values[0]), low, high)
     return overall
 
 

@@ -54,7 +54,7 @@ def load(path: Path) -> Audit:
         raise DataError(f"{shown} is a damaged audit: {error}. {_AGAIN}") from None
     if data.get("verdict") != audit.verdict:
         raise DataError(
-            f"{shown} contradicts itself: it says {records.shown(data.get('verdict'))}, and its findings come to "
+            f"{shown} contradicts itself: its verdict is {records.shown(data.get('verdict'))}, but its findings give "
             f"{audit.verdict!r}. {_AGAIN}"
         )
     return audit

@@ -1,6 +1,6 @@
 """Who is in which group: the sensitive attributes as one code for each row.
 
-Groups are spelled, banded and ordered in the same way everywhere: a missing value is a group of its own (None), a
+Groups are spelled, banded and ordered in the same way everywhere: a missing value makes one more group (None), a
 quantity is cut into bands, and a group of several attributes has one value for each. `encode` reads groups alone, from
 `sensitive=` of any kind; `combine` makes groups of attributes that were read before. Counting (`cube.tally`) keeps its
 own keys, which hold label and prediction as well and never look at a row twice.
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from evenhand.core.arrays import Codes, Indices
 from evenhand.core.frames import row_count
 from evenhand.core.results import Group, spell
-from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
+from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources import features, levels, roles
 from evenhand.sources.columns import encode as encode_column
 from evenhand.sources.memory import MemorySource
@@ -77,14 +77,13 @@ class Groups:
     def _refuse(self, names: tuple[Group, ...], strangers: Indices) -> None:
         """Raise an error that names the groups of some rows, which are not among those that were fitted."""
         which, rows = np.unique(strangers, return_counts=True)
-        shown = [
+        shown = (
             f"{shorten(repr(spell(names[i])))} ({count:,} row{'s' if count > 1 else ''})"
-            for i, count in zip(which[:_MOST_SHOWN], rows, strict=False)
-        ]
-        more = f" and {len(which) - _MOST_SHOWN} more" if len(which) > _MOST_SHOWN else ""
+            for i, count in zip(which, rows, strict=True)
+        )
         verb = "group was" if len(which) == 1 else "groups were"
         raise DataError(
-            f"{len(which)} {verb} not there when the model was fitted: {', '.join(shown)}{more}. It knows "
+            f"{len(which)} {verb} not there when the model was fitted: {join_names(shown, _MOST_SHOWN)}. It knows "
             f"{listing(map(spell, self.names))}. Fit it to data that has them, or leave those rows out."
         )
 

@@ -35,7 +35,7 @@ def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Lines:
     """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
-    `edges` where it had to cut an attribute into bands of its own."""
+    `edges` where it had to choose the bands of an attribute itself."""
 
     columns: Mapping[str, Any]
     length: int

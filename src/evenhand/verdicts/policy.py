@@ -33,7 +33,7 @@ class Policy:
             without labels mean-score parity; base-rate parity where there is only a label.
         thresholds: Replaces those of the catalogue; None takes a metric's threshold away, so that it is shown and
             not judged.
-        min_group_size: Groups below it are shown; no pass rests on them.
+        min_group_size: Groups with fewer people are shown, but are too small to support a pass.
         confidence: Of the intervals.
         interval: How they are made.
         draws: For intervals made of draws.

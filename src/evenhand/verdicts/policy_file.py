@@ -24,22 +24,22 @@ NONE = "none"  # TOML has no null
 _KEYS: dict[str, tuple[str, str]] = {
     "metrics": ("Which metrics to compute. Unset: every one that the data allows.", '["equalized_odds"]'),
     "required": (
-        "Which of them decide. Unset: those named in metrics, else the one that fits the data (equalized odds\n"
+        "Which metrics decide. Unset: those named in metrics, else the one that fits the data (equalized odds\n"
         "where there are decisions and labels). [] judges nothing.",
         '["equalized_odds"]',
     ),
-    "on": ('Where they decide: on "single" attributes, on "intersections" of them, or on "all".', ""),
+    "on": ('Where the metrics decide: on "single" attributes, on "intersections" of them, or on "all".', ""),
     "inconclusive": (
         'What a required finding that the data cannot settle counts as: "inconclusive", "fail" or "pass".',
         "",
     ),
     "familywise": ('Whether the confidence holds for each "finding", or for all that decide: "audit".', ""),
-    "confidence": ("Of the intervals.", ""),
-    "interval": ("How they are made: simultaneous, percentile, basic, bca, bayes, newcombe, ...", ""),
-    "draws": ("How many, for intervals made of draws; and their seed.", ""),
+    "confidence": ("Confidence of the intervals.", ""),
+    "interval": ("How the intervals are made: simultaneous, percentile, basic, bca, bayes, newcombe, ...", ""),
+    "draws": ("Number of draws, for intervals made of draws, and their seed.", ""),
     "random_state": ("", ""),
-    "correction": ('Of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
-    "min_group_size": ("Groups with fewer people in a rate are shown; no pass rests on them.", ""),
+    "correction": ('Correction of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
+    "min_group_size": ("Groups with fewer people in a rate are shown, but are too small to support a pass.", ""),
     "min_group_share": ("Groups with a smaller share of all people are shown and not compared.", ""),
     "intersections": ("Whether attributes are combined: true, false, or how many at most.", ""),
     "reference": (

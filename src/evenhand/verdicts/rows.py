@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Row, spell
+from evenhand.core.results import Estimate, Row, number_or_none, spell
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Interval
 from evenhand.verdicts.comparison import Gap
@@ -32,11 +32,11 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
                     bin=row.bin,
                     against=against,
                     n=int(table.support[i, j]),
-                    estimate=estimate(value, (low[j], high[j])),
+                    estimate=Estimate.of(value, low[j], high[j]),
                     difference=difference,
                     ratio=ratio,
-                    p_value=_defined(p[0][i, j]) if p is not None else None,
-                    p_adjusted=_defined(p[1][i, j]) if p is not None else None,
+                    p_value=number_or_none(p[0][i, j]) if p is not None else None,
+                    p_adjusted=number_or_none(p[1][i, j]) if p is not None else None,
                     reason=row.reason(spell(group)) if math.isnan(value) else None,
                     of_class=row.of_class,
                 )
@@ -66,7 +66,7 @@ def _compared(stratum: Stratum, i: int, j: int) -> tuple[str | None, Estimate | 
     if ends is None:
         return name, Estimate(difference), Estimate(ratio)
     low, high, least, most = (end[i, j] for end in ends)
-    return name, estimate(difference, (low, high)), estimate(ratio, (least, most))
+    return name, Estimate.of(difference, low, high), Estimate.of(ratio, least, most)
 
 
 def _gap_rows(stratum: Stratum) -> list[Row]:
@@ -94,18 +94,6 @@ def _gap_row(stratum: Stratum, name: str, gap: Gap, difference: Interval, ratio:
         groups[gap.high] if gap.high is not None else (),
         stratum.name,
         against=spell(groups[gap.low]) if gap.low is not None else stratum.plan.name,
-        difference=estimate(gap.difference, difference),
-        ratio=estimate(gap.ratio, ratio),
+        difference=Estimate.of(gap.difference, *difference),
+        ratio=Estimate.of(gap.ratio, *ratio),
     )
-
-
-def _defined(p: float) -> float | None:
-    return None if math.isnan(p) else float(p)
-
-
-def estimate(value: float, ends: Interval) -> Estimate:
-    """A value with its interval; none where either is undefined."""
-    low, high = float(ends[0]), float(ends[1])
-    if math.isnan(value) or math.isnan(low) or math.isnan(high):
-        return Estimate(value)
-    return Estimate(value, low, high)

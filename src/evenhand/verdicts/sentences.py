@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.core.wording import amount, distance, limit_figure, quotient, reach
+from evenhand.errors import join_names
 from evenhand.measures.base import Measure
 from evenhand.sources.bins import Bins
 from evenhand.verdicts import comparison
@@ -135,7 +136,7 @@ def average(rows: Sequence[Measure], value: float, who: str, judged_on: JudgedOn
 def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
     """Is a value that depends on the order of scores exact, or how far may it be off?"""
     if not exact:
-        return f"Read off a grid, because there are many groups; within {error:.2g} of the exact value."
+        return f"Computed on a grid, because there are many groups; within {error:.2g} of the exact value."
     if bins.exact:
         return "Exact: every score has its own bin."
     return f"From {bins.count:,} bins of the score; within {error:.2g} of the exact value."
@@ -146,7 +147,7 @@ def undefined(rows: Sequence[Measure], reasons: Sequence[str], zero: Sequence[st
     names = " and ".join(row.title for row in rows)
     if zero and not reasons:
         return f"The ratio of the {' and '.join(zero)} is undefined: it is 0 for every group."
-    why = f": {'; '.join(reasons[:4])}{'; …' if len(reasons) > 4 else ''}" if reasons else ""
+    why = f": {join_names(reasons, 4, mark='; ')}" if reasons else ""
     return f"The {names} cannot be compared between groups{why}."
 
 

@@ -99,4 +99,4 @@ def test_two_hundred_groups_with_scores_stay_within_memory():
     for metric in (eh.cross_group_auc, eh.abroca, eh.ks_distance):
         found = metric(cube)
         assert found.value.low <= found.value.value <= found.value.high
-    assert any("Read off a grid" in note for note in eh.abroca(cube).notes)
+    assert any("Computed on a grid" in note for note in eh.abroca(cube).notes)

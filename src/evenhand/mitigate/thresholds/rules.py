@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evenhand.core import frames
 from evenhand.core.arrays import Floats
 from evenhand.core.files import write_text
-from evenhand.core.results import Finding, Group, spell
+from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.errors import DataError, listing, short_path, shorten
 from evenhand.sources.roles import spelling
 
@@ -153,8 +153,8 @@ class Thresholds:
                     "people": rule.people,
                     "cutoffs": [_cutoff_for_json(cutoff, self.higher_is) for cutoff in rule.cutoffs],
                     "probabilities": list(rule.weights),
-                    "before": _plain(rule.before),
-                    "after": _plain(rule.after),
+                    "before": _measures_for_json(rule.before),
+                    "after": _measures_for_json(rule.after),
                 }
                 for rule in self.rules
             ],
@@ -199,8 +199,9 @@ def _cutoff(value: float | str, higher_is: str) -> float:
     return float(value)
 
 
-def _plain(measures: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in measures.items()}
+def _measures_for_json(measures: Mapping[str, float]) -> dict[str, float | None]:
+    """Measures for JSON, which has no NaN."""
+    return {name: number_or_none(value) for name, value in measures.items()}
 
 
 def _rule(record: Mapping[str, Any], higher_is: str) -> Rule:

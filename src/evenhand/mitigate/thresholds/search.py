@@ -172,7 +172,7 @@ def _goal(
     if request.aggregate != "worst" and len(rows) > 1:
         raise CallError(f"{metric.name} is a mean of gaps, which may hide one of them: choose equalized_odds.")
     if request.threshold is None:
-        raise CallError(f"{metric.name} has no threshold of its own: say how large a gap is allowed with within=.")
+        raise CallError(f"{metric.name} has no default threshold: say how large a gap is allowed with within=.")
     for row in rows:
         coefficient_rows(row)
     margins = () if confidence is None else _margins(rows, options, confidence)

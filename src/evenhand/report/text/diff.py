@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, spell
 from evenhand.core.wording import clean, clip, shown_scale
+from evenhand.errors import join_names
 from evenhand.report import tables
 from evenhand.report.text import STYLES, new_table, plain_text
 
@@ -90,10 +90,10 @@ def _lines(changes: Changes) -> list[str]:
     lines = []
     for title, members in (("Groups that appeared", changes.appeared), ("Groups that vanished", changes.vanished)):
         if members:
-            lines.append(f"{title}: {_names([_member(member) for member in members])}.")
+            lines.append(f"{title}: {join_names(map(_member, members), _MOST_NAMES, mark='; ')}.")
     for title, findings in (("Only before", changes.only_before), ("Only after", changes.only_after)):
         if findings:
-            lines.append(f"{title}: {_names([_finding(finding) for finding in findings])}.")
+            lines.append(f"{title}: {join_names(map(_finding, findings), _MOST_NAMES, mark='; ')}.")
     return lines
 
 
@@ -103,11 +103,6 @@ def _member(member: Member) -> str:
 
 def _finding(finding: Finding) -> str:
     return f"{clip(finding.metric)} on {clip(' × '.join(finding.attributes))} ({finding.verdict})"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return "; ".join(names[:_MOST_NAMES]) + more
 
 
 def _verdicts(change: Change) -> str:

@@ -20,7 +20,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import DataError, MissingDependencyError, listing, short_path, shorten
+from evenhand.errors import DataError, MissingDependencyError, join_names, listing, short_path, shorten
 from evenhand.sources.roles import without_point
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -143,7 +143,7 @@ def open_files(paths: Sequence[Path], form: Format, connection: Any, run: Run) -
 
 def explain(paths: Sequence[Path], form: Format, error: Exception) -> str:
     """Why files could not be read, in one line, without the parts of a message that quote our statement."""
-    where = short_path(paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more")
+    where = short_path(join_names(map(str, paths), 1))
     message = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if form.name == "csv" and "state machine" in message:

@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.core import wording
 from evenhand.core.results import Panel, spell
 from evenhand.cube.cube import Cube
+from evenhand.errors import join_names
 from evenhand.inference.intervals import wilson
 from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts import sentences
@@ -88,5 +89,4 @@ def _thin_bins(stratum: Stratum) -> list[str]:
     ]
     if not thin:
         return []
-    more = f"; and {len(thin) - _MOST_NAMES} more" if len(thin) > _MOST_NAMES else ""
-    return [f"Fewer than {least:g} people, so shown and not judged: {'; '.join(thin[:_MOST_NAMES])}{more}."]
+    return [f"Fewer than {least:g} people, so shown and not judged: {join_names(thin, _MOST_NAMES, mark='; ')}."]

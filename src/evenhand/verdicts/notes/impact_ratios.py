@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from evenhand.core.results import Panel, Row, spell
 from evenhand.core.wording import amount, quotient
+from evenhand.errors import join_names
 from evenhand.inference.hypotheses import two_proportion_z
 from evenhand.inference.spread import Proportions
 from evenhand.measures.group_data import BinnedScores
@@ -90,7 +91,7 @@ def _cells(line: _Line) -> tuple[object, ...]:
 
 def _notes(stratum: Stratum, top: int, lines: Sequence[_Line]) -> list[str]:
     row, value = stratum.table.measures[0], float(stratum.table.values[0, top])
-    shown = _some([f"{line.name} {quotient(line.ratio)} ({amount(line.rate)})" for line in lines], _MOST_RATIOS)
+    shown = join_names((f"{line.name} {quotient(line.ratio)} ({amount(line.rate)})" for line in lines), _MOST_RATIOS)
     name = spell(stratum.table.groups[top])
     notes = [f"Impact ratios against {name} ({amount(value)}), the highest {row.title}: {shown}."]
     notes += _median(stratum) if row.name == "scoring_rate" else []
@@ -106,7 +107,7 @@ def _notes(stratum: Stratum, top: int, lines: Sequence[_Line]) -> list[str]:
         (False, True): f"Not below {limit:g} of it, yet two or more standard deviations under it",
     }
     return notes + [
-        f"{heading}: {_some(kinds[kind], _MOST_TESTS)}." for kind, heading in headings.items() if kind in kinds
+        f"{heading}: {join_names(kinds[kind], _MOST_TESTS)}." for kind, heading in headings.items() if kind in kinds
     ]
 
 
@@ -124,10 +125,6 @@ def _median(stratum: Stratum) -> list[str]:
     if bins.exact:
         return [f"A score {side} {edge:g} is better than the median of everyone."]
     return [f"A score {side} about {edge:.4g} is better than the median of everyone."]
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _p(p: float) -> str:

@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.results import Group, Panel, spell
+from evenhand.core.results import Group, Panel, number_or_none, spell
+from evenhand.errors import join_names
 from evenhand.measures.evaluate import measure_values
 from evenhand.verdicts.stratum import Stratum
 
@@ -41,12 +42,13 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
         (
             spell(stratum.table.groups[i]),
             int(stratum.table.support[stratum.gap.measure, i]),
-            *(_plain(number) for number in (values[i], low[i], high[i], *expected[i])),
+            *(number_or_none(number) for number in (values[i], low[i], high[i], *expected[i])),
         )
         for i in order
     )
     columns = ("group", "n", "value", "low", "high", "additive", "multiplicative")
-    panel = Panel("table", f"{row.title.capitalize()}: groups beside what their attributes suggest", columns, rows)
+    title = f"{row.title.capitalize()}: groups compared with what their attributes suggest"
+    panel = Panel("table", title, columns, rows)
     return _notes(stratum, row.title, row.unit, overall, expected), [panel]
 
 
@@ -68,18 +70,18 @@ def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: li
     named = [
         f"{spell(stratum.table.groups[i])} ({wording.amount(float(values[i]), unit)}, where "
         f"{wording.amount(additive, unit)} would be their sum)"
-        for _, i, additive in sorted(beyond, reverse=True)[:_MOST_NAMED]
+        for _, i, additive in sorted(beyond, reverse=True)
     ]
     notes = []
     farthest = _farthest(stratum, overall)
     if farthest is not None:
         notes.append(
-            f"Farthest from the overall {title} of {wording.amount(overall, unit)}, beyond doubt: "
+            f"Farthest from the overall {title} of {wording.amount(overall, unit)}, by its whole interval: "
             f"{spell(stratum.table.groups[farthest])} ({wording.amount(float(values[farthest]), unit)})."
         )
     if named:
-        more = f" and {len(beyond) - len(named)} more" if len(beyond) > len(named) else ""
-        notes.append(f"The {title} is not what the attributes one by one suggest for {'; '.join(named)}{more}.")
+        listed = join_names(named, _MOST_NAMED, mark="; ")
+        notes.append(f"The {title} is not what the attributes one by one suggest for {listed}.")
     return notes
 
 
@@ -94,7 +96,3 @@ def _farthest(stratum: Stratum, overall: float) -> int | None:
 
 def _known(value: float) -> float:
     return -math.inf if math.isnan(value) else float(value)
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

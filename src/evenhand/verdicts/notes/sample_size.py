@@ -65,7 +65,7 @@ def _unsettled(stratum: Stratum) -> list[str]:
     if spread is None or _pair(stratum, spread) is None:
         return []
     if isinstance(spread, Shared):
-        return ["More people alone are not expected to settle it: the replicas bring noise of their own."]
+        return ["More people alone are not expected to settle it: the replicas add noise too."]
     return ["No sample below a billion rows is expected to settle it: the estimate is at the threshold."]
 
 

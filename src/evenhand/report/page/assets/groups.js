@@ -138,7 +138,7 @@ function forestSection() {
   return (why) => {
     if (why === "groups") return;
     const results = here();
-    // Distances are between groups, so that no group has one of its own.
+    // Distances are between groups, so that no group has one by itself.
     const drawable = ([, row]) => row.value.some(there);
     const able = results.findings.filter((each) => each.measures.some((name) => rowsOf(results, name).some(drawable)));
     section.hidden = !able.length;

@@ -389,7 +389,7 @@ function sentence(set, each) {
   if (!each.fresh) return each.sentence;
   const { measures, names } = found.results[set],
     row = measures.get(each.measure);
-  if (!row || !each.highest || !there(each.value)) return `The ${each.title} cannot be told here.`;
+  if (!row || !each.highest || !there(each.value)) return `The ${each.title} cannot be computed here.`;
   const of = (name) => {
     const i = names.indexOf(name),
       value = i < 0 ? null : now(set).get(each.measure, i).value;
