@@ -220,10 +220,10 @@ def raw(causes: Columns) -> dict[str, Any]:
     return {name: column.raw() for name, column in causes.items()}
 
 
-def _number_each(found: Any, causes: Columns, node: str) -> Floats:
+def _number_each(answers: Any, causes: Columns, node: str) -> Floats:
     rows = len(next(iter(causes.values())))
     try:
-        values = np.asarray(found, dtype=np.float64)
+        values = np.asarray(answers, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.array([], dtype=np.float64)
     if values.shape in ((), (rows, 1)):

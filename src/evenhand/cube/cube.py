@@ -343,18 +343,18 @@ class Cube:
         return None
 
 
-def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
+def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
     """The sum of cubes, each with the pairs that its lines are counted under; pairs come in canonical order."""
-    names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
+    names = sorted({pair for _, pairs in pieces for pair in pairs}, key=_pair_key)
     place = {pair: i for i, pair in enumerate(names)}
-    classes = tuple(sorted({name for cube, _ in parts for name in cube.classes}, key=order_key))
+    classes = tuple(sorted({name for cube, _ in pieces for name in cube.classes}, key=order_key))
     base = len(classes) + 1 if classes else 3
     n = np.zeros((len(names), base, base), dtype=np.int64)
-    weighted = parts[0][0].w is not None
+    weighted = pieces[0][0].w is not None
     w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
     facts: dict[str, int] = {}
     tables = []
-    for cube, pairs in parts:
+    for cube, pairs in pieces:
         where = [place[pair] for pair in pairs]
         if cube.scores is not None:
             tables.append(cube.scores.regroup(np.array(where, dtype=np.intp)))
@@ -367,7 +367,7 @@ def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> C
         for fact, count in cube.facts.items():
             facts[fact] = facts.get(fact, 0) + count
     cut, notes = (
-        tuple(dict.fromkeys(each for cube, _ in parts for each in getattr(cube, name)))
+        tuple(dict.fromkeys(each for cube, _ in pieces for each in getattr(cube, name)))
         for name in ("cut_by_us", "notes")
     )
     scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)

@@ -84,8 +84,8 @@ class _Key:
         self.codes: npt.NDArray[Any] = np.zeros(1, dtype=np.int16)
         self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
 
-    def counter(self, codes: Codes, found: Levels) -> levels.CountLevels:
-        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
+    def counter(self, codes: Codes, column_levels: Levels) -> levels.CountLevels:
+        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(column_levels) + 1)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
         """Append a digit to each key: the entry of `lookup` for its code; without it the code, and the last for −1."""
@@ -192,14 +192,14 @@ def _assemble(
     lines: Lines,
     attributes: Mapping[str, levels.Attribute],
     roles: Roles,
-    given: list[Any],
+    counts: list[Any],
     classes: tuple[str, ...],
 ) -> Tally:
     n = key.totals()
     present = np.flatnonzero(n)
     keys = key.keys[present]
-    sums = {name: values for name, values in zip(("w", "w2"), given[1:], strict=True) if values is not None}
-    sums |= _score_sums(lines, *given)
+    sums = {name: values for name, values in zip(("w", "w2"), counts[1:], strict=True) if values is not None}
+    sums |= _score_sums(lines, *counts)
     fields: dict[str, Any] = {"n": n[present]}
     fields |= {name: key.totals(values)[present] for name, values in sums.items()}
     base = len(classes) + 1 if classes else 3

@@ -53,7 +53,7 @@ class Cells:
 
     @property
     def lacking(self) -> npt.NDArray[np.bool_]:
-        """[groups, classes]: is the cell empty, though it would not be if class and group were independent?"""
+        """[groups, classes]: whether the cell is empty, though it would not be if class and group were independent."""
         return (self.weight <= 0) & (self.expected > 0)
 
     @property

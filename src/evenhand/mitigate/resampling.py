@@ -61,7 +61,7 @@ class Resampler(GroupEstimator, ABC):
         return frames.take(X, self.sample_indices_), frames.take(y, self.sample_indices_)
 
     @abstractmethod
-    def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
+    def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
         """Write into `copies` how often each row of the cells in `moved` is taken."""
 
 
@@ -83,10 +83,10 @@ class UniformResampler(Resampler):
         self.sensitive = sensitive
         self.random_state = random_state
 
-    def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:  # noqa: ARG002
+    def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:  # noqa: ARG002
         chance = check_random_state(self.random_state)
         for cell in moved:
-            rows = np.flatnonzero(found.codes == cell)
+            rows = np.flatnonzero(cells.codes == cell)
             times, rest = divmod(int(self.sizes_.flat[cell]), len(rows))
             copies[rows] = times
             copies[chance.choice(rows, rest, replace=False)] += 1
@@ -111,10 +111,10 @@ class PreferentialResampler(Resampler):
         self.sensitive = sensitive
         self.ranker = ranker
 
-    def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
-        probability = probabilities(self.ranker, X, y, found.classes)
+    def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
+        probability = probabilities(self.ranker, X, y, cells.classes)
         for cell in moved:
-            rows = nearest_first(found, int(cell), probability)
+            rows = nearest_first(cells, int(cell), probability)
             copies[rows] = queued(len(rows), int(self.sizes_.flat[cell]))
 
 

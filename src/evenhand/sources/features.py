@@ -119,7 +119,7 @@ class Features:
 
     @property
     def missing(self) -> Bools:
-        """For each person: is any feature missing?"""
+        """For each person, whether any feature is missing."""
         return np.asarray(np.any([column.missing for column in self.columns], axis=0))
 
     def take(self, rows: Ints) -> Features:

@@ -157,10 +157,10 @@ def order_key(name: str | None) -> tuple[int, float, str]:
     return (0, float(match[0]), name) if match else (1, 0.0, name)
 
 
-def _may_lack_positives(found: list[str], positive: Positive) -> bool:
+def _may_lack_positives(present: list[str], positive: Positive) -> bool:
     """A column may lack the positive value if it holds only 0 or −1 (a chunk without positives), or one other value and
     `positive` was named; else the positive value is probably a typo."""
-    return len(found) == 1 and (found[0] in ("0", "-1") or positive.values != ("1",))
+    return len(present) == 1 and (present[0] in ("0", "-1") or positive.values != ("1",))
 
 
 def _banded(
