@@ -9,12 +9,11 @@ from typing import Any
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.cli.output import check_outputs, check_target
 from evenhand.cli.stability import arguments, judging_options, show_stability
 from evenhand.cli.values import pair, paths
-from evenhand.core.arrays import Floats, Indices
+from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.files import replacing
 from evenhand.errors import CallError, DataError, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
@@ -130,7 +129,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Indices, Indices]:
+def split(codes: Array, share: float, random_state: int) -> tuple[Indices, Indices]:
     """Rows to fit to, which need a label, and rows to predict; the same share of each label."""
     if not 0 < share < 1:
         raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")

@@ -13,10 +13,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.catalogue import METRICS
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
 from evenhand.counterfactual import changes, confounding, decomposition, residual_checks, text
 from evenhand.counterfactual.changes import Ends, PredictionChanges, Subject, World
@@ -274,7 +273,7 @@ class _Refits:
         every = resampled(self.learned, self.strata, again, count=count, random_state=random_state, n_jobs=n_jobs)
         return _Drawn(every[:, :, :groups], every[:, :, groups:])
 
-    def views(self, measured: PredictionChanges, places: npt.NDArray[np.int64] | None = None) -> decomposition.Views:
+    def views(self, measured: PredictionChanges, places: Ints | None = None) -> decomposition.Views:
         flipped = self.flipped if places is None else self.flipped[places]
         moved = measured.before.values + measured.apart[self.baseline].mean(axis=0)
         return decomposition.Views(measured.before.values, flipped, moved)

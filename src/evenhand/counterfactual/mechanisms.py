@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, MissingDependencyError, listing, shorten
 from evenhand.sources.features import Column, Columns
 from evenhand.sources.roles import spelling
@@ -268,7 +267,7 @@ class Latent:
     """The unit interval divided among the values in their order; x is the value in whose part the noise lies."""
 
     model: Any
-    values: npt.NDArray[Any]
+    values: Array
     random: bool = True
 
     def edges(self, causes: Columns) -> Floats:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand import sources
-from evenhand.core.arrays import Floats, Ints
+from evenhand.core.arrays import Bools, Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
@@ -241,7 +240,7 @@ class Cube:
             raise CallError(f"bins={bins!r} must be a whole number of at least 2.")
         return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
 
-    def _only(self, inside: npt.NDArray[np.bool_]) -> Cube:
+    def _only(self, inside: Bools) -> Cube:
         if inside.all():
             return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError
 
 SMALL = 5
@@ -297,7 +296,7 @@ def odds_ratio(k1: float, n1: float, k2: float, n2: float) -> float:
     return _ratio(float(k1) * float(n2 - k2), float(k2) * float(n1 - k1))
 
 
-def _pearson(k: npt.NDArray[Any], n: Floats, positives: float) -> Floats:
+def _pearson(k: Array, n: Floats, positives: float) -> Floats:
     """Chi-square of [..., groups] positives; 0 where every outcome is the same."""
     rate = positives / n.sum()
     spread = rate * ((n.sum() - positives) / n.sum())

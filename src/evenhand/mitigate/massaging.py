@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core import frames
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import spell
 from evenhand.errors import DataError, listing
 from evenhand.mitigate.cells import Cells, cross
@@ -88,7 +88,7 @@ class Massager(GroupEstimator):
         return changed
 
 
-def flips_needed(rows: npt.NDArray[np.int64]) -> int:
+def flips_needed(rows: Ints) -> int:
     """How many labels change in each group: ⌈d · |b| · |w| / n⌉, in whole numbers; negative for the other direction.
 
     >>> flips_needed(np.array([[3, 2], [1, 4]])), flips_needed(np.array([[1, 4], [3, 2]]))
@@ -113,7 +113,7 @@ def _check_two(cells: Cells) -> None:
             )
 
 
-def _flips(cells: Cells, change: int, probability: npt.NDArray[np.float64]) -> tuple[Flip, ...]:
+def _flips(cells: Cells, change: int, probability: Floats) -> tuple[Flip, ...]:
     """The labels to change; with `change` above 0 the first group has the last class less often than the other."""
     poor, rich = (0, 1) if change > 0 else (1, 0)
     flips = []

@@ -13,12 +13,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from evenhand.core import frames
-from evenhand.core.arrays import Indices
+from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError, shorten
 from evenhand.mitigate.cells import Cells, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper
@@ -172,7 +171,7 @@ def expected_sizes(cells: Cells) -> Indices:
     return np.array([largest_remainder(row, int(total)) for row, total in zip(shares, people, strict=True)])
 
 
-def largest_remainder(shares: npt.NDArray[np.float64], total: int) -> Indices:
+def largest_remainder(shares: Floats, total: int) -> Indices:
     """The shares rounded to whole numbers that add up to `total`; of equal remainders the first is rounded up.
 
     >>> largest_remainder(np.array([1.4, 1.3, 2.3]), 5).tolist()

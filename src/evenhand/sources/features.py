@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.results import MISSING
@@ -146,7 +145,7 @@ def as_table(X: Any) -> Any:
     return X
 
 
-def _array_of(rows: Sequence[Any]) -> npt.NDArray[Any]:
+def _array_of(rows: Sequence[Any]) -> Array:
     if len({len(row) for row in rows}) > 1:
         raise DataError("X has rows of different lengths: every person needs the same features.")
     text = any(isinstance(value, (str, bytes)) or value is None for value in rows[0])

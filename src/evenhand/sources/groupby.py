@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import scores
 from evenhand.sources.bins import GRID
@@ -129,7 +128,7 @@ def floats(values: Any) -> Floats:
     return numbers(values, "column", "of numbers")[0]
 
 
-def _whole(values: Any) -> npt.NDArray[np.int64]:
+def _whole(values: Any) -> Ints:
     """A column of whole numbers from any engine, past 2⁵³ too; none is missing."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()

@@ -47,7 +47,7 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
         for i in order
     )
     columns = ("group", "n", "value", "low", "high", "additive", "multiplicative")
-    title = f"{row.title.capitalize()}: groups compared with what their attributes suggest"
+    title = f"{wording.capital(row.title)}: groups compared with what their attributes suggest"
     panel = Panel("table", title, columns, rows)
     return _notes(stratum, row.title, row.unit, overall, expected), [panel]
 
