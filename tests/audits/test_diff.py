@@ -315,7 +315,7 @@ def test_what_is_not_alike_is_said():
         "The threshold was 0.2 before and is 0.1 after.",
         "Groups were compared with extremes before and with a after.",
     )
-    assert any("of 0.95, those after of 0.9 confidence" in note for note in found.notes)
+    assert any("is 0.95 before and 0.9 after" in note for note in found.notes)
     assert found.confidence == 0.9
     one, other = (
         eh.audit(

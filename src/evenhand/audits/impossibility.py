@@ -149,25 +149,25 @@ def by_attribute(cube: Cube, policy: Policy) -> list[Impossibility]:
     return [each for each in found if len(each.compared) > 1]
 
 
-def _largest(part: Cube) -> list[str] | None:
+def _largest(cube: Cube) -> list[str] | None:
     """The groups to compare: None means all; the largest with a name where there are many."""
-    if len(part.pairs) <= MOST_COMPARED:
+    if len(cube.pairs) <= MOST_COMPARED:
         return None
-    people = part.n.sum(axis=(1, 2))
-    order = sorted(range(len(part.pairs)), key=lambda i: -int(people[i]))
-    return [value for i in order if (value := part.pairs[i][1][0]) is not None][:MOST_COMPARED]
+    people = cube.n.sum(axis=(1, 2))
+    order = sorted(range(len(cube.pairs)), key=lambda i: -int(people[i]))
+    return [value for i in order if (value := cube.pairs[i][1][0]) is not None][:MOST_COMPARED]
 
 
 class _Computation:
     """The cells of the chosen groups, and everything that is computed from them."""
 
-    def __init__(self, part: Cube, places: Sequence[int], policy: Policy, strata: bool) -> None:
-        self.part, self.places, self.confidence, self.strata = part, list(places), policy.confidence, strata
-        self.names = [part.pairs[place][1] for place in places]
+    def __init__(self, cube: Cube, places: Sequence[int], policy: Policy, strata: bool) -> None:
+        self.part, self.places, self.confidence, self.strata = cube, list(places), policy.confidence, strata
+        self.names = [cube.pairs[place][1] for place in places]
         both = np.arange(len(measures.CELLS)) < 4  # people with a label and a decision
-        self.cells = part.cells[self.places] * both
-        self.squares = None if part.squares is None else part.squares[self.places] * both
-        counts = part.counts[self.places]
+        self.cells = cube.cells[self.places] * both
+        self.squares = None if cube.squares is None else cube.squares[self.places] * both
+        counts = cube.counts[self.places]
         self.people = counts[:, :4].sum(axis=1)
         self.lost = int(counts[:, 4:].sum())
         self.values = measures.evaluate(self.cells, [measures.find_cell_measure(name) for name in _RATES])
@@ -342,16 +342,16 @@ def _attributes(cube: Cube, attribute: str | Sequence[str] | None) -> tuple[str,
     return (attribute,) if isinstance(attribute, str) else tuple(attribute)
 
 
-def _places(part: Cube, groups: Iterable[Any] | None) -> list[int]:
+def _places(cube: Cube, groups: Iterable[Any] | None) -> list[int]:
     """The positions of these groups among the pairs of the cube; of all where `groups` is None."""
-    known = [group for _, group in part.pairs]
+    known = [group for _, group in cube.pairs]
     if groups is None:
         return list(range(len(known)))
     if isinstance(groups, str):
         raise CallError(f"groups={groups!r} must be a list of groups, such as [{groups!r}, ...].")
     wanted = set()
     for value in groups:
-        group = part.find_group(value)
+        group = cube.find_group(value)
         if group is None:
             raise CallError(f"{value!r} is not a group; {nearest(str(value), [spell(each) for each in known])}")
         wanted.add(group)

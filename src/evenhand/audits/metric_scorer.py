@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.audits.functions import FUNCTIONS, MetricFunction, parameters
+from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding
 from evenhand.errors import CallError, DataError, MissingDependencyError, listing, nearest, shorten
 from evenhand.sources import groups
@@ -130,7 +130,7 @@ def check(metric: str | MetricFunction, response_method: str | None, arguments: 
         raise CallError(f"response_method={response_method!r} must be one of {listing(METHODS)}.")
 
 
-def _scores(estimator: Any, X: Any, method: str, positive: Any) -> npt.NDArray[np.float64]:
+def _scores(estimator: Any, X: Any, method: str, positive: Any) -> Floats:
     """The score of the positive class."""
     found = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
     if found.ndim == 1:

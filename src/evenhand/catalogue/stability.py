@@ -33,7 +33,7 @@ print(eh.NAME(replicas, label=label, sensitive={"region": group}))
 
 
 def dimension(name: str, title: str, unit: str = "ratio", *, label: bool = False) -> RowMeasure:
-    """The measure of a dimension of that name in `evenhand.replicas.dimensions`; `label`: does it need a label?"""
+    """The measure of a dimension of that name in `evenhand.replicas.dimensions`; `label` if it needs a label."""
     return RowMeasure(name, title, _not_from_rows, unit, frozenset({"label"} if label else ()))
 
 

@@ -73,7 +73,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @counts_options
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
     """Audit the decisions in FILES (CSV, TSV, Parquet, JSON lines, Arrow; - is CSV from standard input), or cubes.
 
     With --database, those of a table or a query of a database; only counts are fetched from it.
@@ -83,46 +83,46 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
     check_outputs(output)
-    metrics, cubes = chosen_metrics(given["metrics"] or None), are_cubes(files)
+    metrics, cubes = chosen_metrics(options["metrics"] or None), are_cubes(files)
     # Errors in the policy are raised before data is read; only for cubes the labels must be known first.
-    policy = None if cubes else _policy(given, given["label"] is not None)
-    cube = cube_of(files, given)
+    policy = None if cubes else _policy(options, options["label"] is not None)
+    cube = cube_of(files, options)
     found = audit_cube(
         cube,
-        reference=reference(given["reference"], cube.meaning.sensitive),
+        reference=reference(options["reference"], cube.meaning.sensitive),
         metrics=metrics,
-        policy=policy or _policy(given, cube.has_labels),
-        **{name: given[name] for name in _JUDGING},
+        policy=policy or _policy(options, cube.has_labels),
+        **{name: options[name] for name in _JUDGING},
     )
     return show(
-        made_here(found, files or database_source(given)),
+        made_here(found, files or database_source(options)),
         as_json=as_json,
         output=output,
         quiet=quiet,
-        **{name: given[name] for name in ("no_cube", "smallest_cell")},
+        **{name: options[name] for name in ("no_cube", "smallest_cell")},
     )
 
 
-def _policy(given: dict[str, Any], has_labels: bool) -> Policy:
+def _policy(options: dict[str, Any], has_labels: bool) -> Policy:
     """The policy, or what the guide advises, changed by the options of this command."""
-    start = _start(given, has_labels)
+    start = _start(options, has_labels)
     policy = start.updated(
-        required=given["require"] or None,
-        familywise=given["familywise"],
-        correction=None if given["correction"] == "none" else given["correction"],
-        on=given["on"],
-        inconclusive=given["inconclusive"],
+        required=options["require"] or None,
+        familywise=options["familywise"],
+        correction=None if options["correction"] == "none" else options["correction"],
+        on=options["on"],
+        inconclusive=options["inconclusive"],
     )
-    if given["correction"] == "none":
+    if options["correction"] == "none":
         policy = replace(policy, correction=None)
-    return policy.with_thresholds(thresholds(given["threshold"]))
+    return policy.with_thresholds(thresholds(options["threshold"]))
 
 
-def _start(given: dict[str, Any], has_labels: bool) -> Policy:
-    if given["guide"] is None:
-        if given["legal"] is not None:
+def _start(options: dict[str, Any], has_labels: bool) -> Policy:
+    if options["guide"] is None:
+        if options["legal"] is not None:
             raise CallError("--legal goes with --guide; for the rules by themselves there is --policy.")
-        return resolve(given["policy"])
-    if given["policy"] is not None:
+        return resolve(options["policy"])
+    if options["policy"] is not None:
         raise CallError("--guide and --policy both say what decides: give one of them.")
-    return recommend(ground_truth=has_labels, priority=given["guide"], legal=given["legal"] or "none").policy
+    return recommend(ground_truth=has_labels, priority=options["guide"], legal=options["legal"] or "none").policy

@@ -72,7 +72,7 @@ from evenhand.verdicts.policy_file import resolve
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
     """Would a model have predicted otherwise, had people been of another group? FILES hold a row for each person.
 
     The graph says what causes what; people are moved to every other group, what it causes follows, and the model is
@@ -81,57 +81,65 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
     check_outputs(output)
-    _check_call(given)
-    predict = _predictor(given)
-    graph = None if given["graph"] is None else CausalModel(read_text(given["graph"]), categorical=given["categorical"])
+    _check_call(options)
+    predict = _predictor(options)
+    graph = (
+        None
+        if options["graph"] is None
+        else CausalModel(read_text(options["graph"]), categorical=options["categorical"])
+    )
     with paths(files) as named:
-        table = frames.frame(text_numbers(load_files(named), given["categorical"]), None)
-    found = _finding(predict, table, graph, given)
-    audit = Audit(_cube(predict, table, given), resolve(given["policy"]), (found,), (), (found.metric,))
+        table = frames.frame(text_numbers(load_files(named), options["categorical"]), None)
+    found = _finding(predict, table, graph, options)
+    audit = Audit(_cube(predict, table, options), resolve(options["policy"]), (found,), (), (found.metric,))
     return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
 
 
-def _check_call(given: dict[str, Any]) -> None:
-    if (given["model"] is None) == (given["prediction_function"] is None):
+def _check_call(options: dict[str, Any]) -> None:
+    if (options["model"] is None) == (options["prediction_function"] is None):
         raise CallError("give one model, either --model FILE or --prediction-function MODULE:FUNCTION.")
-    if given["model"] is not None and not given["trust"]:
+    if options["model"] is not None and not options["trust"]:
         raise CallError(
-            f"--model {short_path(given['model'])!r} is a pickle, and loading one can run any code. Add --trust if you "
-            "know who made it, or name a function with --prediction-function."
+            f"--model {short_path(options['model'])!r} is a pickle, and loading one can run any code. Add --trust "
+            "if you know who made it, or name a function with --prediction-function."
         )
-    if (given["graph"] is None) != given["flip"]:
+    if (options["graph"] is None) != options["flip"]:
         raise CallError("give --graph FILE, or --flip for the test that needs no graph.")
 
 
-def _finding(predict: Any, table: Any, graph: CausalModel | None, given: dict[str, Any]) -> Finding:
-    common = {name: given[name] for name in ("cutoff", "positive", "threshold", "confidence", "min_group_size")}
-    common |= {"sensitive": list(given["sensitive"]), "features": _features(given), "policy": resolve(given["policy"])}
+def _finding(predict: Any, table: Any, graph: CausalModel | None, options: dict[str, Any]) -> Finding:
+    common = {name: options[name] for name in ("cutoff", "positive", "threshold", "confidence", "min_group_size")}
+    common |= {
+        "sensitive": list(options["sensitive"]),
+        "features": _features(options),
+        "policy": resolve(options["policy"]),
+    }
     if graph is None:
         return flip_test(predict, table, **common)
     return counterfactual_fairness(
         predict,
         table,
         graph,
-        reference=reference(given["reference"], given["sensitive"]),
-        refits=given["refits"],
-        noise_draws=given["noise_draws"],
-        random_state=given["random_state"],
-        n_jobs=given["jobs"],
+        reference=reference(options["reference"], options["sensitive"]),
+        refits=options["refits"],
+        noise_draws=options["noise_draws"],
+        random_state=options["random_state"],
+        n_jobs=options["jobs"],
         **common,
     )
 
 
-def _features(given: dict[str, Any]) -> list[str] | None:
-    return [name for text in given["features"] for name in text.split(",") if name] or None
+def _features(options: dict[str, Any]) -> list[str] | None:
+    return [name for text in options["features"] for name in text.split(",") if name] or None
 
 
-def _predictor(given: dict[str, Any]) -> Any:
-    if given["prediction_function"] is not None:
-        return _function(given["prediction_function"])
-    model = _trusted(given["model"])
-    if not callable(getattr(model, given["method"], None)):
-        raise CallError(f"the model in {short_path(given['model'])!r} has no {given['method']}().")
-    return getattr(model, given["method"])
+def _predictor(options: dict[str, Any]) -> Any:
+    if options["prediction_function"] is not None:
+        return _function(options["prediction_function"])
+    model = _trusted(options["model"])
+    if not callable(getattr(model, options["method"], None)):
+        raise CallError(f"the model in {short_path(options['model'])!r} has no {options['method']}().")
+    return getattr(model, options["method"])
 
 
 def _function(text: str) -> Any:
@@ -166,18 +174,18 @@ def _trusted(path: Path) -> Any:
         raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
 
 
-def _cube(predict: Any, table: Any, given: dict[str, Any]) -> Cube:
+def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the finding can be saved as an audit."""
-    features = _features(given) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
+    features = _features(options) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
     found = np.asarray(predict(table if features is None else select_features(table, [str(name) for name in features])))
     found = found[:, -1] if found.ndim == 2 else found
-    sensitive = list(given["sensitive"])
-    if found.dtype.kind in "biuf" and given["cutoff"] is not None:
-        return Cube.count(table, prediction=(found >= given["cutoff"]).astype(int), sensitive=sensitive)
+    sensitive = list(options["sensitive"])
+    if found.dtype.kind in "biuf" and options["cutoff"] is not None:
+        return Cube.count(table, prediction=(found >= options["cutoff"]).astype(int), sensitive=sensitive)
     if found.dtype.kind in "biuf" and not np.isin(found, (0, 1)).all():
         return Cube.count(table, prediction=found, sensitive=sensitive, task="regression")
-    positive = 1 if given["positive"] is None else [given["positive"]]
-    classes = found.dtype.kind not in "biuf" and given["positive"] is None
+    positive = 1 if options["positive"] is None else [options["positive"]]
+    classes = found.dtype.kind not in "biuf" and options["positive"] is None
     return Cube.count(
         table,
         prediction=found,

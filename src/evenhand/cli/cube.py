@@ -26,7 +26,7 @@ from evenhand.errors import short_path
     help="Where the cube is saved, such as day.cube; written whole or not at all.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
-def command(files: tuple[str, ...], output: Path, quiet: bool, **given: Any) -> int:
+def command(files: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Count the decisions in FILES into one cube; or add cubes that mean the same.
 
     A cube keeps counts and no rows. It is audited by evenhand audit, and cubes of many days by evenhand watch.
@@ -34,7 +34,7 @@ def command(files: tuple[str, ...], output: Path, quiet: bool, **given: Any) -> 
     Exit codes: 0 saved, 2 the call or the data is wrong.
     """
     check_target("--output", output, "a cube is", [CUBE_SUFFIX])
-    cube = cube_of(files, given)
+    cube = cube_of(files, options)
     cube.save(output)
     if not quiet:
         notes = "".join(f"- {clean(line)}\n" for note in cube.notes for line in note.splitlines())

@@ -30,15 +30,15 @@ def command(ground_truth: bool | None, priority: str | None, legal: str | None, 
     if tree:
         click.echo(guide.tree())
         return 0
-    given: dict[str, Any] = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
+    options: dict[str, Any] = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
     if _can_ask():
-        given = _answers(given)
+        options = _answers(options)
     elif ground_truth is None or priority is None:
         raise CallError(
             "the guide asks on a terminal. In a script give --ground-truth or --no-ground-truth, and --priority; "
             "evenhand guide --tree shows the answers."
         )
-    advice = recommend(**{name: value for name, value in given.items() if value is not None})
+    advice = recommend(**{name: value for name, value in options.items() if value is not None})
     click.echo(json.dumps(advice.to_dict(), indent=1) if as_json else _shown(advice))
     return 0
 
@@ -47,10 +47,10 @@ def _can_ask() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def _answers(given: dict[str, Any]) -> dict[str, Any]:
+def _answers(options: dict[str, Any]) -> dict[str, Any]:
     known = {True: "yes", False: "no"}
-    given = {name: known[value] if isinstance(value, bool) else value for name, value in given.items()}
-    walked = {question.argument: answer.value for question, answer in guide.walk(given, _ask)}
+    options = {name: known[value] if isinstance(value, bool) else value for name, value in options.items()}
+    walked = {question.argument: answer.value for question, answer in guide.walk(options, _ask)}
     return {**walked, "ground_truth": walked["ground_truth"] == "yes"}
 
 

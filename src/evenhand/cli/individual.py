@@ -116,7 +116,7 @@ _COMMON = (
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
     """Are people who are alike treated alike? FILES hold a row for each person (CSV, Parquet, JSON lines, Arrow; -).
 
     With --prediction the consistency of decisions, with --score the Lipschitz condition, with both both; compared
@@ -125,13 +125,13 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
     check_outputs(output)
-    if given["prediction"] is None and given["score"] is None:
+    if options["prediction"] is None and options["score"] is None:
         raise CallError("there is nothing to measure: give --prediction, --score or both.")
-    policy = resolve(given["policy"])
+    policy = resolve(options["policy"])
     with paths(files) as named:
-        table = load_files(named, _columns(given))
-    found = _findings(table, given, policy)
-    audit = Audit(_cube(table, given), policy, tuple(found), (), tuple(finding.metric for finding in found))
+        table = load_files(named, _columns(options))
+    found = _findings(table, options, policy)
+    audit = Audit(_cube(table, options), policy, tuple(found), (), tuple(finding.metric for finding in found))
     code = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
     if not (as_json or quiet):
         for finding in found:
@@ -140,51 +140,51 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     return code
 
 
-def _columns(given: dict[str, Any]) -> list[str] | None:
+def _columns(options: dict[str, Any]) -> list[str] | None:
     """The columns to read: all of them, unless the features are named."""
-    features = _features(given)
+    features = _features(options)
     if features is None:
         return None
-    single = [given[role] for role in ("prediction", "score", "label", "id") if given[role] is not None]
-    return [*features, *given["sensitive"], *single]
+    single = [options[role] for role in ("prediction", "score", "label", "id") if options[role] is not None]
+    return [*features, *options["sensitive"], *single]
 
 
-def _features(given: dict[str, Any]) -> list[str] | None:
-    named = [name for text in given["features"] for name in text.split(",") if name]
+def _features(options: dict[str, Any]) -> list[str] | None:
+    named = [name for text in options["features"] for name in text.split(",") if name]
     return named or None
 
 
-def _findings(table: dict[str, Any], given: dict[str, Any], policy: Policy) -> list[Finding]:
-    limits = thresholds(given["threshold"])
+def _findings(table: dict[str, Any], options: dict[str, Any], policy: Policy) -> list[Finding]:
+    limits = thresholds(options["threshold"])
     for name in limits:
         if name not in _METRICS:
             raise CallError(f"--threshold {name!r} is not measured here; {nearest(name, _METRICS)}")
-    common = {name: given[name] for name in _COMMON} | {
-        "features": _features(given),
-        "categorical": given["categorical"],
-        "weights": {name: _number(value) for name, value in (pair("--weight", text) for text in given["weights"])}
+    common = {name: options[name] for name in _COMMON} | {
+        "features": _features(options),
+        "categorical": options["categorical"],
+        "weights": {name: _number(value) for name, value in (pair("--weight", text) for text in options["weights"])}
         or None,
-        "sensitive": list(given["sensitive"]) or None,
-        "reference": reference(given["reference"], given["sensitive"]),
-        "bands": bands(given["bands"]) or None,
+        "sensitive": list(options["sensitive"]) or None,
+        "reference": reference(options["reference"], options["sensitive"]),
+        "bands": bands(options["bands"]) or None,
         "policy": policy,
     }
     found = []
-    if given["prediction"] is not None:
+    if options["prediction"] is not None:
         found.append(
             consistency(
-                _without(table, given["score"], common),
-                prediction=given["prediction"],
-                include_self=given["include_self"],
-                positive=list(given["positive"]) or 1,
+                _without(table, options["score"], common),
+                prediction=options["prediction"],
+                include_self=options["include_self"],
+                positive=list(options["positive"]) or 1,
                 threshold=limits.get("consistency"),
                 **common,
             )
         )
-    if given["score"] is not None:
-        rest = _without(table, given["prediction"], common)
-        scales = {"L": given["L"], "epsilon": given["epsilon"]}
-        found.append(lipschitz(rest, score=given["score"], threshold=limits.get("lipschitz"), **scales, **common))
+    if options["score"] is not None:
+        rest = _without(table, options["prediction"], common)
+        scales = {"L": options["L"], "epsilon": options["epsilon"]}
+        found.append(lipschitz(rest, score=options["score"], threshold=limits.get("lipschitz"), **scales, **common))
     return found
 
 
@@ -201,17 +201,17 @@ def _without(table: dict[str, Any], name: str | None, common: dict[str, Any]) ->
     return {key: column for key, column in table.items() if key != name or key in named}
 
 
-def _cube(table: dict[str, Any], given: dict[str, Any]) -> Cube:
+def _cube(table: dict[str, Any], options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the findings can be saved as an audit."""
     size = len(next(iter(table.values())))
     return Cube.count(
         table,
-        prediction=given["prediction"],
-        score=given["score"],
-        sensitive=list(given["sensitive"]) or {"everyone": ["everyone"] * size},
-        positive=list(given["positive"]) or 1,
-        bands=bands(given["bands"]) or None,
-        na=given["na"],
+        prediction=options["prediction"],
+        score=options["score"],
+        sensitive=list(options["sensitive"]) or {"everyone": ["everyone"] * size},
+        positive=list(options["positive"]) or 1,
+        bands=bands(options["bands"]) or None,
+        na=options["na"],
         task="binary",
     )
 

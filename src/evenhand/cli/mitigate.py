@@ -62,7 +62,7 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     "-o", "--output", type=click.Path(path_type=Path), help="Where to write, such as weights.csv or thresholds.json."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
-def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **given: Any) -> int:
+def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **options: Any) -> int:
     """Repair what an audit of FILES showed: a weight for each row, in their order, or cutoffs of the score by group.
 
     Weights make --label independent of --sensitive (Kamiran and Calders 2012); pass them as sample_weight. Cutoffs are
@@ -71,19 +71,19 @@ def command(files: tuple[str, ...], method: str, output: Path | None, quiet: boo
     if output is not None:
         what, suffix = _WRITES[method]
         check_target("--output", output, what, [suffix])
-    text = _weights(files, output, given) if method == "reweigh" else _thresholds(files, output, given)
+    text = _weights(files, output, options) if method == "reweigh" else _thresholds(files, output, options)
     if not quiet:
         put(lambda: text + "\n")
     return 0
 
 
-def _weights(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:
+def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any]) -> str:
     from evenhand.mitigate import Reweigher
 
     for option in ("control", "count", "prediction", "score"):
-        if given[option]:
+        if options[option]:
             raise CallError(f"--method reweigh goes by --label, --sensitive and --weight; leave --{option} out.")
-    roles = arguments(given)
+    roles = arguments(options)
     if roles["label"] is None or not files:
         raise CallError("--method reweigh needs files and --label: the weights are by group and label.")
     weight = [roles["weight"]] if roles["weight"] else []
@@ -116,18 +116,18 @@ def _shown(weigher: Reweigher, roles: dict[str, Any]) -> str:
     return plain_text(lambda console: console.print(table)).strip("\n")
 
 
-def _thresholds(files: tuple[str, ...], output: Path | None, given: dict[str, Any]) -> str:
+def _thresholds(files: tuple[str, ...], output: Path | None, options: dict[str, Any]) -> str:
     from evenhand.mitigate import find_thresholds
 
-    gain, floors = numbers("--gain", given["gain"]), numbers("--floor", given["floors"])
+    gain, floors = numbers("--gain", options["gain"]), numbers("--floor", options["floors"])
     found = find_thresholds(
-        cube_of(files, given),
-        constraint=None if given["constraint"] == "none" else given["constraint"],
-        within=given["within"],
+        cube_of(files, options),
+        constraint=None if options["constraint"] == "none" else options["constraint"],
+        within=options["within"],
         floors=floors,
-        objective=gain or given["objective"],
-        randomised=given["randomised"],
-        confidence=given["confidence"],
+        objective=gain or options["objective"],
+        randomised=options["randomised"],
+        confidence=options["confidence"],
     )
     if output is not None:
         found.save(output)

@@ -85,35 +85,35 @@ skip_bad_option = click.option(
 )
 
 
-def arguments(given: dict[str, Any]) -> dict[str, Any]:
+def arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The values of `role_options` as `Cube.count` takes them."""
-    if not given["sensitive"]:
+    if not options["sensitive"]:
         raise click.UsageError("Missing option '--sensitive'.")
-    read = {name: list(given[name]) if ARGUMENTS[name].multiple else given[name] for name in _WITH_OPTION}
+    read = {name: list(options[name]) if ARGUMENTS[name].multiple else options[name] for name in _WITH_OPTION}
     return {
         **read,
-        "score_range": given["score_range"] or None,
+        "score_range": options["score_range"] or None,
         "control": read["control"] or None,
         # A list, because a value that was named may stand for one class among many.
         "positive": {
-            role: list(given[f"positive_{role}"] or given["positive"]) or 1 for role in ("label", "prediction")
+            role: list(options[f"positive_{role}"] or options["positive"]) or 1 for role in ("label", "prediction")
         },
-        "bands": bands(given["bands"]),
+        "bands": bands(options["bands"]),
     }
 
 
-def cube_of(files: tuple[str, ...], given: dict[str, Any]) -> Cube:
+def cube_of(files: tuple[str, ...], options: dict[str, Any]) -> Cube:
     """The cube of the data that a command names: files of data, files of cubes, or a table of a database."""
-    if _names_database(given, files):
-        roles = arguments(given)
-        with _opened(given) as frame:
+    if _names_database(options, files):
+        roles = arguments(options)
+        with _opened(options) as frame:
             return Cube.count(frame, **roles)
     if are_cubes(files):
         _refuse_roles()
-        return merge.merge_files(files, skip_bad=given["skip_bad"])
-    roles = arguments(given)
+        return merge.merge_files(files, skip_bad=options["skip_bad"])
+    roles = arguments(options)
     with paths(files) as found:
-        return merge.count_files(found, roles, skip_bad=given["skip_bad"])
+        return merge.count_files(found, roles, skip_bad=options["skip_bad"])
 
 
 def are_cubes(files: tuple[str, ...]) -> bool:
@@ -151,16 +151,16 @@ database_options = together(
 )
 
 
-def database_source(given: dict[str, Any]) -> tuple[str, ...]:
+def database_source(options: dict[str, Any]) -> tuple[str, ...]:
     """What the report calls data from a database."""
-    if given["table"] is not None:
-        return (given["table"],)
-    return ("a database query",) if given["query"] is not None else ()
+    if options["table"] is not None:
+        return (options["table"],)
+    return ("a database query",) if options["query"] is not None else ()
 
 
-def _names_database(given: dict[str, Any], files: tuple[str, ...]) -> bool:
+def _names_database(options: dict[str, Any], files: tuple[str, ...]) -> bool:
     """Is the data in a database? Files and a database together are refused, and so is neither."""
-    named = any(given[name] is not None for name in ("database", "table", "query"))
+    named = any(options[name] is not None for name in ("database", "table", "query"))
     if named and files:
         raise CallError("files and a database are read one at a time: leave out the files, or --database.")
     if not named and not files:
@@ -168,14 +168,14 @@ def _names_database(given: dict[str, Any], files: tuple[str, ...]) -> bool:
     return named
 
 
-def _opened(given: dict[str, Any]) -> AbstractContextManager[Any]:
+def _opened(options: dict[str, Any]) -> AbstractContextManager[Any]:
     """The frame that the options name, while its database is open."""
-    url = given["database"] or os.environ.get(DATABASE_VARIABLE)
+    url = options["database"] or os.environ.get(DATABASE_VARIABLE)
     if not url:
         raise CallError(f"--table and --query need --database, or its URL in {DATABASE_VARIABLE}.")
-    if (given["table"] is None) == (given["query"] is None):
+    if (options["table"] is None) == (options["query"] is None):
         raise CallError("with --database, give either --table or --query.")
-    return open_table(url, table=given["table"], query=given["query"])
+    return open_table(url, table=options["table"], query=options["query"])
 
 
 # --- how it is judged

@@ -9,12 +9,11 @@ from typing import Any
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.cli.output import check_outputs, check_target
 from evenhand.cli.stability import arguments, judging_options, show_stability
 from evenhand.cli.values import pair, paths
-from evenhand.core.arrays import Floats, Indices
+from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.files import replacing
 from evenhand.errors import CallError, DataError, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
@@ -62,7 +61,7 @@ from evenhand.sources.rows import load_files
 )
 @click.option("--save-replicas", type=click.Path(path_type=Path), help="Also write the replicas, as .parquet or .csv.")
 @judging_options
-def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> int:
     """Fit replicas of a model to bootstrap samples of FILES and see for whom they disagree.
 
     Rows are split once; replicas are fitted to one part and predict the other. Numbers are standardised, text becomes a
@@ -71,18 +70,18 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> i
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
     check_outputs(output)
-    if given["save_replicas"] is not None:
-        check_target("--save-replicas", given["save_replicas"], "replicas are", [".parquet", ".csv"])
-    model = estimator(given["estimator"], given["parameter"])
+    if options["save_replicas"] is not None:
+        check_target("--save-replicas", options["save_replicas"], "replicas are", [".parquet", ".csv"])
+    model = estimator(options["estimator"], options["parameter"])
     with paths(files) as named:
         table = load_files(named)
-    roles = [given["label"], *given["sensitive"]]
+    roles = [options["label"], *options["sensitive"]]
     for name in roles:
         if name not in table:
             raise CallError(f"{shorten(name)!r} is not a column; there are: {listing(table)}.")
-    features = read_features(table, features=given["features"] or None, apart=roles, na=given["na"])
-    levels, codes = encode(table[given["label"]], f"label column {shorten(given['label'])!r}", given["na"])
-    train, test = split(codes, given["test_share"], given["random_state"])
+    features = read_features(table, features=options["features"] or None, apart=roles, na=options["na"])
+    levels, codes = encode(table[options["label"]], f"label column {shorten(options['label'])!r}", options["na"])
+    train, test = split(codes, options["test_share"], options["random_state"])
     X = matrix(features, train)
     y = np.array([str(level) for level in levels])[codes[train]]
     replicas = replicate(
@@ -90,17 +89,19 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> i
         X[train],
         y,
         X[test],
-        n_replicas=given["n_replicas"],
-        fraction=given["fraction"],
-        positive=given["positive"],
-        random_state=given["random_state"],
-        n_jobs=given["n_jobs"],
+        n_replicas=options["n_replicas"],
+        fraction=options["fraction"],
+        positive=options["positive"],
+        random_state=options["random_state"],
+        n_jobs=options["n_jobs"],
     )
     people = {name: [table[name][i] for i in test] for name in roles}
-    if given["save_replicas"] is not None:
-        save(replicas, people, given["save_replicas"])
-    result = stability(replicas, data=people, label=given["label"], positive=[given["positive"]], **arguments(given))
-    return show_stability(result, files, {**given, "output": output})
+    if options["save_replicas"] is not None:
+        save(replicas, people, options["save_replicas"])
+    result = stability(
+        replicas, data=people, label=options["label"], positive=[options["positive"]], **arguments(options)
+    )
+    return show_stability(result, files, {**options, "output": output})
 
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
@@ -128,7 +129,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def split(codes: npt.NDArray[Any], share: float, random_state: int) -> tuple[Indices, Indices]:
+def split(codes: Array, share: float, random_state: int) -> tuple[Indices, Indices]:
     """Rows to fit to, which need a label, and rows to predict; the same share of each label."""
     if not 0 < share < 1:
         raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")

@@ -55,28 +55,28 @@ judging_options = together(
 )
 
 
-def arguments(given: dict[str, Any]) -> dict[str, Any]:
+def arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The values of `judging_options` as `stability` takes them."""
     return {
-        "sensitive": list(given["sensitive"]),
-        "reference": reference(given["reference"], given["sensitive"]),
-        "convention": given["convention"],
-        "bands": bands(given["bands"]),
-        "metrics": given["metrics"] or None,
-        "policy": resolve(given["policy"]).with_thresholds(thresholds(given["threshold"])),
-        "missing": given["missing"],
-        "na": given["na"],
-        "min_group_size": given["min_group_size"],
-        "confidence": given["confidence"],
-        "intersections": given["intersections"],
-        "cutoff": given["cutoff"],
+        "sensitive": list(options["sensitive"]),
+        "reference": reference(options["reference"], options["sensitive"]),
+        "convention": options["convention"],
+        "bands": bands(options["bands"]),
+        "metrics": options["metrics"] or None,
+        "policy": resolve(options["policy"]).with_thresholds(thresholds(options["threshold"])),
+        "missing": options["missing"],
+        "na": options["na"],
+        "min_group_size": options["min_group_size"],
+        "confidence": options["confidence"],
+        "intersections": options["intersections"],
+        "cutoff": options["cutoff"],
     }
 
 
-def show_stability(result: Stability, files: tuple[str, ...], given: dict[str, Any]) -> int:
+def show_stability(result: Stability, files: tuple[str, ...], options: dict[str, Any]) -> int:
     """Print the result and write it to the files named by the options; the exit code of the verdict."""
-    audit = made_here(result.audit(required=given["require"] or None), files)
-    return show(audit, as_json=given["as_json"], output=given["output"], quiet=given["quiet"])
+    audit = made_here(result.audit(required=options["require"] or None), files)
+    return show(audit, as_json=options["as_json"], output=options["output"], quiet=options["quiet"])
 
 
 @click.command("stability", short_help="Do replicas of a model disagree more for some groups?")
@@ -97,7 +97,7 @@ def show_stability(result: Stability, files: tuple[str, ...], given: dict[str, A
     help="What the columns hold. Default: inferred from the data.",
 )
 @judging_options
-def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> int:
     """Do replicas of a model disagree more for some groups?
 
     FILES hold a row for each person and a column for each replica.
@@ -107,12 +107,12 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **given: Any) -> i
     check_outputs(output)
     with paths(files) as named:
         result = stability(
-            list(given["replicas_columns"]),
+            list(options["replicas_columns"]),
             data=named,
-            label=given["label"],
-            positive=list(given["positive"]) or 1,
-            higher_is=given["higher_is"],
-            kind=given["kind"],
-            **arguments(given),
+            label=options["label"],
+            positive=list(options["positive"]) or 1,
+            higher_is=options["higher_is"],
+            kind=options["kind"],
+            **arguments(options),
         )
-    return show_stability(result, files, {**given, "output": output})
+    return show_stability(result, files, {**options, "output": output})

@@ -39,7 +39,7 @@ from evenhand.verdicts.policy_file import resolve
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **given: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
     """Watch metrics over time: each of FILES is the cube of one period, as evenhand cube writes it.
 
     Files are taken in the order of their names, 2 before 10. Nobody may be counted in two of them. However often this
@@ -51,13 +51,13 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     found_paths = sorted((path for file in files for path in expand(file)), key=natural)
     found = trend(
         found_paths,
-        metrics=given["metrics"] or None,
-        policy=resolve(given["policy"]),
-        threshold=thresholds(given["threshold"]) or None,
-        reference=reference(given["reference"], _attributes(found_paths) if given["reference"] else ()),
-        confidence=given["confidence"],
-        min_group_size=given["min_group_size"],
-        intersections=given["intersections"],
+        metrics=options["metrics"] or None,
+        policy=resolve(options["policy"]),
+        threshold=thresholds(options["threshold"]) or None,
+        reference=reference(options["reference"], _attributes(found_paths) if options["reference"] else ()),
+        confidence=options["confidence"],
+        min_group_size=options["min_group_size"],
+        intersections=options["intersections"],
     )
     if not found.watchful:
         # An exit code of 0 would say that somebody is watching.
@@ -73,7 +73,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     return show(audit, as_json=as_json, output=(), quiet=not as_json)
 
 
-def _attributes(found: list[Path]) -> tuple[str, ...]:
+def _attributes(files: list[Path]) -> tuple[str, ...]:
     from evenhand.cube.cube import Cube
 
-    return Cube.load(found[0]).meaning.sensitive
+    return Cube.load(files[0]).meaning.sensitive

@@ -1,4 +1,4 @@
-"""Which version this is, and which versions of other libraries it works with here."""
+"""The version of the library, which pyproject.toml reads from here, and the versions of the libraries around it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIBRARIES = (
 
 
 def show_versions() -> str:
-    """The versions that a bug report needs, a line each; nothing is imported for it."""
+    """The versions that a bug report needs, one per line; no library is imported to find them."""
     import platform
     from importlib import metadata
 

@@ -200,17 +200,17 @@ def _lowest(size: Callable[[float], float], low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def sentence(found: Tipping) -> str:
+def sentence(tip: Tipping) -> str:
     """The strength of the confounder in words."""
-    names = ", ".join(shorten(name) for name in found.children)
-    if math.isinf(found.strength):
+    names = ", ".join(shorten(name) for name in tip.children)
+    if math.isinf(tip.strength):
         return (
             f"No unobserved common cause of the attribute and of {names}, up to {STRONGEST:g} standard deviations of "
             "their noise, would change the verdict."
         )
     return (
         f"An unobserved common cause of the attribute and of {names} would change the verdict if it accounted for a "
-        f"difference of {found.strength:.2g} standard deviations of their noise (explaining "
-        f"{100 * found.robustness:.2g} % of the variance left on both sides); the attribute itself is estimated to "
-        f"move them by up to {found.observed:.2g}."
+        f"difference of {tip.strength:.2g} standard deviations of their noise (explaining "
+        f"{100 * tip.robustness:.2g} % of the variance left on both sides); the attribute itself is estimated to "
+        f"move them by up to {tip.observed:.2g}."
     )

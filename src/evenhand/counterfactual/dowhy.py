@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.counterfactual.graph import Graph, read_graph
 from evenhand.counterfactual.mechanisms import Fitted, Inverted, State
 from evenhand.errors import CallError, shorten
@@ -68,11 +67,11 @@ class DowhyMechanism:
 
         return value
 
-    def _matrix(self, causes: Columns) -> npt.NDArray[Any]:
+    def _matrix(self, causes: Columns) -> Array:
         return _stacked({name: column.raw() for name, column in causes.items()}, self.order)
 
 
-def _stacked(causes: dict[str, Any], order: tuple[str, ...]) -> npt.NDArray[Any]:
+def _stacked(causes: dict[str, Any], order: tuple[str, ...]) -> Array:
     """Causes side by side; an array of objects where some are text, as a dataframe of them would give."""
     parts = [causes[name] for name in order]
     numeric = all(part.dtype.kind in "biuf" for part in parts)

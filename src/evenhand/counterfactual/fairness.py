@@ -13,10 +13,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.catalogue import METRICS
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
 from evenhand.counterfactual import changes, confounding, decomposition, residual_checks, text
 from evenhand.counterfactual.changes import Ends, PredictionChanges, Subject, World
@@ -104,36 +103,36 @@ def counterfactual_fairness(
     >>> found.verdict, round(found.value.value, 2)
     ('fail', 2.02)
     """
-    requested = _request("counterfactual_fairness", policy, threshold, confidence, min_group_size, random_state)
+    request = _request("counterfactual_fairness", policy, threshold, confidence, min_group_size, random_state)
     _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
     subject, world = _moved_by_causes(
-        predict, data, model, sensitive, (features, cutoff, positive), requested, noise_draws
+        predict, data, model, sensitive, (features, cutoff, positive), request, noise_draws
     )
     learned = _learned(world)
-    found = changes.measure(subject, world)
+    measured = changes.measure(subject, world)
     baseline = _baseline(subject.people, reference)
-    trial = _Refits(subject, world, found, baseline)
-    drawn = trial.run(refits, requested.policy.random_state, n_jobs)
+    trial = _Refits(subject, world, measured, baseline)
+    drawn = trial.run(refits, request.policy.random_state, n_jobs)
     ends = changes.ends(
-        found, None if drawn is None else drawn.distances, trial.learned_from, requested.policy.confidence
+        measured, None if drawn is None else drawn.distances, trial.learned_from, request.policy.confidence
     )
-    requested = _to_scale(requested, found, given=threshold is not None)
-    checks = residual_checks.check(learned, subject.rows, requested.policy.random_state)
-    concluded = _concluded(requested, subject, found, ends, text.FOLLOWED)
+    request = _to_scale(request, measured, explicit=threshold is not None)
+    checks = residual_checks.check(learned, subject.rows, request.policy.random_state)
+    concluded = _concluded(request, subject, measured, ends, text.FOLLOWED)
     notes = [
         *concluded.notes,
         *_of_refits(drawn, refits),
-        *_by_range(requested, found, threshold),
+        *_by_range(request, measured, threshold),
         *residual_checks.notes(checks),
     ]
     notes += _of_graph(data, learned, subject.people)
-    if (tip := _tipping(requested, subject, world, found, ends, concluded.verdict)) is not None:
+    if (tip := _tipping(request, subject, world, measured, ends, concluded.verdict)) is not None:
         notes.insert(0, str(tip))
-    shown = text.panels(found, ends, learned.graph, checks)
-    if found.kind != "class":
-        views = trial.views(found)
+    shown = text.panels(measured, ends, learned.graph, checks)
+    if measured.kind != "class":
+        views = trial.views(measured)
         parts = None if drawn is None else drawn.parts
-        split = decomposition.splits(subject.people, baseline, views, parts, requested.policy.confidence)
+        split = decomposition.splits(subject.people, baseline, views, parts, request.policy.confidence)
         shown = (decomposition.panel(split), *shown)
         notes.insert(0, decomposition.note(split))
     settings = {**concluded.settings, "refits": 0 if drawn is None else refits, "noise_draws": world.draws}
@@ -161,16 +160,16 @@ def flip_test(
     >>> flip_test(lambda table: table["score"], rows, sensitive="group").verdict
     'pass'
     """
-    requested = _request("flip_test", policy, threshold, confidence, min_group_size, None)
+    request = _request("flip_test", policy, threshold, confidence, min_group_size, None)
     attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     rows = read_nodes(data, attributes)
     subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, features, cutoff, positive))
-    found = changes.measure(subject, World(None))
-    ends = changes.ends(found, None, subject.people.sizes, requested.policy.confidence)
-    requested = _to_scale(requested, found, given=threshold is not None)
-    concluded = _concluded(requested, subject, found, ends, text.FLIPPED)
-    notes = (FLIP_WARNING, *concluded.notes, *_by_range(requested, found, threshold))
-    return replace(concluded, notes=notes, panels=text.panels(found, ends, None, ()))
+    measured = changes.measure(subject, World(None))
+    ends = changes.ends(measured, None, subject.people.sizes, request.policy.confidence)
+    request = _to_scale(request, measured, explicit=threshold is not None)
+    concluded = _concluded(request, subject, measured, ends, text.FLIPPED)
+    notes = (FLIP_WARNING, *concluded.notes, *_by_range(request, measured, threshold))
+    return replace(concluded, notes=notes, panels=text.panels(measured, ends, None, ()))
 
 
 def decompose(
@@ -199,12 +198,12 @@ def decompose(
     >>> print(decompose("grade", rows, model, sensitive="group", refits=0)[0])
     a − b: -5, of which direct -1, indirect -4, spurious +0
     """
-    requested = _request("counterfactual_fairness", None, None, confidence, None, random_state)
+    request = _request("counterfactual_fairness", None, None, confidence, None, random_state)
     _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
     node = predict if isinstance(predict, str) else None
     how = (features, cutoff, positive)
     function = (lambda table: np.zeros(row_count(table))) if node is not None else predict
-    subject, world = _moved_by_causes(function, data, model, sensitive, how, requested, noise_draws)
+    subject, world = _moved_by_causes(function, data, model, sensitive, how, request, noise_draws)
     learned, baseline = _learned(world), _baseline(subject.people, reference)
     if node is not None:
         learned.graph.check_nodes([node], "predict")
@@ -245,14 +244,14 @@ class _Drawn:
 class _Refits:
     """The changes of one predictor with the causal model refitted to resampled rows."""
 
-    def __init__(self, subject: Subject, world: World, found: PredictionChanges, baseline: int) -> None:
+    def __init__(self, subject: Subject, world: World, measured: PredictionChanges, baseline: int) -> None:
         self.world, self.baseline, self.learned = world, baseline, _learned(world)
         self.subject, places = subject.some(changes.MOST_REFITTED)
-        self.found = replace(
-            found,
+        self.measured = replace(
+            measured,
             people=self.subject.people,
-            before=replace(found.before, values=found.before.values[places]),
-            apart=found.apart[:, :, places],
+            before=replace(measured.before, values=measured.before.values[places]),
+            apart=measured.apart[:, :, places],
         )
         self.flipped = subject.predictor.answers(subject.acted[baseline]).values
         self.places = places
@@ -269,19 +268,19 @@ class _Refits:
         def again(learned: FittedModel) -> Floats:
             refitted = changes.measure(self.subject, replace(self.world, learned=learned))
             parts = decomposition.parts(self.views(refitted, self.places), self.subject.people, self.baseline)
-            return np.concatenate([refitted.distance(self.found), parts], axis=1)
+            return np.concatenate([refitted.distance(self.measured), parts], axis=1)
 
         every = resampled(self.learned, self.strata, again, count=count, random_state=random_state, n_jobs=n_jobs)
         return _Drawn(every[:, :, :groups], every[:, :, groups:])
 
-    def views(self, found: PredictionChanges, places: npt.NDArray[np.int64] | None = None) -> decomposition.Views:
+    def views(self, measured: PredictionChanges, places: Ints | None = None) -> decomposition.Views:
         flipped = self.flipped if places is None else self.flipped[places]
-        moved = found.before.values + found.apart[self.baseline].mean(axis=0)
-        return decomposition.Views(found.before.values, flipped, moved)
+        moved = measured.before.values + measured.apart[self.baseline].mean(axis=0)
+        return decomposition.Views(measured.before.values, flipped, moved)
 
 
 def _moved_by_causes(
-    predict: Any, data: Any, model: Any, sensitive: str | Sequence[str], how: Any, requested: Request, noise_draws: int
+    predict: Any, data: Any, model: Any, sensitive: str | Sequence[str], how: Any, request: Request, noise_draws: int
 ) -> tuple[Subject, World]:
     """The people that are audited, and the model by which they are moved."""
     attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
@@ -296,7 +295,7 @@ def _moved_by_causes(
     several = not learned.random.isdisjoint(learned.graph.descendants(attributes))
     cells = max(len(subject.people.codes) * len(subject.people.names), 1)
     draws = max(1, min(noise_draws, changes.MOST_CELLS // cells)) if several else 1
-    return subject, World(learned, draws, requested.policy.random_state)
+    return subject, World(learned, draws, request.policy.random_state)
 
 
 def _learned(world: World) -> FittedModel:
@@ -350,66 +349,68 @@ def _check_counts(**counts: tuple[Any, int]) -> None:
             raise CallError(f"{name}={shorten(repr(value))} must be a whole number of at least {minimum}.")
 
 
-def _to_scale(requested: Request, found: PredictionChanges, *, given: bool) -> Request:
+def _to_scale(request: Request, measured: PredictionChanges, *, explicit: bool) -> Request:
     """The request with a default threshold that is a share of the range of predictions, if these are plain numbers."""
-    values = found.before.values
-    plain = found.kind != "number" or bool(values.min() >= 0 and values.max() <= 1)
-    if plain or given or requested.metric.name in requested.policy.thresholds:
-        return requested
-    low, high = _middle(found)
-    return replace(requested, threshold=_SHARE_OF_RANGE * (high - low), by_range=True)
+    values = measured.before.values
+    plain = measured.kind != "number" or bool(values.min() >= 0 and values.max() <= 1)
+    if plain or explicit or request.metric.name in request.policy.thresholds:
+        return request
+    low, high = _middle(measured)
+    return replace(request, threshold=_SHARE_OF_RANGE * (high - low), by_range=True)
 
 
-def _middle(found: PredictionChanges) -> tuple[float, float]:
+def _middle(measured: PredictionChanges) -> tuple[float, float]:
     """The range that holds 95 % of the predictions; the full range would grow with their number and with outliers."""
-    low, high = np.quantile(found.before.values, _MIDDLE)
+    low, high = np.quantile(measured.before.values, _MIDDLE)
     return float(low), float(high)
 
 
-def _concluded(asked: Request, subject: Subject, found: PredictionChanges, ends: Ends, how: str) -> Finding:
+def _concluded(request: Request, subject: Subject, measured: PredictionChanges, ends: Ends, how: str) -> Finding:
     """The finding of the pair of groups between which predictions change most."""
-    groups, limit = subject.people, asked.threshold
-    pair = text.largest(found)[0]
+    groups, limit = subject.people, request.threshold
+    pair = text.largest(measured)[0]
     finite = np.where(np.isfinite(ends.far), ends.far, math.inf)
-    value = Estimate(float(found.size[pair]), float(np.nanmax(ends.low)), float(np.nanmax(_of_pairs(finite, groups))))
+    value = Estimate(
+        float(measured.size[pair]), float(np.nanmax(ends.low)), float(np.nanmax(_of_pairs(finite, groups)))
+    )
     within = passes(value.value, limit)
     result = ValueResult(
         value,
-        text.sentence(found, value, pair, limit, within, asked.policy.confidence, how),
-        Row(asked.metric.name, groups.names[pair[0]], against=spell(groups.names[pair[1]])),
-        text.rows(found, ends),
-        text.small_note(groups, asked.policy.min_group_size),
-        unit=text.unit(found),
+        text.sentence(measured, value, pair, limit, within, request.policy.confidence, how),
+        Row(request.metric.name, groups.names[pair[0]], against=spell(groups.names[pair[1]])),
+        text.rows(measured, ends),
+        text.small_note(groups, request.policy.min_group_size),
+        unit=text.unit(measured),
         p_value=ends.p_value,
         tested=None if ends.p_value is None else "refits of the causal model",
-        verdict=_verdict(asked, groups, ends, within),
+        verdict=_verdict(request, groups, ends, within),
     )
-    return on_value(asked, groups.attributes, result)
+    return on_value(request, groups.attributes, result)
 
 
 def _of_pairs(values: Floats, groups: People) -> Floats:
     return np.array([values[pair] for pair in groups.pairs])
 
 
-def _verdict(asked: Request, groups: People, ends: Ends, within: bool | None) -> Verdict:
+def _verdict(request: Request, groups: People, ends: Ends, within: bool | None) -> Verdict:
     """A fail may rest on any pair of groups, a pass only on pairs of large groups.
 
     `within` says whether the estimate is within the threshold; None where there is nothing to judge.
     """
-    limit = (asked.threshold or 0.0) + TOLERANCE
-    large = groups.sizes >= asked.policy.min_group_size
+    limit = (request.threshold or 0.0) + TOLERANCE
+    large = groups.sizes >= request.policy.min_group_size
     judged = [pair for pair in groups.pairs if large[pair[0]] and large[pair[1]]]
     inside = bool(judged) and all(ends.far[pair] <= limit for pair in judged) and within is True
     return verdict(judged=within is not None, outside=bool(np.nanmax(ends.low) > limit), inside=inside)
 
 
 def _tipping(
-    requested: Request, subject: Subject, world: World, found: PredictionChanges, ends: Ends, verdict: Verdict
+    request: Request, subject: Subject, world: World, measured: PredictionChanges, ends: Ends, verdict: Verdict
 ) -> confounding.Tipping | None:
-    if requested.threshold is None:
+    if request.threshold is None:
         return None
-    margins = found.size - ends.low, ends.far - found.size
-    return confounding.tipping(subject, world, found, margins, requested.threshold, verdict)
+    margins = measured.size - ends.low, ends.far - measured.size
+    return confounding.tipping(subject, world, measured, margins, request.threshold, verdict)
 
 
 def _of_refits(drawn: _Drawn | None, refits: int) -> list[str]:
@@ -422,10 +423,10 @@ def _of_refits(drawn: _Drawn | None, refits: int) -> list[str]:
     return ["The mechanisms are taken as known (refits=0): the intervals cover the sampling of people alone."]
 
 
-def _by_range(requested: Request, found: PredictionChanges, threshold: float | None) -> list[str]:
-    if not requested.by_range or threshold is not None:
+def _by_range(request: Request, measured: PredictionChanges, threshold: float | None) -> list[str]:
+    if not request.by_range or threshold is not None:
         return []
-    low, high = _middle(found)
+    low, high = _middle(measured)
     return [
         f"The threshold is a tenth of the range that holds 95 % of the predictions, {low:.3g} to {high:.3g}; "
         "threshold= sets it in their own units."

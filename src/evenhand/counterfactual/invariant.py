@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.mechanisms import design, fresh
 from evenhand.counterfactual.model import CausalModel, FittedModel, learn, read_rows
@@ -104,7 +103,7 @@ class InvariantPredictor:
             raise CallError("the predictor is not fitted: call fit(data) first.")
         return read_rows(self.model, data, self._learned)
 
-    def _outcomes(self, data: Any, y: Any) -> npt.NDArray[Any]:
+    def _outcomes(self, data: Any, y: Any) -> Array:
         if y is not None:
             return np.asarray(y)
         if self.outcome not in names_of(data):
@@ -136,7 +135,7 @@ class InvariantPredictor:
         known = [part for part in found if part is not None]
         return np.stack(known, axis=1) if known else np.zeros((len(next(iter(rows.values()))), 0))
 
-    def _latent(self, rows: Columns, outcomes: npt.NDArray[Any]) -> Floats | None:
+    def _latent(self, rows: Columns, outcomes: Array) -> Floats | None:
         """Weights of the residuals that estimate the latent variable: its conditional mean in a one-factor model.
 
         When the factor is fitted, the outcome's residual, given the attributes, is one more indicator of it; the
@@ -187,7 +186,7 @@ def _linear() -> Any:
     return LinearRegression()
 
 
-def _most_common(outcomes: npt.NDArray[Any]) -> Any:
+def _most_common(outcomes: Array) -> Any:
     """The mean of numbers, or the most common class."""
     if outcomes.dtype.kind in "iuf":
         return float(outcomes.mean())

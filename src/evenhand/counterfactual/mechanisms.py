@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, MissingDependencyError, listing, shorten
 from evenhand.sources.features import Column, Columns
 from evenhand.sources.roles import spelling
@@ -220,10 +219,10 @@ def raw(causes: Columns) -> dict[str, Any]:
     return {name: column.raw() for name, column in causes.items()}
 
 
-def _number_each(found: Any, causes: Columns, node: str) -> Floats:
+def _number_each(answers: Any, causes: Columns, node: str) -> Floats:
     rows = len(next(iter(causes.values())))
     try:
-        values = np.asarray(found, dtype=np.float64)
+        values = np.asarray(answers, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.array([], dtype=np.float64)
     if values.shape in ((), (rows, 1)):
@@ -268,7 +267,7 @@ class Latent:
     """The unit interval divided among the values in their order; x is the value in whose part the noise lies."""
 
     model: Any
-    values: npt.NDArray[Any]
+    values: Array
     random: bool = True
 
     def edges(self, causes: Columns) -> Floats:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.counterfactual.columns import row_count, select_features
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.sources.roles import spelling
@@ -79,10 +78,10 @@ class Predictor:
             return Answers((values >= self.cutoff).astype(np.float64), "decision", values)
         return Answers(values, "decision" if np.isin(values, (0.0, 1.0)).all() else "number")
 
-    def _classes(self, found: npt.NDArray[Any]) -> Answers:
+    def _classes(self, predicted: Array) -> Answers:
         if self.cutoff is not None:
             raise CallError("cutoff= needs a predict that gives numbers; this one gives names of classes.")
-        spelled = [spelling(value) for value in found.tolist()]
+        spelled = [spelling(value) for value in predicted.tolist()]
         for value in dict.fromkeys(spelled):
             self.codes.setdefault(value, len(self.codes))
         return Answers(np.array([self.codes[value] for value in spelled], dtype=np.float64), "class")

@@ -61,11 +61,11 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
     return total
 
 
-def _is_table(part: Any) -> bool:
+def _is_table(chunk: Any) -> bool:
     """Is it a frame, or a mapping of columns? A mapping of single values is one row, not a table."""
-    if isinstance(part, Mapping):
-        return all(hasattr(column, "__len__") and not isinstance(column, (str, bytes)) for column in part.values())
-    return hasattr(type(part), "columns")  # asked of the type: a lazy frame would look for its columns
+    if isinstance(chunk, Mapping):
+        return all(hasattr(column, "__len__") and not isinstance(column, (str, bytes)) for column in chunk.values())
+    return hasattr(type(chunk), "columns")  # asked of the type: a lazy frame would look for its columns
 
 
 def _is_empty(chunk: Any) -> bool:
@@ -115,7 +115,7 @@ def _check(cube: Cube, like: Cube | None, arguments: ReadArguments) -> None:
 
 
 def _check_levels(cube: Cube) -> None:
-    """Would an attribute have been cut if all its values had been seen at once?"""
+    """Raise an error for an attribute that would have been cut if all its values had been seen at once."""
     columns = zip(*((*stratum, *group) for stratum, group in cube.pairs), strict=True)
     for name, values in zip((*cube.meaning.control, *cube.meaning.sensitive), columns, strict=True):
         levels = sorted({value for value in values if value is not None})

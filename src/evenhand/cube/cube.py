@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand import sources
-from evenhand.core.arrays import Floats, Ints
+from evenhand.core.arrays import Bools, Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
@@ -241,7 +240,7 @@ class Cube:
             raise CallError(f"bins={bins!r} must be a whole number of at least 2.")
         return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
 
-    def _only(self, inside: npt.NDArray[np.bool_]) -> Cube:
+    def _only(self, inside: Bools) -> Cube:
         if inside.all():
             return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)
@@ -343,18 +342,18 @@ class Cube:
         return None
 
 
-def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
+def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> Cube:
     """The sum of cubes, each with the pairs that its lines are counted under; pairs come in canonical order."""
-    names = sorted({pair for _, pairs in parts for pair in pairs}, key=_pair_key)
+    names = sorted({pair for _, pairs in pieces for pair in pairs}, key=_pair_key)
     place = {pair: i for i, pair in enumerate(names)}
-    classes = tuple(sorted({name for cube, _ in parts for name in cube.classes}, key=order_key))
+    classes = tuple(sorted({name for cube, _ in pieces for name in cube.classes}, key=order_key))
     base = len(classes) + 1 if classes else 3
     n = np.zeros((len(names), base, base), dtype=np.int64)
-    weighted = parts[0][0].w is not None
+    weighted = pieces[0][0].w is not None
     w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
     facts: dict[str, int] = {}
     tables = []
-    for cube, pairs in parts:
+    for cube, pairs in pieces:
         where = [place[pair] for pair in pairs]
         if cube.scores is not None:
             tables.append(cube.scores.regroup(np.array(where, dtype=np.intp)))
@@ -367,7 +366,7 @@ def collect(parts: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> C
         for fact, count in cube.facts.items():
             facts[fact] = facts.get(fact, 0) + count
     cut, notes = (
-        tuple(dict.fromkeys(each for cube, _ in parts for each in getattr(cube, name)))
+        tuple(dict.fromkeys(each for cube, _ in pieces for each in getattr(cube, name)))
         for name in ("cut_by_us", "notes")
     )
     scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)

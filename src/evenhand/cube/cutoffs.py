@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
 
@@ -35,7 +34,7 @@ def stops(cube: Cube) -> tuple[Floats, int]:
     return found, place if cube.meaning.prediction is None else -1
 
 
-def decide(cube: Cube, chances: npt.NDArray[Any]) -> Cube:
+def decide(cube: Cube, chances: Array) -> Cube:
     """The cube as if its scores had decided: `chances` has the chance of selection for each cell of the score table.
 
     Where a chance is between 0 and 1 the counts are the expected numbers, in whole people. Who has no score is
@@ -50,10 +49,10 @@ def decide(cube: Cube, chances: npt.NDArray[Any]) -> Cube:
     return replace(cube, **decided_tables(before, cube.scores, chances))
 
 
-def decided_tables(before: Tables, scores: ScoreTable, chances: npt.NDArray[Any]) -> Tables:
+def decided_tables(before: Tables, scores: ScoreTable, chances: Array) -> Tables:
     """The tables of a cube (`n`, and `w` and `w2` where there are weights) as `decide` makes them from scores."""
 
-    def by_label(values: npt.NDArray[Any]) -> Floats:
+    def by_label(values: Array) -> Floats:
         sums = np.bincount(scores.pair * 3 + scores.label, weights=values, minlength=3 * len(before["n"]))
         return sums.reshape(-1, 3).astype(np.float64)
 

@@ -93,14 +93,14 @@ def natural(name: object) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isdigit() else (1, 0, part) for part in parts]
 
 
-def _part(part: Any, name: str) -> Cube | Path:
-    return part if isinstance(part, Cube) else Path(os.path.expanduser(_path(part, name)))
+def _part(value: Any, name: str) -> Cube | Path:
+    return value if isinstance(value, Cube) else Path(os.path.expanduser(_path(value, name)))
 
 
-def _path(part: Any, name: str) -> str:
-    if isinstance(part, (str, os.PathLike)):
-        return os.fsdecode(os.fspath(part))
-    raise CallError(f"{shorten(name)} is of type {type(part).__name__}; give cubes, or paths of saved ones.")
+def _path(value: Any, name: str) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        return os.fsdecode(os.fspath(value))
+    raise CallError(f"{shorten(name)} is of type {type(value).__name__}; give cubes, or paths of saved ones.")
 
 
 def _check_meaning(first_name: str, first: Cube, name: str, cube: Cube) -> None:

@@ -20,18 +20,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Bools, Ints
+from evenhand.core.arrays import Array, Bools, Ints
 from evenhand.cube.cube import Cube
 from evenhand.cube.cutoffs import decided_tables
 from evenhand.cube.scores import ScoreTable, collect
 from evenhand.errors import CallError
 
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Array]
 
 LEAST = 5
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats, Ints
+from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.errors import CallError
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.lines import MOMENTS
@@ -59,7 +58,7 @@ class ScoreTable:
     def weighted(self) -> bool:
         return "w" in self.sums
 
-    def regroup(self, place: npt.NDArray[np.intp]) -> ScoreTable:
+    def regroup(self, place: Indices) -> ScoreTable:
         """The table with the pairs renumbered; pairs with the same number are added, pairs with −1 left out."""
         kept = place[self.pair] >= 0
         sums = {name: values[kept] for name, values in self.sums.items()}
@@ -87,9 +86,9 @@ class ScoreTable:
         cuts = [edge for edge in (*read.edges[1:-1], read.cutoff) if edge is not None]
         return self.on(replace(read, bins=grid(read.bins.low, read.bins.high, cuts)))
 
-    def dense(self, pairs: int) -> dict[str, npt.NDArray[Any]]:
+    def dense(self, pairs: int) -> dict[str, Array]:
         """n and every sum as arrays [pairs, 3, bins]."""
-        found: dict[str, npt.NDArray[Any]] = {}
+        found: dict[str, Array] = {}
         for name, values in {"n": self.n, **self.sums}.items():
             cells = np.zeros((pairs, self.reading.labels, self.bins.count), dtype=values.dtype)
             cells[self.pair, self.label, self.bin] = values

@@ -13,9 +13,9 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core import records
+from evenhand.core.arrays import Array, Ints
 from evenhand.core.records import MisfitError
 from evenhand.core.results import Pair
 from evenhand.cube.cube import Cube, Meaning
@@ -108,7 +108,7 @@ def _check_pairs(pairs: Sequence[Pair], meaning: Meaning) -> None:
         raise MisfitError("pairs names one group twice")
 
 
-def _table(name: str, table: Any, whole: Sequence[str], sums: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+def _table(name: str, table: Any, whole: Sequence[str], sums: Sequence[str]) -> dict[str, Array]:
     """Columns of one length as arrays: the `whole` ones hold counts and keys, `sums` finite numbers; no others."""
     columns = table if _of_arrays(table) else records.read(dict[str, tuple[Any, ...]], table, name)
     for key in (*whole, *sums):
@@ -126,7 +126,7 @@ def _of_arrays(table: Any) -> bool:
     return isinstance(table, dict) and all(isinstance(column, np.ndarray) for column in table.values())
 
 
-def _column(name: str, values: Sequence[Any] | npt.NDArray[Any], whole: bool) -> npt.NDArray[Any]:
+def _column(name: str, values: Sequence[Any] | Array, whole: bool) -> Array:
     known = (int,) if whole else (int, float)
     kinds = "iu" if whole else "iuf"
     if not (isinstance(values, np.ndarray) and values.dtype.kind in kinds) and any(
@@ -143,7 +143,7 @@ def _column(name: str, values: Sequence[Any] | npt.NDArray[Any], whole: bool) ->
     return found
 
 
-def _dense(table: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]) -> dict[str, npt.NDArray[Any]]:
+def _dense(table: Mapping[str, Array], shape: tuple[int, ...]) -> dict[str, Array]:
     cells = tuple(_inside("decisions", key, table[key], size) for key, size in zip(_KEYS, shape, strict=True))
     flat = np.ravel_multi_index(cells, shape)
     if len(np.unique(flat)) != len(flat):
@@ -157,7 +157,7 @@ def _dense(table: Mapping[str, npt.NDArray[Any]], shape: tuple[int, ...]) -> dic
     return found
 
 
-def _inside(table: str, key: str, places: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+def _inside(table: str, key: str, places: Ints, size: int) -> Ints:
     if (places >= size).any():
         raise MisfitError(f"{table}.{key} holds {int(places.max())}, and there are only {size}")
     return places

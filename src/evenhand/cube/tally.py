@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Codes, Floats, Indices, Ints
+from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
 from evenhand.cube.scores import ScoreTable, collect, moments
 from evenhand.errors import DataError, Problems, shorten
@@ -81,11 +80,11 @@ class _Key:
         self.length = length
         self.n = n
         self.bases: list[int] = []
-        self.codes: npt.NDArray[Any] = np.zeros(1, dtype=np.int16)
+        self.codes: Array = np.zeros(1, dtype=np.int16)
         self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
 
-    def counter(self, codes: Codes, found: Levels) -> levels.CountLevels:
-        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(found) + 1)[1:]
+    def counter(self, codes: Codes, column_levels: Levels) -> levels.CountLevels:
+        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(column_levels) + 1)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
         """Append a digit to each key: the entry of `lookup` for its code; without it the code, and the last for −1."""
@@ -94,7 +93,7 @@ class _Key:
         if self.width * base > max(_DENSE_KEYS, self.length):
             self._compress()
         kind = next(kind for kind in (np.int16, np.int32, np.int64) if self.width * base <= np.iinfo(kind).max)
-        digit: npt.NDArray[Any] = codes.astype(kind) if lookup is None else lookup.astype(kind)[codes]
+        digit: Array = codes.astype(kind) if lookup is None else lookup.astype(kind)[codes]
         if lookup is None and codes.min() < 0:
             digit[codes < 0] = base - 1
         if self.width > 1:
@@ -125,7 +124,7 @@ class _Key:
         totals: Ints | Floats = self._bincount(self.codes, self.width, values)
         return totals
 
-    def _bincount(self, codes: npt.NDArray[Any], width: int, values: Floats | None = None) -> Any:
+    def _bincount(self, codes: Array, width: int, values: Floats | None = None) -> Any:
         if values is not None:
             return np.bincount(codes, weights=values, minlength=width)
         if self.n is None:
@@ -183,7 +182,7 @@ def _complain_undecided(key: _Key, codes: Codes, roles: Roles, problems: Problem
         )
 
 
-def _people(key: _Key, inside: npt.NDArray[np.bool_]) -> int:
+def _people(key: _Key, inside: Bools) -> int:
     return int(np.sum(inside if key.n is None else key.n[inside]))
 
 
@@ -192,14 +191,14 @@ def _assemble(
     lines: Lines,
     attributes: Mapping[str, levels.Attribute],
     roles: Roles,
-    given: list[Any],
+    counts: list[Any],
     classes: tuple[str, ...],
 ) -> Tally:
     n = key.totals()
     present = np.flatnonzero(n)
     keys = key.keys[present]
-    sums = {name: values for name, values in zip(("w", "w2"), given[1:], strict=True) if values is not None}
-    sums |= _score_sums(lines, *given)
+    sums = {name: values for name, values in zip(("w", "w2"), counts[1:], strict=True) if values is not None}
+    sums |= _score_sums(lines, *counts)
     fields: dict[str, Any] = {"n": n[present]}
     fields |= {name: key.totals(values)[present] for name, values in sums.items()}
     base = len(classes) + 1 if classes else 3
@@ -253,7 +252,7 @@ def _bands_of(keys: Ints, lines: Lines) -> tuple[Ints, Ints, Ints]:
     return keys, band, np.where(band < bands, levels.NEGATIVE, levels.NEITHER)
 
 
-def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> npt.NDArray[Any]:
+def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> Array:
     dense = np.zeros((pairs, base, base), dtype=fields[name].dtype)
     np.add.at(dense, (fields["where"], fields["label"], fields["prediction"]), fields[name])
     return dense
@@ -285,7 +284,7 @@ def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreT
     return collect(read, part["where"], labels, part["bin"], part["n"], sums)
 
 
-def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], npt.NDArray[np.intp]]:
+def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], Indices]:
     distinct, where = np.unique(keys, return_inverse=True)
     digits = np.unravel_index(distinct, [len(part) for part in names])
     columns = [[part[i] for i in digit] for part, digit in zip(names, digits, strict=True)]
@@ -309,7 +308,7 @@ def _complete(pair: Pair) -> bool:
 
 
 def _drop(
-    pairs: list[Pair], fields: dict[str, Any], kept: npt.NDArray[np.bool_], roles: Roles, facts: dict[str, int]
+    pairs: list[Pair], fields: dict[str, Any], kept: Bools, roles: Roles, facts: dict[str, int]
 ) -> tuple[list[Pair], dict[str, Any]]:
     """Leave out the pairs with a missing value (missing="drop"), or say that there are some ("error")."""
     keep = kept[fields["where"]]

@@ -54,7 +54,7 @@ def consistency(
     policy: Policy | None = None,
     random_state: int = 0,
 ) -> Finding:
-    """Consistency: do people get the same decision as those who are most like them?
+    """Consistency: how often people get the same decision as those who are most like them.
 
     1 − the mean of |decision − mean decision of the k nearest|. With `sensitive` it is compared between groups, and the
     gap is what is judged; without, the finding's value is the consistency of everyone, which is not judged.
@@ -145,7 +145,7 @@ def lipschitz(
     policy: Policy | None = None,
     random_state: int = 0,
 ) -> Finding:
-    """The Lipschitz condition: do similar people get similar scores?
+    """The Lipschitz condition: how often similar people get similar scores.
 
     Of the pairs of similar people: the share whose scores differ by at most `epsilon`; the share that breaks
     |difference of scores| ≤ L × distance; the smallest L that would hold for all; and the worst pairs themselves. With
@@ -277,10 +277,10 @@ def _finding(
     )
 
 
-def _everyone(name: str, part: Figures, request: Request) -> Row:
-    low, high = simultaneous.own(part.everyone, request.policy.confidence)
-    value = float(part.values[-1])
-    return Row(name, (), n=int(part.sizes[-1]), estimate=Estimate.of(value, low[0], high[0]))
+def _everyone(name: str, figures: Figures, request: Request) -> Row:
+    low, high = simultaneous.own(figures.everyone, request.policy.confidence)
+    value = float(figures.values[-1])
+    return Row(name, (), n=int(figures.sizes[-1]), estimate=Estimate.of(value, low[0], high[0]))
 
 
 def _of_everyone(request: Request, people: Cohort, rows: Sequence[Row], more: Sequence[Row]) -> Finding:
@@ -303,40 +303,40 @@ def _amount(estimate: Estimate | None) -> str:
     return f"{wording.amount(estimate.value)} ({low} to {high})"
 
 
-def _constants(people: Cohort, found: Treatment) -> list[Row]:
+def _constants(people: Cohort, treatment: Treatment) -> list[Row]:
     """Rows with the smallest L of each group and of everyone."""
     groups = people.groups if people.grouped else ()
     rows = [
         Row("smallest_constant", group, estimate=Estimate(float(value)))
-        for group, value in zip(groups, found.constants, strict=False)
+        for group, value in zip(groups, treatment.constants, strict=False)
         if not math.isnan(value)
     ]
-    return [*rows, Row("smallest_constant", (), estimate=Estimate(float(found.constants[-1])))]
+    return [*rows, Row("smallest_constant", (), estimate=Estimate(float(treatment.constants[-1])))]
 
 
-def _agreement_notes(people: Cohort, found: Agreement) -> list[str]:
+def _agreement_notes(people: Cohort, agreement: Agreement) -> list[str]:
     notes = []
-    if found.identical:
-        are = "pair of people is" if found.identical == 1 else "pairs of people are"
-        notes.append(f"{found.identical:,} {are} the same in every feature (distance 0) and decided differently.")
-    if found.alone:
+    if agreement.identical:
+        are = "pair of people is" if agreement.identical == 1 else "pairs of people are"
+        notes.append(f"{agreement.identical:,} {are} the same in every feature (distance 0) and decided differently.")
+    if agreement.alone:
         notes.append(
-            f"{found.alone:,} of {people.people:,} people have nobody to be compared with, and are left out of the "
+            f"{agreement.alone:,} of {people.people:,} people have nobody to be compared with, and are left out of the "
             "figures."
         )
     return notes
 
 
-def _treatment_notes(people: Cohort, found: Treatment, L: float, epsilon: float) -> list[str]:
+def _treatment_notes(people: Cohort, treatment: Treatment, L: float, epsilon: float) -> list[str]:
     notes = [
-        f"Of {found.pairs:,} pairs ({people.similar.described}), {found.alike:,} differ by at most {epsilon:g} in "
-        f"score and {found.violations:,} by more than {L:g} × their distance."
+        f"Of {treatment.pairs:,} pairs ({people.similar.described}), {treatment.alike:,} differ by at most {epsilon:g} "
+        f"in score and {treatment.violations:,} by more than {L:g} × their distance."
     ]
-    smallest = float(found.constants[-1])
+    smallest = float(treatment.constants[-1])
     if math.isinf(smallest):
         notes.append(
-            f"No L holds for all: {found.identical:,} pairs are the same in every feature (distance 0) and differ in "
-            "score."
+            f"No L holds for all: {treatment.identical:,} pairs are the same in every feature (distance 0) and differ "
+            "in score."
         )
     else:
         notes.append(f"The smallest L that holds for all of them is {figure(smallest)}.")

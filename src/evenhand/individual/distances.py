@@ -128,10 +128,10 @@ def matrix(X: Any) -> Any:
     return found
 
 
-def checked(found: Floats, who: str) -> Floats:
+def checked(distances: Floats, who: str) -> Floats:
     """The distances, which must be numbers of at least 0."""
-    if np.isnan(found).any():
+    if np.isnan(distances).any():
         raise DataError(f"{who} a distance that is not a number (NaN).")
-    if (found < 0).any():
-        raise DataError(f"{who} a negative distance ({found.min():g}).")
-    return found
+    if (distances < 0).any():
+        raise DataError(f"{who} a negative distance ({distances.min():g}).")
+    return distances

@@ -56,12 +56,12 @@ def _by_tree(points: Floats, k: int, rows: Ints | None) -> Neighbours:
     return index, distance
 
 
-def _without(own: Ints, found: Ints, apart: Floats) -> Neighbours:
+def _without(own: Ints, neighbours: Ints, apart: Floats) -> Neighbours:
     """The lists of neighbours without the person themselves, or without the last where they are not in their list."""
-    itself = found == own[:, None]
+    itself = neighbours == own[:, None]
     itself[~itself.any(axis=1), -1] = True
-    shape = len(own), found.shape[1] - 1
-    return found[~itself].reshape(shape), apart[~itself].reshape(shape)
+    shape = len(own), neighbours.shape[1] - 1
+    return neighbours[~itself].reshape(shape), apart[~itself].reshape(shape)
 
 
 class Blocks:

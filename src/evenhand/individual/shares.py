@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats, Ints
+from evenhand.core.arrays import Bools, Floats, Ints
 from evenhand.individual import jackknife
 from evenhand.individual.pairs import Similar
 from evenhand.individual.worst_pairs import Worst
@@ -194,7 +193,7 @@ def _tolerance(limit: Floats | float) -> Floats | float:
     return 1e-12 * np.maximum(np.abs(limit), 1.0)
 
 
-def _count(table: Ints, one: Ints, groups: Ints, which: npt.NDArray[np.bool_] | None) -> None:
+def _count(table: Ints, one: Ints, groups: Ints, which: Bools | None) -> None:
     """Add 1 at [person, group of the other] for each pair, or for each in `which`."""
     keys = one * table.shape[1] + groups
     if which is not None:

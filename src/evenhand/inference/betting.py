@@ -21,9 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats, Indices
+from evenhand.core.arrays import Bools, Floats, Indices, Ints
 
 _MEMORIES = (1.0, 0.8, 0.5)
 """How much of the past is kept from one period to the next: all, the last few, mostly the last. A third of the money
@@ -34,9 +33,7 @@ _SIZES = np.array([1.5, 3.0, 6.0])
 """Without a past half the money is spread, over centres and over gaps of this many standard errors; half is kept."""
 
 
-def wagers(
-    k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], first: Indices, second: Indices, share: float, shift: float
-) -> Iterator[Floats]:
+def wagers(k: Ints, n: Ints, first: Indices, second: Indices, share: float, shift: float) -> Iterator[Floats]:
     """The logarithm of the money of each pair after each period; each pair begins with 1.
 
     `k` of `n` are counted in each period and group, [periods, groups]; pairs are places of groups. Nothing is bet in a
@@ -77,7 +74,7 @@ class Pool:
         self.log_mean = 0.0
         self._start = np.full(pairs, -np.inf)
 
-    def after(self, money: Floats, known: npt.NDArray[np.bool_]) -> float:
+    def after(self, money: Floats, known: Bools) -> float:
         """The logarithm of the mean after a period, in which so much was won by the pairs that are known by then."""
         self._start[known & np.isneginf(self._start)] = self.log_mean
         held = self.held(money)
@@ -131,5 +128,5 @@ def _won(counts: tuple[Floats, ...], stake: Floats, centre: Floats, share: float
     )
 
 
-def _some(parts: tuple[Floats, ...], chosen: npt.NDArray[np.bool_]) -> tuple[Floats, ...]:
+def _some(parts: tuple[Floats, ...], chosen: Bools) -> tuple[Floats, ...]:
     return tuple(part[chosen] for part in parts)

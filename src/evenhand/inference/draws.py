@@ -12,12 +12,11 @@ the size of a block.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Floats, Ints
+from evenhand.core.arrays import Array, Floats, Ints
 from evenhand.errors import CallError
 
 # All measures of a block take about ten times its size, so one of 16 MB is worked on within 200 MB.
@@ -181,7 +180,7 @@ def _counts(n: npt.ArrayLike) -> Ints:
     return table.astype(np.int64)
 
 
-def _table(n: npt.ArrayLike) -> npt.NDArray[Any]:
+def _table(n: npt.ArrayLike) -> Array:
     table = np.asarray(n)
     if table.ndim != 2:
         raise CallError(f"counts must be a table of groups by cells; this has {table.ndim} dimensions.")

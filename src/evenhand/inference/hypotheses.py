@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError
 
 SMALL = 5
@@ -43,7 +42,7 @@ class Test:
 
 
 def two_proportion_z(k1: float, n1: float, k2: float, n2: float) -> Test:
-    """Is the rate k1/n1 another than k2/n2? With the pooled variance, two-sided.
+    """Test whether the rates k1/n1 and k2/n2 differ: with the pooled variance, two-sided.
 
     >>> test = two_proportion_z(8, 10, 0, 10)
     >>> round(test.statistic, 4), round(test.p_value, 6)
@@ -63,7 +62,7 @@ def two_proportion_z(k1: float, n1: float, k2: float, n2: float) -> Test:
 
 
 def chi_square(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
-    """Are the rates of all groups the same? Pearson's test on the K x 2 table, without continuity correction.
+    """Test whether the rates of the groups differ: Pearson's, on the K x 2 table, without continuity correction.
 
     The counts may be fractional: effective counts of weighted data.
 
@@ -78,7 +77,7 @@ def chi_square(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
 
 
 def fisher_exact(k1: float, n1: float, k2: float, n2: float) -> Test:
-    """Are two rates the same? Fisher's exact test, two-sided; the statistic is the odds ratio.
+    """Test whether two rates differ: Fisher's exact test, two-sided; the statistic is the odds ratio.
 
     Past ten million people the exact sums are out of reach. If a margin then holds less than a thousandth of the
     people, drawing it without replacement is nearly drawing with it, and the binomial test is off by less than
@@ -113,7 +112,7 @@ def fisher_exact(k1: float, n1: float, k2: float, n2: float) -> Test:
 
 
 def permutation(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_state: int = 0) -> Test:
-    """Are the rates of all groups the same? The outcomes are dealt out to the groups again, `draws` times.
+    """Test whether the rates of the groups differ: the outcomes are assigned to the groups at random, `draws` times.
 
     The p-value is (c + 1) / (draws + 1), where c counts the tables at least as far from equal rates, by
     chi-square, as the one that was seen. It holds however small the counts are, depends on the seed only, and
@@ -148,7 +147,7 @@ def permutation(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_
 
 
 def independence(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_state: int = 0) -> Test:
-    """Are the rates of all groups the same? By the test that holds for counts like these.
+    """Test whether the rates of the groups differ, by the test that is valid for counts like these.
 
     Chi-square where every expected count is at least 5; otherwise Fisher's exact test for two groups and the
     permutation test for more. Fractional counts (weighted data) always go to chi-square.
@@ -198,7 +197,7 @@ def combined(tests: Sequence[Test]) -> Test:
 
 
 def cochran_mantel_haenszel(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
-    """Are the rates of all groups the same within strata? `k` and `n` are [strata, groups].
+    """Test whether the rates of the groups differ within strata. `k` and `n` are [strata, groups].
 
     Within each stratum the positives are dealt out to the groups; what each group has above its expectation is
     added over the strata and set against its covariance. For two groups this is the classical test,
@@ -251,7 +250,7 @@ def mantel_haenszel_odds_ratio(k: npt.ArrayLike, n: npt.ArrayLike) -> float:
 
 
 def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
-    """Is the odds ratio of two groups the same in all strata? `k` and `n` are [strata, 2].
+    """Test whether the odds ratio of two groups differs between strata. `k` and `n` are [strata, 2].
 
     A small p-value says that one common odds ratio does not describe the strata: they differ among themselves.
 
@@ -297,7 +296,7 @@ def odds_ratio(k1: float, n1: float, k2: float, n2: float) -> float:
     return _ratio(float(k1) * float(n2 - k2), float(k2) * float(n1 - k1))
 
 
-def _pearson(k: npt.NDArray[Any], n: Floats, positives: float) -> Floats:
+def _pearson(k: Array, n: Floats, positives: float) -> Floats:
     """Chi-square of [..., groups] positives; 0 where every outcome is the same."""
     rate = positives / n.sum()
     spread = rate * ((n.sum() - positives) / n.sum())

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError
 
 Ends = tuple[Floats, Floats]
@@ -278,7 +278,7 @@ def interval_names() -> tuple[str, ...]:
     return ("simultaneous", *METHODS)
 
 
-def _ordered(draws: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.intp], Floats]:
+def _ordered(draws: npt.ArrayLike) -> tuple[Floats, Indices, Floats]:
     """Draws in order with the undefined ones last, how many are defined, and the share of those that are not."""
     table = np.asarray(draws, dtype=np.float64)
     if table.ndim == 0 or len(table) == 0:
@@ -288,7 +288,7 @@ def _ordered(draws: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.intp], Floats
     return ordered, there, np.asarray(1 - there / len(ordered))
 
 
-def _quantile(ordered: Floats, there: npt.NDArray[np.intp], level: npt.ArrayLike) -> Floats:
+def _quantile(ordered: Floats, there: Indices, level: npt.ArrayLike) -> Floats:
     """The quantile of the defined draws of each column, between two draws in proportion."""
     last = np.maximum(there - 1, 0)
     place = np.asarray(level) * last

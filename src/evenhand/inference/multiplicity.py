@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError, nearest
 
 
@@ -86,7 +86,7 @@ def adjust(p: npt.ArrayLike, method: str | None, first: npt.ArrayLike | None = N
     return np.asarray(adjusted[same])
 
 
-def distinct(tables: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None]) -> npt.NDArray[np.intp]:
+def distinct(tables: Sequence[tuple[npt.ArrayLike, npt.ArrayLike] | None]) -> Indices:
     """For each table (k, n) the index of the first that asks the same question.
 
     (k, n) and (n - k, n) are the same: if true positive rates are equal, so are false negative rates. Whole counts

@@ -12,9 +12,8 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Bools, Floats
+from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.inference import critical
 from evenhand.inference.replica_spread import Shared, apart
 from evenhand.inference.spread import BiasedUpwards, Spread
@@ -127,7 +126,7 @@ class _Limits:
     what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms.
     """
 
-    def __init__(self, spread: Spread, deviate: float, offset: float, chosen: npt.NDArray[np.intp]) -> None:
+    def __init__(self, spread: Spread, deviate: float, offset: float, chosen: Indices) -> None:
         low, high = (end[chosen] for end in spread.limits(deviate, offset))
         self.values = values = spread.values[chosen]
         self.centre = spread.centre[chosen]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Spread
 from evenhand.measures.group_data import GroupData
 
@@ -77,7 +76,7 @@ class Measure(Protocol):
         """The value of each group; NaN where it is undefined. `spread` is what `spread(data)` returned."""
         ...
 
-    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:
+    def support(self, data: GroupData, spread: Spread | None) -> Array:
         """How many people the value of each group rests on."""
         ...
 
@@ -112,7 +111,7 @@ class MeasureDefaults:
     def values(self, data: GroupData, spread: Spread | None) -> Floats:
         return np.full(data.groups, np.nan) if spread is None else spread.values
 
-    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:
+    def support(self, data: GroupData, spread: Spread | None) -> Array:
         return np.zeros(data.groups) if spread is None else np.floor(spread.sizes + 1e-9)
 
     def mass(self, data: GroupData, spread: Spread | None) -> Floats:

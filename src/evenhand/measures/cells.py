@@ -15,9 +15,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
@@ -94,7 +93,7 @@ class CellMeasure(MeasureDefaults):
         """The value of each group."""
         return evaluate(data.cells.mass, [self])[self.name]
 
-    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:  # noqa: ARG002 - as above
+    def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people in the denominator."""
         return support(data.cells.people, self)
 
@@ -263,7 +262,7 @@ def evaluate(cells: Floats, measures: Iterable[CellMeasure], total: Floats | Non
     return {row.name: values[row.name] for row in measures}
 
 
-def support(cells: npt.NDArray[Any], row: CellMeasure) -> npt.NDArray[Any]:
+def support(cells: Array, row: CellMeasure) -> Array:
     """How many rows of each group a measure rests on: its denominator (the smaller one, for a mean)."""
     if row.of:
         return np.min([support(cells, MEASURES[name]) for name in row.of], axis=0)  # type: ignore[no-any-return]

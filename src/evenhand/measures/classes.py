@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Average, Spread
 from evenhand.measures.base import MadeOf, MeasureDefaults
 from evenhand.measures.cells import CellMeasure, evaluate, find_cell_measure, spread, support
@@ -52,7 +51,7 @@ class ClassMeasure(MeasureDefaults):
         """The value of each group, the mean over the classes where it is one."""
         return self._over_classes(data, lambda cells: evaluate(cells.mass, [self.of])[self.of.name], np.mean)
 
-    def support(self, data: GroupData, spread: Spread | None) -> npt.NDArray[Any]:  # noqa: ARG002 - as above
+    def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people behind each value, in the class with the fewest."""
         return self._over_classes(data, lambda cells: support(cells.people, self.of), np.min)
 
@@ -76,7 +75,7 @@ class ClassMeasure(MeasureDefaults):
             return [data.classes[self.of_class]]
         return [cells for name, cells in data.classes.items() if name is not None]
 
-    def _over_classes(self, data: GroupData, one: Callable[[Cells], Any], combine: Any) -> npt.NDArray[Any]:
+    def _over_classes(self, data: GroupData, one: Callable[[Cells], Any], combine: Any) -> Array:
         each = [one(cells) for cells in self._cells(data)]
         return np.asarray(combine(each, axis=0) if self._is_mean else each[0])
 

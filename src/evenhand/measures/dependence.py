@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Ints
 
 Statistic = Callable[[Floats], Floats]
 """A number for each of several tables [..., rows, columns]."""
@@ -103,9 +102,7 @@ def _kept(rows: tuple[int, ...], columns: tuple[int, ...], draws: int, random_st
     return _drawn(np.array(rows), np.array(columns), draws, np.random.default_rng(random_state))
 
 
-def _drawn(
-    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], draws: int, random: np.random.Generator
-) -> Floats:
+def _drawn(rows: Ints, columns: Ints, draws: int, random: np.random.Generator) -> Floats:
     """Tables with these margins, as chance would fill them: cell by cell, each hypergeometric after those before it."""
     tables = np.zeros((draws, len(rows), len(columns)))
     left = np.tile(columns, (draws, 1))
@@ -123,11 +120,11 @@ def _drawn(
     return tables
 
 
-def _margins(people: Floats) -> npt.NDArray[np.int64]:
+def _margins(people: Floats) -> Ints:
     return np.maximum(np.rint(people), 1).astype(np.int64)
 
 
-def _same_total(margin: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int64]:
+def _same_total(margin: Ints, total: int) -> Ints:
     """Rounding may leave the margins some people apart; the largest entry takes them."""
     margin = margin.copy()
     margin[int(np.argmax(margin))] += total - margin.sum()

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Logit
 from evenhand.measures import curves
@@ -209,9 +208,7 @@ def _cells(data: BinnedScores, labels: bool) -> Floats:
     return np.asarray(everyone.sum(axis=1, keepdims=True))
 
 
-def _own_errors(
-    cells: Floats, confidence: float, random_state: int, shape: _Shape, usable: npt.NDArray[np.bool_]
-) -> Floats:
+def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape, usable: Bools) -> Floats:
     """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need."""
     random = np.random.default_rng(random_state)
     many = max(int(usable.sum()), 1)

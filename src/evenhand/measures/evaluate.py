@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.measures.base import Measure
@@ -28,7 +26,7 @@ class MeasureValues:
     values: Floats
     low: Floats
     high: Floats
-    support: npt.NDArray[Any]
+    support: Array
 
 
 def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[MeasureValues]:

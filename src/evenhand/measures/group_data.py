@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError, nearest
@@ -63,7 +61,7 @@ class GroupData:
 class Cells:
     """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any."""
 
-    people: npt.NDArray[Any]
+    people: Array
     mass: Floats
     squares: Floats | None
 
@@ -98,7 +96,7 @@ def correctness(cube: Cube) -> Cube:
 def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mapping[str, tuple[str, ...]]) -> Cube:
     """A cube of two classes: `cells` say where each cell (label, prediction) of the classes goes."""
 
-    def fold(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def fold(values: Array) -> Array:
         folded = np.zeros((len(values), 3, 3), dtype=values.dtype)
         for label, prediction, to_label, to_prediction in cells:
             folded[:, to_label, to_prediction] += values[:, label, prediction]
@@ -117,7 +115,7 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
 class BinnedScores:
     """The scores of some groups, dense: arrays [groups, labels, bins]."""
 
-    def __init__(self, reading: ScoreReading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, reading: ScoreReading, arrays: dict[str, Array]) -> None:
         self.reading = reading
         self.n = arrays["n"].astype(np.float64)
         weighted = "w" in arrays
@@ -154,7 +152,7 @@ class BinnedScores:
             return np.where(mass > 0, self.first.sum(axis=(0, 1)) / mass, self.reading.bins.starts)
 
     @cached_property
-    def by_edge(self) -> npt.NDArray[np.intp]:
+    def by_edge(self) -> Indices:
         """The calibration bin of each score bin; the last is closed."""
         edges = np.array(self.reading.edges)
         return np.clip(np.searchsorted(edges, self.reading.bins.starts, side="right") - 1, 0, len(edges) - 2)
@@ -179,7 +177,7 @@ class BinnedScores:
 class RegressionSums:
     """The sums of some groups, dense: arrays [groups, bands of the outcome and unlabelled, bins of the prediction]."""
 
-    def __init__(self, reading: ScoreReading, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, reading: ScoreReading, arrays: dict[str, Array]) -> None:
         self.reading = reading
         self.arrays = arrays
         self.n = arrays["n"].astype(np.float64)
@@ -236,11 +234,11 @@ class RegressionSums:
         return _total(self.arrays[f"{by}_{moment}" if self.weighted else moment], bands)
 
 
-def _total(values: npt.NDArray[Any], bands: list[int]) -> Floats:
+def _total(values: Array, bands: list[int]) -> Floats:
     return np.asarray(values[:, bands].sum(axis=(1, 2)), dtype=np.float64)
 
 
-_Arrays = dict[str, npt.NDArray[Any]]
+_Arrays = dict[str, Array]
 _KEPT: WeakKeyDictionary[ScoreTable, _Arrays] = WeakKeyDictionary()
 
 

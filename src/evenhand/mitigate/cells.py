@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Codes, Floats, Indices
+from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Group, spell
 from evenhand.errors import DataError, join_names, listing, shorten
 from evenhand.sources import groups
@@ -32,10 +31,10 @@ class Cells:
     attributes: tuple[str, ...]
     bands: Mapping[str, tuple[float, ...]]
     groups: tuple[Group, ...]
-    classes: npt.NDArray[Any]
+    classes: Array
     keys: Codes
     place: Indices
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     """[groups, classes]: how many rows."""
     weight: Floats
     """[groups, classes]: the sum of their weights; without weights, how many rows."""
@@ -52,8 +51,8 @@ class Cells:
         return np.outer(self.weight.sum(axis=1), self.weight.sum(axis=0)) / (total if total > 0 else np.nan)
 
     @property
-    def lacking(self) -> npt.NDArray[np.bool_]:
-        """[groups, classes]: is the cell empty, though it would not be if class and group were independent?"""
+    def lacking(self) -> Bools:
+        """[groups, classes]: whether the cell is empty, though it would not be if class and group were independent."""
         return (self.weight <= 0) & (self.expected > 0)
 
     @property
@@ -62,7 +61,7 @@ class Cells:
         which = zip(*np.nonzero(self.lacking), strict=True)
         return tuple((groups.plain(self.groups[g]), self.classes[c].item()) for g, c in which)
 
-    def gather(self, table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def gather(self, table: Array) -> Array:
         """For each row the value of its cell."""
         looked = table.reshape(-1)[self.place]
         found = np.empty(len(self.keys), dtype=table.dtype)
@@ -116,7 +115,7 @@ def cross(sensitive: Any, X: Any, y: Any, sample_weight: Floats | None = None) -
     )
 
 
-def _outcomes(y: Any) -> tuple[list[Any], npt.NDArray[Any]]:
+def _outcomes(y: Any) -> tuple[list[Any], Array]:
     """The classes of y and the position of each row's class; values that cannot be a class are errors."""
     found, codes = encode_column(y, "y")
     if codes.size and codes.min() < 0:
@@ -132,7 +131,7 @@ def _outcomes(y: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     return found, codes
 
 
-def class_places(classes: npt.NDArray[Any], y: Any) -> Indices:
+def class_places(classes: Array, y: Any) -> Indices:
     """The position of each row's class among `classes`; any other class is an error that names it."""
     found, codes = _outcomes(y)
     known = {value: i for i, value in enumerate(classes.tolist())}
@@ -160,7 +159,7 @@ def _blocks(length: int) -> Iterator[slice]:
     return (slice(start, start + _BLOCK) for start in range(0, length, _BLOCK))
 
 
-def _sums(keys: Codes, size: int, values: Floats | None = None) -> npt.NDArray[Any]:
+def _sums(keys: Codes, size: int, values: Floats | None = None) -> Array:
     """How many rows have each key, or the sums of their values."""
     totals = np.zeros(size, dtype=np.int64 if values is None else np.float64)
     for part in _blocks(len(keys)):
@@ -168,14 +167,14 @@ def _sums(keys: Codes, size: int, values: Floats | None = None) -> npt.NDArray[A
     return totals
 
 
-def _by_group(flat: npt.NDArray[Any], places: Indices, count: int, width: int) -> npt.NDArray[Any]:
+def _by_group(flat: Array, places: Indices, count: int, width: int) -> Array:
     """Sums by raw key as sums by [group, value of y]; several keys may spell one group."""
     table = np.zeros((count, width), dtype=flat.dtype)
     np.add.at(table, places, flat.reshape(-1, width))
     return table
 
 
-def _places(places: Indices, there: npt.NDArray[np.bool_], chosen: Indices, width: int) -> Indices:
+def _places(places: Indices, there: Bools, chosen: Indices, width: int) -> Indices:
     """The cell of each key; 0 for keys that no row has."""
     group = np.where(there, np.cumsum(there) - 1, 0)[places]
     outcome = np.zeros(width, dtype=np.intp)
@@ -183,7 +182,7 @@ def _places(places: Indices, there: npt.NDArray[np.bool_], chosen: Indices, widt
     return np.asarray((group[:, None] * len(chosen) + outcome).reshape(-1), dtype=np.intp)
 
 
-def _sorted(values: list[Any]) -> tuple[npt.NDArray[Any], Indices]:
+def _sorted(values: list[Any]) -> tuple[Array, Indices]:
     """The classes in the order of scikit-learn, and their positions before."""
     try:
         order = sorted(range(len(values)), key=values.__getitem__)

@@ -15,7 +15,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_consistent_length
 
 from evenhand.core import frames
-from evenhand.core.arrays import Indices
+from evenhand.core.arrays import Bools, Indices
 from evenhand.core.progress import track
 from evenhand.core.results import Estimate, Finding, Panel, spell
 from evenhand.cube.cube import Cube
@@ -186,7 +186,7 @@ def _compared(
     return Comparison(request.metric.name, request.judged_on, len(codes), contenders, kind)
 
 
-def _paired(right: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Estimate:
+def _paired(right: Bools, first: Bools) -> Estimate:
     """The change of accuracy for the same people, with its interval."""
     change, people = right.astype(np.float64) - first, np.array([float(len(right))])
     error = change.std(ddof=1, keepdims=True) / np.sqrt(people)

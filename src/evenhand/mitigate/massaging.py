@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core import frames
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import spell
 from evenhand.errors import DataError, listing
 from evenhand.mitigate.cells import Cells, cross
@@ -88,7 +88,7 @@ class Massager(GroupEstimator):
         return changed
 
 
-def flips_needed(rows: npt.NDArray[np.int64]) -> int:
+def flips_needed(rows: Ints) -> int:
     """How many labels change in each group: ⌈d · |b| · |w| / n⌉, in whole numbers; negative for the other direction.
 
     >>> flips_needed(np.array([[3, 2], [1, 4]])), flips_needed(np.array([[1, 4], [3, 2]]))
@@ -101,10 +101,10 @@ def flips_needed(rows: npt.NDArray[np.int64]) -> int:
     return needed if gap > 0 else -needed
 
 
-def _check_two(found: Cells) -> None:
+def _check_two(cells: Cells) -> None:
     for what, names in (
-        ("groups", [spell(group) for group in found.groups]),
-        ("classes", found.classes.tolist()),
+        ("groups", [spell(group) for group in cells.groups]),
+        ("classes", cells.classes.tolist()),
     ):
         if len(names) != 2:
             raise DataError(
@@ -113,18 +113,18 @@ def _check_two(found: Cells) -> None:
             )
 
 
-def _flips(found: Cells, change: int, probability: npt.NDArray[np.float64]) -> tuple[Flip, ...]:
+def _flips(cells: Cells, change: int, probability: Floats) -> tuple[Flip, ...]:
     """The labels to change; with `change` above 0 the first group has the last class less often than the other."""
     poor, rich = (0, 1) if change > 0 else (1, 0)
     flips = []
     for group, before, after in ((poor, 0, 1), (rich, 1, 0)):
-        for row in nearest_first(found, 2 * group + before, probability)[: abs(change)]:
+        for row in nearest_first(cells, 2 * group + before, probability)[: abs(change)]:
             flips.append(
                 Flip(
                     int(row),
-                    groups.plain(found.groups[group]),
-                    found.classes[before].item(),
-                    found.classes[after].item(),
+                    groups.plain(cells.groups[group]),
+                    cells.classes[before].item(),
+                    cells.classes[after].item(),
                     float(probability[row, after]),
                 )
             )

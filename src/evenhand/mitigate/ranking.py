@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -13,13 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from evenhand.core.arrays import Floats, Indices
+from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.mitigate.cells import Cells
 from evenhand.sources import features
 
 
-def probabilities(ranker: Any, X: Any, y: Any, classes: npt.NDArray[Any]) -> Floats:
+def probabilities(ranker: Any, X: Any, y: Any, classes: Array) -> Floats:
     """P(class) of each row, [rows, classes], by a clone of the ranker that is fitted to these rows.
 
     Without a ranker it is a logistic regression on the columns of X, numbers and categories alike.

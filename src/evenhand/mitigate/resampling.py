@@ -13,12 +13,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from evenhand.core import frames
-from evenhand.core.arrays import Indices
+from evenhand.core.arrays import Floats, Indices
 from evenhand.errors import CallError, shorten
 from evenhand.mitigate.cells import Cells, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper
@@ -61,7 +60,7 @@ class Resampler(GroupEstimator, ABC):
         return frames.take(X, self.sample_indices_), frames.take(y, self.sample_indices_)
 
     @abstractmethod
-    def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
+    def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
         """Write into `copies` how often each row of the cells in `moved` is taken."""
 
 
@@ -83,10 +82,10 @@ class UniformResampler(Resampler):
         self.sensitive = sensitive
         self.random_state = random_state
 
-    def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:  # noqa: ARG002
+    def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:  # noqa: ARG002
         chance = check_random_state(self.random_state)
         for cell in moved:
-            rows = np.flatnonzero(found.codes == cell)
+            rows = np.flatnonzero(cells.codes == cell)
             times, rest = divmod(int(self.sizes_.flat[cell]), len(rows))
             copies[rows] = times
             copies[chance.choice(rows, rest, replace=False)] += 1
@@ -111,10 +110,10 @@ class PreferentialResampler(Resampler):
         self.sensitive = sensitive
         self.ranker = ranker
 
-    def _resize(self, found: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
-        probability = probabilities(self.ranker, X, y, found.classes)
+    def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:
+        probability = probabilities(self.ranker, X, y, cells.classes)
         for cell in moved:
-            rows = nearest_first(found, int(cell), probability)
+            rows = nearest_first(cells, int(cell), probability)
             copies[rows] = queued(len(rows), int(self.sizes_.flat[cell]))
 
 
@@ -172,7 +171,7 @@ def expected_sizes(cells: Cells) -> Indices:
     return np.array([largest_remainder(row, int(total)) for row, total in zip(shares, people, strict=True)])
 
 
-def largest_remainder(shares: npt.NDArray[np.float64], total: int) -> Indices:
+def largest_remainder(shares: Floats, total: int) -> Indices:
     """The shares rounded to whole numbers that add up to `total`; of equal remainders the first is rounded up.
 
     >>> largest_remainder(np.array([1.4, 1.3, 2.3]), 5).tolist()

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Array, Floats
+from evenhand.core.arrays import Array, Floats, Indices, Ints
 
 Moves = dict[str, Floats]
 
@@ -37,7 +37,7 @@ class PersonValues:
     """
 
     people: dict[str, Floats]
-    votes: npt.NDArray[np.int64]
+    votes: Ints
     replicas: int
     moves: Moves = field(default_factory=dict)
 
@@ -45,7 +45,7 @@ class PersonValues:
 def measure(
     replicas: Array,
     label: Floats | None = None,
-    groups: npt.NDArray[np.intp] | None = None,
+    groups: Indices | None = None,
     *,
     names: Iterable[str] | None = None,
     cutoff: float = 0.5,
@@ -96,7 +96,7 @@ class _Task:
         self,
         replicas: Array,
         label: Floats | None,
-        groups: npt.NDArray[np.intp] | None,
+        groups: Indices | None,
         rows: tuple[Dimension, ...],
         cutoff: float,
         above: bool,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core import progress
+from evenhand.core.arrays import Array, Ints
 from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
 from evenhand.sources.roles import canonical
 
@@ -26,7 +27,7 @@ class Replicas:
     `seeds` has the random seed of each replica, for its sample and for its model.
     """
 
-    values: npt.NDArray[Any] = field(repr=False)
+    values: Array = field(repr=False)
     kind: Kind
     seeds: tuple[int, ...] = field(repr=False)
     fraction: float
@@ -41,7 +42,7 @@ class Replicas:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
 
@@ -103,14 +104,14 @@ class _Fit:
 
     model: Any
     X: Any
-    y: npt.NDArray[Any]
+    y: Array
     X_test: Any
     rows: int
     positive: frozenset[str]
     metadata: Mapping[str, Any]
     when_predicting: Mapping[str, Any]
 
-    def replica(self, number: int, seed: int) -> npt.NDArray[Any]:
+    def replica(self, number: int, seed: int) -> Array:
         """The prediction of one replica for each person; an error names the replica."""
         try:
             return self._predictions(seed)
@@ -121,7 +122,7 @@ class _Fit:
                 "Correct the model or the data; a replica that fails is not left out."
             ) from error
 
-    def _predictions(self, seed: int) -> npt.NDArray[Any]:
+    def _predictions(self, seed: int) -> Array:
         from sklearn.base import clone
 
         drawn = np.random.default_rng(seed).integers(0, len(self.y), self.rows)
@@ -137,12 +138,12 @@ class _Fit:
         columns = [i for i, name in enumerate(model.classes_) if canonical(name) in self.positive]
         return self._checked(shares[:, columns].sum(axis=1))
 
-    def _labels(self, predicted: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    def _labels(self, predicted: Array) -> npt.NDArray[np.int8]:
         levels, codes = np.unique(predicted, return_inverse=True)
         return np.array([canonical(value) in self.positive for value in levels], dtype=np.int8)[codes]
 
     @staticmethod
-    def _checked(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    def _checked(values: Array) -> npt.NDArray[np.float32]:
         if not np.isfinite(values).all() or values.min(initial=0) < -1e-6 or values.max(initial=0) > 1 + 1e-6:
             raise ValueError("its predictions are not all probabilities, between 0 and 1.")
         return np.asarray(np.clip(values, 0.0, 1.0), dtype=np.float32)
@@ -177,7 +178,7 @@ def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any) -> Non
     problems.raise_if_any(CallError)
 
 
-def _outcomes(y: Any, positive: Any) -> tuple[npt.NDArray[Any], frozenset[str]]:
+def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str]]:
     """The outcomes as an array, and the names of the favourable ones; an error where an outcome is missing."""
     values = np.asarray(y)
     if values.ndim != 1:
@@ -217,7 +218,7 @@ def _indexable(table: Any) -> Any:
     return np.asarray(table) if isinstance(table, (list, tuple)) else table
 
 
-def _take(table: Any, rows: npt.NDArray[np.int64]) -> Any:
+def _take(table: Any, rows: Ints) -> Any:
     """Some rows of an array, a sparse matrix, or a table of pandas or Polars."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
@@ -236,7 +237,7 @@ def _seeds(random_state: int, count: int) -> Sequence[int]:
     return [int(child.generate_state(1)[0]) for child in np.random.SeedSequence(random_state).spawn(count)]
 
 
-def _empty(replicas: int, people: int, kind: Any) -> npt.NDArray[Any]:
+def _empty(replicas: int, people: int, kind: Any) -> Array:
     """An empty array, in memory or in a temporary file that is deleted with the array."""
     if replicas * people * np.dtype(kind).itemsize <= IN_MEMORY:
         return np.empty((replicas, people), dtype=kind)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core import wording
+from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding, Verdict, figure, spell
 from evenhand.core.wording import clip
 
@@ -94,9 +94,7 @@ def _cell(measured: MeasureValues, i: int) -> str:
     return interval(measured.values[i], measured.low[i], measured.high[i], scale)
 
 
-def _evidence(
-    columns: Sequence[MeasureValues], everyone: Sequence[MeasureValues], groups: int
-) -> npt.NDArray[np.float64]:
+def _evidence(columns: Sequence[MeasureValues], everyone: Sequence[MeasureValues], groups: int) -> Floats:
     """How far a group's interval stays away from what holds for everyone, in the measure where that is farthest.
 
     A small group with an extreme rate has a wide interval, and so does not lead.

@@ -12,9 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Codes
+from evenhand.core.arrays import Array, Bools, Codes, Floats
 from evenhand.errors import DataError, shorten
 from evenhand.sources.roles import spelling
 
@@ -44,9 +43,7 @@ def encode(column: Any, name: str = "a column", absent: Collection[str] = ()) ->
     return [level for level, keeps in zip(levels, kept, strict=True) if keeps], np.append(place, -1)[codes]
 
 
-def numbers(
-    column: Any, role: str, name: str, absent: Collection[str] = ()
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def numbers(column: Any, role: str, name: str, absent: Collection[str] = ()) -> tuple[Floats, Bools]:
     """A column as floats, and where it is missing. Text that is not a number is an error that shows it."""
     values = _floats(column)
     if values is None:
@@ -80,7 +77,7 @@ def as_floats(texts: Collection[str]) -> list[float]:
     return found
 
 
-def _floats(column: Any) -> npt.NDArray[np.float64] | None:  # noqa: PLR0911 - one for each kind of column
+def _floats(column: Any) -> Floats | None:  # noqa: PLR0911 - one for each kind of column
     """A column of numbers as floats, NaN where missing; None for a column of anything else."""
     kind = library(column)
     if kind == "pandas":
@@ -222,7 +219,7 @@ def _is_text(column: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
 
 
-def _numbers(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> tuple[Levels, Codes]:
+def _numbers(values: Array, mask: Bools | None) -> tuple[Levels, Codes]:
     if values.dtype.kind == "b":
         return [False, True], _masked(values.view(np.int8), mask)
     if values.dtype.kind == "f":
@@ -247,7 +244,7 @@ def _numbers(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> tu
     return levels.tolist(), _masked(inverse.reshape(-1), mask)
 
 
-def _masked(codes: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None) -> Codes:
+def _masked(codes: Array, mask: Bools | None) -> Codes:
     if mask is None or not mask.any():
         return codes
     return np.where(mask, codes.dtype.type(-1), codes)

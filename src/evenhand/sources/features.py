@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.results import MISSING
@@ -119,7 +118,7 @@ class Features:
 
     @property
     def missing(self) -> Bools:
-        """For each person: is any feature missing?"""
+        """For each person, whether any feature is missing."""
         return np.asarray(np.any([column.missing for column in self.columns], axis=0))
 
     def take(self, rows: Ints) -> Features:
@@ -146,7 +145,7 @@ def as_table(X: Any) -> Any:
     return X
 
 
-def _array_of(rows: Sequence[Any]) -> npt.NDArray[Any]:
+def _array_of(rows: Sequence[Any]) -> Array:
     if len({len(row) for row in rows}) > 1:
         raise DataError("X has rows of different lengths: every person needs the same features.")
     text = any(isinstance(value, (str, bytes)) or value is None for value in rows[0])

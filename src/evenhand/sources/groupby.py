@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import scores
 from evenhand.sources.bins import GRID
@@ -93,27 +92,27 @@ def _outcome(roles: Roles, statistics: Statistics) -> tuple[float, ...]:
     return scores.settled_outcome(roles, low, high, edges[1:-1])
 
 
-def lines_of(found: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: ScoreReading | None) -> Lines:
+def lines_of(columns: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: ScoreReading | None) -> Lines:
     """The lines of a group-by. `keys` are the raw values by the key of their role; `found` holds the column n, and as
     the roles need them decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums`."""
     lines = dict(keys)
-    if "decided" in found:
-        lines["decided"] = floats(found["decided"]).astype(np.int8)
-    if "band" in found:
-        lines["band"] = floats(found["band"]).astype(np.int32)
+    if "decided" in columns:
+        lines["decided"] = floats(columns["decided"]).astype(np.int8)
+    if "band" in columns:
+        lines["band"] = floats(columns["band"]).astype(np.int32)
     if read is not None:
-        places = floats(found["bin"])
+        places = floats(columns["bin"])
         lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places, read.twice)
     problems = Problems()
-    complain_count(int(floats(found.get("wrong_count", ())).sum()), str(roles.count), problems)
-    complain_weight(int(floats(found.get("wrong_weight", ())).sum()), str(roles.weight), problems)
+    complain_count(int(floats(columns.get("wrong_count", ())).sum()), str(roles.count), problems)
+    complain_weight(int(floats(columns.get("wrong_weight", ())).sum()), str(roles.weight), problems)
     problems.raise_if_any(DataError)
-    people = _whole(found["n"])
-    weights = [floats(found[name]) if roles.weight is not None else None for name in ("w", "w2")]
+    people = _whole(columns["n"])
+    weights = [floats(columns[name]) if roles.weight is not None else None for name in ("w", "w2")]
     sums = None
     if read is not None:
         names = [name for name in names_of_sums(read, roles.weight is not None) if name not in ("w", "w2")]
-        sums = {name: floats(found[name]) for name in names}
+        sums = {name: floats(columns[name]) for name in names}
     return Lines(lines, len(people), people, weights[0], weights[1], reading=read, score_sums=sums)
 
 
@@ -129,7 +128,7 @@ def floats(values: Any) -> Floats:
     return numbers(values, "column", "of numbers")[0]
 
 
-def _whole(values: Any) -> npt.NDArray[np.int64]:
+def _whole(values: Any) -> Ints:
     """A column of whole numbers from any engine, past 2⁵³ too; none is missing."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()

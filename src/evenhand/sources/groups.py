@@ -15,9 +15,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Codes, Indices
+from evenhand.core.arrays import Codes, Floats, Indices, Ints
 from evenhand.core.frames import row_count
 from evenhand.core.results import Group, spell
 from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
@@ -198,7 +197,7 @@ def attribute(
     if len(values) > _FEW_LEVELS:
         values, codes = _that_occur(values, codes)
 
-    def people_by_level() -> npt.NDArray[np.float64]:
+    def people_by_level() -> Floats:
         return np.bincount(np.add(codes, 1, dtype=np.intp), minlength=len(values) + 1)[1:].astype(float)
 
     return levels.attribute(name, values, people_by_level, edges, problems), codes
@@ -275,7 +274,7 @@ def columns_of(X: Any, named: tuple[str, ...]) -> dict[str, Any]:
     return {name: source.data[source.columns[name]] for name in named}
 
 
-def _distinct(keys: npt.NDArray[np.int64], width: int) -> tuple[npt.NDArray[np.int64], Indices]:
+def _distinct(keys: Ints, width: int) -> tuple[Ints, Indices]:
     """The keys that occur, in rising order, and the position of each row's key among them; keys are below `width`."""
     if width > max(MOST_COMBINATIONS, len(keys)):
         present, where = np.unique(keys, return_inverse=True)

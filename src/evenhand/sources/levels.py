@@ -13,9 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Indices
+from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.errors import Problems, listing, shorten
 from evenhand.sources.roles import Positive, canonical, spelling
 
@@ -31,7 +30,7 @@ PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"
 """How text spells a number that is read as one: a code such as 007 is not."""
 _NUMBER = re.compile(PLAIN_NUMBER)
 
-CountLevels = Callable[[], npt.NDArray[np.float64]]
+CountLevels = Callable[[], Floats]
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def attribute(
     return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp))
 
 
-def quantile_edges(values: npt.NDArray[np.float64], people: npt.NDArray[np.float64]) -> tuple[float, ...]:
+def quantile_edges(values: Floats, people: Floats) -> tuple[float, ...]:
     """Five bands that hold about the same number of people: the edges, each a value that occurs."""
     order = np.argsort(values)
     values, reached = values[order], np.cumsum(people[order])
@@ -94,7 +93,7 @@ def band_names(edges: Sequence[float]) -> tuple[str, ...]:
 
 
 def classes(
-    role: str, name: str, levels: Sequence[Any], seen: npt.NDArray[np.bool_], positive: Positive, problems: Problems
+    role: str, name: str, levels: Sequence[Any], seen: Bools, positive: Positive, problems: Problems
 ) -> Indices:
     """Which levels of a label or prediction are positive; the last entry of the look-up is for missing values."""
     spelled = [canonical(level) for level in levels]
@@ -125,9 +124,7 @@ def classes(
     return np.asarray([*lookup, NEITHER], dtype=np.intp)
 
 
-def all_classes(
-    columns: Mapping[str, tuple[Sequence[Any], npt.NDArray[np.bool_]]], problems: Problems
-) -> tuple[str, ...]:
+def all_classes(columns: Mapping[str, tuple[Sequence[Any], Bools]], problems: Problems) -> tuple[str, ...]:
     """The classes that labels and predictions hold, in canonical order and spelling."""
     found: set[str] = set()
     for role, (levels, seen) in columns.items():
@@ -157,16 +154,16 @@ def order_key(name: str | None) -> tuple[int, float, str]:
     return (0, float(match[0]), name) if match else (1, 0.0, name)
 
 
-def _may_lack_positives(found: list[str], positive: Positive) -> bool:
+def _may_lack_positives(present: list[str], positive: Positive) -> bool:
     """A column may lack the positive value if it holds only 0 or −1 (a chunk without positives), or one other value and
     `positive` was named; else the positive value is probably a typo."""
-    return len(found) == 1 and (found[0] in ("0", "-1") or positive.values != ("1",))
+    return len(present) == 1 and (present[0] in ("0", "-1") or positive.values != ("1",))
 
 
 def _banded(
     name: str,
     levels: Sequence[Any],
-    values: npt.NDArray[np.float64] | None,
+    values: Floats | None,
     counts: CountLevels,
     edges: tuple[float, ...],
     cut_by_us: bool,
@@ -188,7 +185,7 @@ def _banded(
     return Attribute(names, np.append(index, missing).astype(np.intp), edges, cut_by_us)
 
 
-def as_numbers(levels: Sequence[Any], *, declared: bool) -> npt.NDArray[np.float64] | None:
+def as_numbers(levels: Sequence[Any], *, declared: bool) -> Floats | None:
     """The levels as numbers if all are numbers. Text counts in plain spelling only, so that a code 007 stays a code;
     with `declared`, the caller has said that the column is numeric, and any spelling counts."""
     kinds = (int, float, Decimal, np.integer, np.floating)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.sources.columns import fractional, library, numbers
 from evenhand.sources.engines.table import is_lazy
@@ -81,7 +82,7 @@ def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
     return Lines(columns, length, reading=replace(read, outcome=edges), scores=predicted, outcomes=outcomes)
 
 
-def decide(scores: npt.NDArray[np.float64], cutoff: float) -> npt.NDArray[np.int8]:
+def decide(scores: Floats, cutoff: float) -> npt.NDArray[np.int8]:
     """1 at or above the cutoff, 0 below, −1 where there is no score."""
     return np.where(np.isnan(scores), np.int8(-1), (scores >= cutoff).astype(np.int8))
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.roles import Roles
@@ -71,7 +71,7 @@ class ScoreReading:
         return 3 if self.outcome is None else max(len(self.outcome), 1)
 
     @property
-    def calibration_bin(self) -> npt.NDArray[np.intp]:
+    def calibration_bin(self) -> Indices:
         """The calibration bin of each score bin; the last one is closed."""
         edges = np.array(self.edges)
         return np.clip(np.searchsorted(edges, self.bins.starts, side="right") - 1, 0, len(edges) - 2)
@@ -114,7 +114,7 @@ def prepare(
     return ScoreReading(grid(low, high, cuts), edges, mirror, cutoff)
 
 
-def read_scores(scores: Floats, missing: npt.NDArray[np.bool_], roles: Roles) -> ScoreReading:
+def read_scores(scores: Floats, missing: Bools, roles: Roles) -> ScoreReading:
     """How a score in memory is read."""
     seen = scores[~missing] if missing.any() else scores
     low, high = extent(seen, roles.axis_title)

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand import sources
+from evenhand.core.arrays import Array
 from evenhand.core.results import Finding, Group
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
@@ -24,7 +24,7 @@ from evenhand.sources.rows import by_group
 from evenhand.verdicts.finding import check_roles, row_finding
 from evenhand.verdicts.request import Request
 
-Columns = dict[str, npt.NDArray[Any]]
+Columns = dict[str, Array]
 
 _DRAWS = 200  # enough for a standard error: within 5 % of what any number of draws would give
 

@@ -134,7 +134,7 @@ def average(rows: Sequence[Measure], value: float, who: str, judged_on: JudgedOn
 
 
 def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
-    """Is a value that depends on the order of scores exact, or how far may it be off?"""
+    """A sentence on how exact a value is that depends on the order of scores."""
     if not exact:
         return f"Computed on a grid, because there are many groups; within {error:.2g} of the exact value."
     if bins.exact:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
@@ -28,7 +26,7 @@ class Table:
     groups: Sequence[Group]
     spreads: Sequence[Spread | None]
     values: Floats
-    support: npt.NDArray[Any]
+    support: Array
     base: Floats | None = None
     base_spreads: Sequence[Spread | None] = ()
     shares: Floats | None = None

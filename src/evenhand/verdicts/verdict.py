@@ -64,19 +64,19 @@ def overall(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def beyond(low: Floats | float, high: Floats | float, threshold: float | None) -> Bools:
-    """Is a difference surely larger than the threshold?"""
+    """Whether each difference is surely larger than the threshold."""
     limit = (threshold or 0.0) + TOLERANCE
     return (np.asarray(low) > limit) | (np.asarray(high) < -limit)
 
 
 def within(low: Floats | float, high: Floats | float, threshold: float | None) -> Bools:
-    """Is a difference surely no larger than the threshold?"""
+    """Whether each difference is surely no larger than the threshold."""
     limit = (threshold or 0.0) + TOLERANCE
     return (np.asarray(low) >= -limit) & (np.asarray(high) <= limit)
 
 
 def ratio_beyond(low: Floats | float, high: Floats | float, threshold: float | None, two_sided: bool) -> Bools:
-    """Is a ratio surely lower than the threshold or, on two sides, surely higher than its inverse?"""
+    """Whether each ratio is surely lower than the threshold or, on two sides, surely higher than its inverse."""
     limit = (threshold or 0.0) - TOLERANCE
     outside = np.asarray(np.asarray(high) < limit)
     if two_sided and limit > 0:
@@ -85,7 +85,7 @@ def ratio_beyond(low: Floats | float, high: Floats | float, threshold: float | N
 
 
 def ratio_within(low: Floats | float, high: Floats | float, threshold: float | None, two_sided: bool) -> Bools:
-    """Is a ratio surely no lower than the threshold and, on two sides, no higher than its inverse?"""
+    """Whether each ratio is surely no lower than the threshold and, on two sides, no higher than its inverse."""
     limit = (threshold or 0.0) - TOLERANCE
     inside = np.asarray(low) >= limit
     if two_sided and limit > 0:

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
@@ -17,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand.core import frames
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Indices
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.mitigate.estimators import Dropper
@@ -148,7 +147,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def _fitted_scores(self, X: Any, y: Any, codes: npt.NDArray[np.intp], weights: Floats | None) -> Floats:
+    def _fitted_scores(self, X: Any, y: Any, codes: Indices, weights: Floats | None) -> Floats:
         """Fit the estimator, and return for each row the score of a model that has not seen it."""
         seen = self._seen(X)
         if self.prefit:
@@ -167,7 +166,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
             raise DataError("cv= leaves some rows without a score: it must test every row once, as KFold does.")
         return found
 
-    def _folds(self, codes: npt.NDArray[np.intp]) -> Any:
+    def _folds(self, codes: Indices) -> Any:
         """The splitter of rows, with at most as many parts as the smaller class has rows; None for no split."""
         cv = self.cv
         if cv is None:
@@ -179,7 +178,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         return check_cv(cv, codes, classifier=True)
 
 
-def _two_classes(y: Any) -> tuple[Any, npt.NDArray[np.intp]]:
+def _two_classes(y: Any) -> tuple[Any, Indices]:
     """The classes in order, and which one each row has."""
     assert_all_finite(y, input_name="y")
     target = type_of_target(y, input_name="y", raise_unknown=True)

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenhand.core import frames
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import write_text
 from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.errors import DataError, listing, short_path, shorten
@@ -87,7 +86,7 @@ class Thresholds:
         """
         return self.chances_at(scores, np.array([self._place(group) for group in groups], dtype=np.intp))
 
-    def chances_at(self, scores: Any, places: npt.NDArray[np.intp]) -> Floats:
+    def chances_at(self, scores: Any, places: Indices) -> Floats:
         """The probability that each person is selected; `places` are the positions of their groups' rules."""
         scores = np.asarray(scores, dtype=np.float64)
         found = np.zeros(len(scores))

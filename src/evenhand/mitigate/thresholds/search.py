@@ -94,14 +94,14 @@ def find_thresholds(
     return found if request is None else replace(found, finding=judge(request, decided(cube, found)))
 
 
-def decided(cube: Cube, found: Thresholds) -> Cube:
+def decided(cube: Cube, thresholds: Thresholds) -> Cube:
     """The cube with the decisions of these cutoffs; where they are random, with expected counts, rounded."""
     whole = cube.marginal(control=False)
     table = whole.scores
     assert table is not None  # noqa: S101 - the cutoffs were chosen from it
     starts = table.bins.starts[table.bin]
     scores = starts if table.reading.mirror is None else table.reading.mirror - starts
-    chance = found.chances_at(scores, table.pair.astype(np.intp))
+    chance = thresholds.chances_at(scores, table.pair.astype(np.intp))
     meaning = replace(whole.meaning, prediction="by cutoffs", score=None, cutoff=None, higher_is="positive")
     return replace(decide(whole, chance), meaning=meaning, scores=None)
 

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats, Indices
+from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.errors import CallError
 from evenhand.measures.cells import CellMeasure
 from evenhand.mitigate.thresholds.options import Options, coefficient_rows, is_linear
@@ -231,7 +230,7 @@ def best_single(options: Sequence[Options], goal: Goal) -> Choice | None:
     return Choice(tuple(np.array([place], dtype=np.intp) for place in places), (np.ones(1),) * len(options))
 
 
-def _above_floors(each: Options, floors: Iterable[tuple[CellMeasure, float]]) -> npt.NDArray[np.bool_]:
+def _above_floors(each: Options, floors: Iterable[tuple[CellMeasure, float]]) -> Bools:
     kept = np.ones(len(each), dtype=bool)
     for measure, floor in floors:
         values = each.values(measure)

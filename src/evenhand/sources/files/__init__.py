@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.sources.bins import GRID
 from evenhand.sources.files import query
@@ -147,7 +147,7 @@ class _FileStatistics:
         value = self._value(role)
         return [row[0] for row in self._ask(f"DISTINCT {value}", f" LIMIT {GRID + 2}") if row[0] is not None]
 
-    def quantiles(self, role: str, parts: int) -> npt.NDArray[np.float64]:
+    def quantiles(self, role: str, parts: int) -> Floats:
         shares = ", ".join(repr(k / parts) for k in range(parts + 1))
         found = self._ask(f"quantile_disc({self._value(role)}, [{shares}])")[0][0]
         return np.array([] if found is None else found, dtype=np.float64)

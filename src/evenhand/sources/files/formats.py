@@ -100,7 +100,7 @@ class Column:
         return f"CAST({self.sql} AS DOUBLE)" if plain else f"TRY_CAST(trim({self.text}) AS DOUBLE)"
 
     def strange(self, absent: Collection[str]) -> str:
-        """Is the value neither a number nor missing?"""
+        """SQL for whether the value is neither a number nor missing."""
         gone = ", ".join(literal(text) for text in ("", *absent))
         return f"{self.key} IS NOT NULL AND {self.number} IS NULL AND trim({self.text}) NOT IN ({gone})"
 

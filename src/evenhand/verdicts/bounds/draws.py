@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats, Ints
 from evenhand.cube.cube import Cube
 from evenhand.inference import draws
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
@@ -67,7 +66,7 @@ def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
         yield from draws.weighted(cube.counts, cube.cells, cube.squares, many, seed)
 
 
-def _plain(counts: npt.NDArray[np.int64], many: int, seed: int) -> Iterator[Floats]:
+def _plain(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
     """Several metrics of an audit ask for the same draws, so the last ones are kept while they are small."""
     if counts.size * many <= _MOST_KEPT:
         yield _kept(counts.tobytes(), counts.shape, many, seed)
@@ -120,7 +119,7 @@ class _Layout:
         sides = [(values - base), comparison.ratio(values, base), values]
         return np.concatenate([side.reshape(*lead, -1) for side in sides], axis=-1)
 
-    def _extremes(self, values: Floats, usable: npt.NDArray[np.bool_]) -> Floats:
+    def _extremes(self, values: Floats, usable: Bools) -> Floats:
         differences, ratios = comparison.apart(np.where(usable, values, np.nan))
         if self.request.aggregate == "worst":
             both = np.fmax.reduce(differences, axis=-1), np.fmin.reduce(ratios, axis=-1)

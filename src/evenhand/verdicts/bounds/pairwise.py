@@ -7,9 +7,8 @@ are too narrow there; the finding says so.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats
 from evenhand.inference.intervals import METHODS, Classical
 from evenhand.inference.spread import Proportions
 from evenhand.verdicts.bounds.bounds import Bounds, Interval, JudgedGroups, bounds_against_baseline
@@ -53,7 +52,7 @@ def _between(
     limits: list[tuple[Floats, Floats]],
     method: Classical,
 ) -> Bounds:
-    def ends(usable: npt.NDArray[np.bool_]) -> list[tuple[Interval, Interval]]:
+    def ends(usable: Bools) -> list[tuple[Interval, Interval]]:
         intervals = []
         for i, part in enumerate(table.spreads):
             one = gap(table.values[i : i + 1], None, usable[i : i + 1])
@@ -69,7 +68,7 @@ def _between(
         return Bounds(limits)
     difference, ratio = _combined(everyone, request.aggregate)
     outside = beyond(*difference, request.threshold)
-    inside: npt.NDArray[np.bool_] | bool = False
+    inside: Bools | bool = False
     if large and len(large) == len(everyone):
         for_pass = _combined(large, request.aggregate)
         inside = within(*for_pass[0], request.threshold)

@@ -1,4 +1,4 @@
-"""Intersections beside their attributes: is a group worse off than its attributes one by one would suggest?
+"""Intersections compared with their attributes: groups whose value the single attributes do not suggest.
 
 The additive view expects the overall value plus what each attribute adds to it, the multiplicative one the overall
 value times what each attribute makes of it. Where the two attributes only add up, the intersection brings nothing new.
@@ -47,7 +47,7 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
         for i in order
     )
     columns = ("group", "n", "value", "low", "high", "additive", "multiplicative")
-    title = f"{row.title.capitalize()}: groups compared with what their attributes suggest"
+    title = f"{wording.capital(row.title)}: groups compared with what their attributes suggest"
     panel = Panel("table", title, columns, rows)
     return _notes(stratum, row.title, row.unit, overall, expected), [panel]
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Group
 from evenhand.inference import hypotheses, multiplicity
 from evenhand.inference.hypotheses import Test
@@ -119,7 +118,7 @@ def _remembered(k: bytes, n: bytes, draws: int, random_state: int) -> Test:
     return hypotheses.independence(np.frombuffer(k), np.frombuffer(n), draws, random_state)
 
 
-def _wald(spread: Normal, usable: npt.NDArray[np.bool_]) -> Test:
+def _wald(spread: Normal, usable: Bools) -> Test:
     """Values with standard errors: the weighted squares around their weighted mean."""
     from scipy.special import chdtrc
 

@@ -205,5 +205,5 @@ def _panel(pooled: Stratum, strata: Sequence[Stratum], measure: int) -> Panel:
                 where = spell(stratum.name) if stratum is not pooled else "all together"
                 size = int(stratum.table.support[measure, i])
                 rows.append((where, spell(group), size, value, float(low[i]), float(high[i])))
-    title = f"{pooled.table.measures[measure].title.capitalize()} within strata and over all of them"
+    title = f"{wording.capital(pooled.table.measures[measure].title)} within strata and over all of them"
     return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows), role="strata")
