@@ -41,7 +41,7 @@ FAMILIES = {
     "dependence": "How much the group tells",
     "regression": "How the number fares",
     "individual": "Whether like are treated alike",
-    "stability": "Whether the model wavers",
+    "stability": "Whether the model varies between fits",
     "counterfactual": "Had people been of another group",
     "data": "What the data brought along",
     "own": "Your own",
@@ -216,7 +216,7 @@ _DECIDES_ON = {
     "intersections": "intersections",
     "all": "every attribute and intersection",
 }
-_MISSING_GROUPS = {"group": "a group of their own, shown and not judged", "drop": "left out"}
+_MISSING_GROUPS = {"group": "a separate group, shown and not judged", "drop": "left out"}
 _REFERENCES = {
     "rest": "everyone else",
     "overall": "everyone",
