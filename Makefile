@@ -66,9 +66,10 @@ bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark
 	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 
-stubs: $(STAMPS)/package ## write src/evenhand/__init__.pyi and the output in README.md anew
+stubs: $(STAMPS)/test ## write again what is made from the catalogue: __init__.pyi, the output in README.md, tests/vectors
 	$(PY) tools/stubs.py
 	$(PY) tools/readme.py
+	$(PY) tools/vectors.py
 
 dist: $(STAMPS)/dist ## build the source archive and the wheel into dist/
 	rm -rf dist

@@ -21,7 +21,7 @@ TARGET = Path(__file__).resolve().parent.parent / "src" / "evenhand" / "__init__
 
 # Of the arguments that judge; those that read data carry their types in ReadArguments.
 TYPES = {
-    "min_bin": "int",
+    "reference": "Any",
     "threshold": "float | None",
     "convention": 'Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None',
     "judged_on": 'Literal["difference", "ratio"] | None',
@@ -31,8 +31,6 @@ TYPES = {
     "interval": "str | None",
     "draws": "int | None",
     "random_state": "int | None",
-    "alpha": "float",
-    "concentration": "float",
 }
 TYPES |= {name: shown_type(hint).replace("'", '"') for name, hint in roles.TYPES.items()}
 
@@ -57,7 +55,7 @@ def stubs() -> str:
     lines += _audit()
     for name, function in FUNCTIONS.items():
         keywords = parameters(function.metric)  # type: ignore[attr-defined]
-        typed = [f"    {key}: {TYPES.get(key, 'Any')} = {_shown(default)}," for key, default in keywords.items()]
+        typed = [f"    {key}: {_type(key, default)} = {_shown(default)}," for key, default in keywords.items()]
         lines += [f"def {name}(", "    data: Any = None,", "    *,", *typed, ") -> Finding: ..."]
     for name, function in replicas.FUNCTIONS.items():
         lines += _declaration(name, function)
@@ -90,6 +88,11 @@ def _order(line: str) -> tuple[str, bool, str]:
     """As ruff sorts imports: by module, then constants, classes, functions."""
     _, module, _, name, *_ = line.split()
     return module, name[0].islower(), name
+
+
+def _type(key: str, default: object) -> str:
+    """An option that only some metrics take has the type of its default."""
+    return TYPES.get(key) or type(default).__name__
 
 
 def _shown(default: object) -> str:

@@ -1,6 +1,6 @@
 """Write tests/vectors: what Python says of small cubes at several cutoffs, for the script of the page to agree with.
 
-Run it as `python tools/vectors.py`; a test fails when the files have drifted, another when the script disagrees.
+Run it as `make stubs`; a test fails when the files have drifted, another when the script disagrees.
 """
 
 from __future__ import annotations

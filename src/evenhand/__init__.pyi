@@ -1462,7 +1462,7 @@ def bounded_group_loss(
     interval: str | None = None,
     draws: int | None = None,
     random_state: int | None = None,
-    loss: Any = "absolute",
+    loss: str = "absolute",
 ) -> Finding: ...
 def base_rate_parity(
     data: Any = None,

@@ -260,7 +260,7 @@ INDICES_BY_HAND = {
 
 
 def test_every_metric_has_been_worked_by_hand():
-    """Those of dependence have a file of their own, tests/test_dependence.py."""
+    """Those of dependence have a file of their own, tests/measures/test_dependence.py."""
     binary = [entry for entry in METRICS.values() if entry.needs <= DECISIONS and "binary" in entry.tasks]
     names = {entry.name for entry in binary if entry.family != "dependence"}
     assert {*METRICS_BY_HAND, *INDICES_BY_HAND} == names

@@ -1,4 +1,7 @@
-"""Every command takes the options that it took in 0.1: names, types, defaults, how often. Help texts may improve."""
+"""Every command takes the options that it took in 0.1: names, types, defaults, how often.
+
+Help texts may improve, and options may be added.
+"""
 
 from __future__ import annotations
 
@@ -48,21 +51,19 @@ def described(parameter: click.Parameter) -> dict[str, Any]:
     }
 
 
-def in_order(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Arguments are told apart by their position, options by their name."""
-    return sorted(parameters, key=lambda each: (each["kind"] == "option", each["kind"] == "option" and each["name"]))
-
-
 def test_every_command_of_before_is_there():
-    assert set(NOW) == set(BEFORE)
+    assert set(BEFORE) <= set(NOW)
 
 
 @pytest.mark.parametrize("name", BEFORE)
 def test_a_command_takes_the_options_of_before(name):
-    assert in_order([described(each) for each in NOW[name].params]) == in_order(BEFORE[name])
+    today = [described(each) for each in NOW[name].params]
+    assert [option for option in BEFORE[name] if option not in today] == []
+    arguments = [each["name"] for each in today if each["kind"] == "argument"]
+    assert arguments == [each["name"] for each in BEFORE[name] if each["kind"] == "argument"]
 
 
-@pytest.mark.parametrize("name", BEFORE)
+@pytest.mark.parametrize("name", NOW)
 def test_every_option_is_explained(name):
     for parameter in NOW[name].params:
         if isinstance(parameter, click.Option):

@@ -296,7 +296,7 @@ def test_frames_are_of_the_callers_kind():
     found = eh.stability("p_*", data=frame, sensitive="g")
     assert isinstance(found.to_frame(), pl.DataFrame)
     pandas = eh.stability(P, sensitive=GROUPS).to_frame()
-    assert pandas[pandas["group"] == "(everyone)"]["n"].tolist() == [5] * 9
+    assert set(pandas[pandas["group"] == "(everyone)"]["n"]) == {5}
     assert set(pandas["dimension"]) == set(found.people)
 
 

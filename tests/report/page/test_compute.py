@@ -86,7 +86,7 @@ def test_the_vectors_are_those_the_tool_makes(made):
     assert sorted(made) == sorted(path.stem for path in VECTORS.glob("*.json"))
     for name, told in made.items():
         stored = json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8"))
-        assert list(drifted(json.loads(tool().dumps(told)), stored)) == [], f"{name}: run tools/vectors.py"
+        assert list(drifted(json.loads(tool().dumps(told)), stored)) == [], f"{name}: run make stubs"
 
 
 def drifted(new: Any, old: Any, where: str = "") -> Any:
