@@ -135,7 +135,8 @@ def test_panels_of_a_file_from_before_panels_had_roles_get_theirs(tmp_path):
     told = json.loads((tmp_path / "new.json").read_text())
     for finding in told["findings"]:
         for panel in finding["panels"]:
-            del panel["role"]
+            if panel["role"] in ("calibration", "strata"):  # the two that there were
+                del panel["role"]
     (tmp_path / "old.json").write_text(json.dumps(told))
     panels = [panel for finding in eh.Audit.load(tmp_path / "old.json").findings for panel in finding.panels]
     assert {panel.role for panel in panels} >= {"calibration", "strata"}
