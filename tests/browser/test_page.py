@@ -294,6 +294,7 @@ def test_every_kind_of_panel_has_its_picture_and_its_table(opened):
     line = shown.tab.locator('#metrics [data-metric="closeness"]')
     line.locator("summary").first.click()
     panels = line.locator("figure.panel")
+    panels.last.wait_for()  # a box that opens draws what is in it a moment later
     assert panels.locator("h4").all_inner_texts() == [panel.title for panel in pages.PANELS]
     drawn = {
         panel.title: (panels.nth(i).locator("svg.plot").count(), panels.nth(i).locator("table").count())
