@@ -27,7 +27,7 @@ from evenhand.sources.memory import MemorySource
 EVERYONE = "everyone"
 _FEW_LEVELS = 100
 MOST_COMBINATIONS = 1_000_000  # of values that attributes may have, whether they occur or not
-_FEW_COMBINATIONS = 10_000  # up to here all are listed, so that rows need only small keys: eight times as fast
+_FEW_COMBINATIONS = 10_000  # up to here all are listed, so that rows need only small keys, which are faster to gather
 _MOST_SHOWN = 8  # groups that an error names
 
 Shown = str | None | Group
