@@ -180,3 +180,9 @@ def test_a_page_receives_what_it_shows(module):
     """An audit computes what its page shows: the modules of a page import no room that computes."""
     rooms = {found.target.partition(".")[0] for found in imports(module) if not found.types_only}
     assert rooms <= {"core", "errors", "report"}
+
+
+def test_the_table_of_metrics_needs_no_file_reader():
+    code = "import sys, evenhand.catalogue\nprint(*(name for name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"evenhand.sources.files", "evenhand.sources.engines.plan", "duckdb"}.isdisjoint(done.stdout.split())
