@@ -91,9 +91,7 @@ function checkSweep(where, engine, attributes, stop, expected) {
 }
 
 function checkCurves(where, engine, wanted) {
-  if (!wanted.auc) return;
-  const roc = engine.roc(wanted.attributes);
-  wanted.auc.forEach((auc, g) => number(`${where} auc ${g}`, roc[g].auc, auc, VALUES));
+  if (!wanted.calibration) return;
   const bins = engine.calibration(wanted.attributes).flatMap((group) => group.bins.map((bin) =>
     [group.name, bin.from, bin.to, Math.floor(bin.n), bin.rate, bin.low, bin.high, bin.mean]));
   const named = (list) => list.map(([name, , , n]) => [name, n]);
@@ -102,13 +100,13 @@ function checkCurves(where, engine, wanted) {
     if (j > 0) number(`${where} calibration ${i}`, bins[i][j], value, VALUES);
   }));
   const shares = engine.distribution(wanted.attributes, 1e6);
-  wanted.first.forEach((share, g) => number(`${where} first share`, shares[g].share[0], share, VALUES));
-  wanted.last.forEach((share, g) => number(`${where} last share`, shares[g].share.at(-1), share, VALUES));
+  wanted.shares.forEach((list, g) => list.forEach((share, i) =>
+    number(`${where} share ${i}`, shares[g].share[i], share, VALUES)));
 }
 
 for (const file of files) {
   const vector = read(file), name = path.basename(file, '.json');
-  const engine = evenhandCompute({ tables: { ...vector.tables, measures: read(measures) } }, vector.cube);
+  const engine = evenhandCompute({ tables: { ...vector.tables, measures: read(measures) } }, vector.counts);
   for (const { stop, sets } of vector.expected) {
     for (const expected of sets) {
       const where = `${name} ${expected.attributes} at ${stop}`, found = engine.at(expected.attributes, stop);

@@ -168,9 +168,12 @@ def _scores(record: Any, columns: Any, pairs: int, weighted: bool) -> ScoreTable
         return None
     reading = records.read(ScoreReading, record, "reading")
     records.refuse_unknown(ScoreReading, record, "reading")
-    table = _table("scores", columns, _SCORE_KEYS, names_of_sums(reading, weighted))
+    sums = names_of_sums(reading, weighted)
+    if reading.outcome is None and isinstance(columns, Mapping) and not {"s", "ws"} & columns.keys():
+        sums = ("w", "w2") if weighted else ()  # joined bins, see ScoreTable.counts_only
+    table = _table("scores", columns, _SCORE_KEYS, sums)
     _inside("scores", "pair", table["pair"], pairs)
     _inside("scores", "label", table["label"], reading.labels)
     _inside("scores", "bin", table["bin"], reading.bins.count)
-    sums = {name: values for name, values in table.items() if name not in _SCORE_KEYS}
-    return collect(reading, table["pair"], table["label"], table["bin"], table["n"], sums)
+    summed = {name: table[name] for name in sums}
+    return collect(reading, table["pair"], table["label"], table["bin"], table["n"], summed)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.core.records import pack
 from evenhand.core.version import __version__
 from evenhand.report import tables
+from evenhand.report.json import full_counts
 from evenhand.report.page import results as pageresults
 from evenhand.report.page import static
 from evenhand.report.page.results import Results
@@ -59,7 +60,8 @@ def dumps(audit: Audit, **counts: Any) -> str:
         limit=tables.limit,
         strata=static.strata_panels(audit),
         forced=audit.impossibilities,
-        notes=list(dict.fromkeys([*audit.notes, *data["notes"]])),
+        notes=audit.notes,
+        full_counts=full_counts(audit),
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
         about=static.about(audit),
@@ -123,8 +125,8 @@ def _titles(audit: Audit) -> list[str]:
 def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
     built = audit.recomputation.page_data(**counts)
-    findings, panels = pageresults.findings_data(audit, curves=built["cube"] is None)
-    meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
+    findings, panels = pageresults.findings_data(audit, curves=built["counts"] is None)
+    meaning, policy, scores = audit.meaning, audit.policy, audit.cube.scores
     return {
         "verdict": audit.verdict,
         "required": list(audit.required),
@@ -139,8 +141,7 @@ def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -
         "probability": scores is not None and scores.bins.is_probability,
         "first": pageresults.FIRST,
         **_families(audit),
-        "notes": built["notes"],
-        "cube": built["cube"],
+        "counts": built["counts"],
         "packed": pack(
             {
                 "tables": {name: table for name, table in built["tables"].items() if name != "metrics"},

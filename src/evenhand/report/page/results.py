@@ -85,7 +85,7 @@ class Results:
 
 def results(audit: Audit) -> list[Results]:
     """The results of every set of attributes that has a finding; of every set where there is none."""
-    sensitive = audit.cube.meaning.sensitive
+    sensitive = audit.meaning.sensitive
     counted = sorted(audit.counted_sets, key=lambda names: (len(names), [sensitive.index(name) for name in names]))
     others = dict.fromkeys(finding.attributes for finding in audit.findings if finding.attributes not in counted)
     return [*(_counted(audit, names) for names in counted), *(_not_counted(audit, names) for names in others)]
@@ -93,9 +93,10 @@ def results(audit: Audit) -> list[Results]:
 
 def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
     """Every measure that the cube allows, and those that findings bring along."""
-    part, own = audit.cube.marginal(attributes, control=False), _own_rows(audit, attributes)
+    part, own = audit.counts(attributes, control=False), _own_rows(audit, attributes)
     groups = tuple(group for _, group in part.pairs)
-    overall = {_key(measured): float(measured.values[0]) for measured in audit.measures(())}
+    together = audit.measures(attributes, together=True)
+    overall = {_key(measured): float(measured.values[0]) for measured in together}
     columns = [
         _column(measured, groups, own, overall.get(_key(measured), math.nan))
         for measured in audit.measures(attributes)
@@ -213,11 +214,11 @@ def _column_data(column: Column) -> dict[str, Any]:
     }
 
 
-def number(value: Any, figures: int = 6) -> float | None:
-    """A number as a page shows it: six figures are more than it draws. Undefined and infinite are null."""
+def number(value: Any) -> float | None:
+    """A number as a page holds it, to twelve figures. Undefined and infinite are null."""
     if value is None or not math.isfinite(value):
         return None
-    return float(f"{value:.{figures}g}")
+    return float(f"{value:.12g}")
 
 
 def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -298,5 +299,5 @@ def _cell(value: object) -> Any:
     if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, float):
-        return number(value, 5)
+        return number(value)
     return spell(value) if isinstance(value, tuple) else str(value)

@@ -78,6 +78,12 @@ function limit(found) {
   return `${found.judged_on === "ratio" ? "\u2265" : "\u2264"} ${Number(found.threshold.toPrecision(4)).toLocaleString("en-US")}`;
 }
 
+// The numbers as they are, beside the words and marks that round them: whoever checks a page reads these.
+const raw = (found) =>
+  Object.fromEntries(
+    ["value", "low", "high", "n"].filter((key) => there(found[key])).map((key) => [`data-${key}`, String(found[key])]),
+  );
+
 // Scales and ticks.
 
 const scale = (from, to, start, end) => (value) => start + ((value - from) / (to - from || 1)) * (end - start);

@@ -95,6 +95,8 @@ function metricLine(set, each) {
   const tell = (current, domain) => {
     const before = last;
     last = current;
+    for (const name of ["value", "low", "high"]) delete node.dataset[name];
+    fill(node, findingData(current), []);
     if (before.verdict !== current.verdict) put(state, icon(current.verdict));
     if (svg && before.value !== current.value) strip(svg, current, domain);
     figureNode.textContent = judged(current);
@@ -249,7 +251,7 @@ function drawnGroups(key, row) {
   return attention.get(memo);
 }
 
-const told = (name, { value, low, high, n }, unit) =>
+const words = (name, { value, low, high, n }, unit) =>
   `${name}: ${amount(value, unit)}${there(low) && there(high) ? `, ${amount(low, unit)} to ${amount(high, unit)}` : ""}, n ${whole(n || 0)}`;
 
 function forest(key, row, each, frame) {
@@ -264,7 +266,7 @@ function forest(key, row, each, frame) {
       got,
       label: name,
       small: got.n < DATA.least,
-      points: [{ ...got, kind: makes ? 1 : 0, title: told(name, got, unit) }],
+      points: [{ ...got, kind: makes ? 1 : 0, title: words(name, got, unit) }],
     };
   });
   const svg = intervals({
@@ -359,7 +361,10 @@ function dots(rows, width) {
       if (!there(got.value)) return;
       const x = at(Math.min(Math.max(got.value, domain[0]), domain[1]));
       if (kind < 0) grey += outline(0, x, y, 3);
-      else bright.push(mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, told(name, got, unit)));
+      else {
+        const dot = mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, words(name, got, unit));
+        bright.push(fill(dot, { ...raw(got), "data-group": name, "data-measure": key }, []));
+      }
     });
     svg.append(s("path", { class: "mark other", d: grey }), ...bright);
   });
@@ -389,6 +394,7 @@ function heatSection() {
       if (at === undefined) return null;
       const { value, n } = now(state.set).get(state.measure, at);
       return {
+        value,
         text: amount(value, unit),
         n: n || 0,
         small: !(n >= DATA.least),

@@ -29,8 +29,8 @@ async function start() {
     each.title = each.attributes.join(" \u00d7 ");
     each.findings = found.findings.filter((one) => String(one.attributes) === String(each.attributes));
   }
-  if (DATA.cube) {
-    engine = evenhandCompute({ tables: found.tables }, await unpacked(DATA.cube));
+  if (DATA.counts) {
+    engine = evenhandCompute({ tables: found.tables }, await unpacked(DATA.counts));
     if (engine.recomputes) home = engine.audited;
   }
   chosen.index = home;
@@ -48,9 +48,6 @@ async function start() {
     forced: forcedSection(),
   });
   all(".tabled").forEach(enhance);
-  all(".counts").forEach((node) =>
-    put(node, DATA.notes.length ? "Computed from the counts in this page; the notes say how they may differ." : ""),
-  );
   update("set");
   watch();
   new ResizeObserver(resized()).observe(MAIN);
@@ -146,8 +143,6 @@ function audited(set) {
   };
 }
 
-const NO_ONE = { value: null, low: null, high: null, n: 0, reason: "no one, or too few to show" };
-
 function recomputed(set) {
   const results = found.results[set],
     told = engine.at(results.attributes, chosen.index),
@@ -156,11 +151,7 @@ function recomputed(set) {
   for (const group of told.groups) rows[results.place.get(JSON.stringify(group.key))] = group.measures;
   const known = (key) => told.overall[key] !== undefined;
   return {
-    get: (key, i) => {
-      if (!known(key)) return before.get(key, i);
-      const got = (rows[i] || {})[key];
-      return got && (got.n || !DATA.notes.length) ? got : NO_ONE;
-    },
+    get: (key, i) => (known(key) ? rows[i][key] : before.get(key, i)),
     overall: (key) => (known(key) ? told.overall[key] : before.overall(key)),
     finding: (each) =>
       told.findings[each.metric] ? { ...each, ...told.findings[each.metric], fresh: true } : { ...each, stale: true },
@@ -257,6 +248,7 @@ function slider() {
   const input = h("input", { id: "cutoff", type: "range", min: 0, max: last, step: 1, value: middle });
   const go = (index) => {
     chosen.index = index;
+    output.dataset.cutoff = index < 0 ? "" : cutoffs()[index];
     output.textContent = index < 0 ? "as decided" : cutoffText(index) + (moved() ? "" : " (audited)");
     input.setAttribute("aria-valuetext", output.textContent);
     back.disabled = !moved();
@@ -367,7 +359,7 @@ function verdictSection() {
 
 function movedWords() {
   const was = home < 0 ? "the audit is of what was decided" : `the audit was made at ${cutoffText(home)}`;
-  return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}. ${DATA.notes.join(" ")}`;
+  return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}.`;
 }
 
 function card(set, each) {
@@ -375,7 +367,7 @@ function card(set, each) {
     reached = reach(each);
   return h(
     "article",
-    { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on },
+    { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on, ...findingData(each) },
     h("header", {}, icon(each.verdict), h("span", { class: "on" }, bdi(on))),
     h("h3", {}, shown(capital(each.title))),
     h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}limit ${limit(each)}`)),
@@ -384,6 +376,15 @@ function card(set, each) {
     each.stale ? h("p", { class: "aside" }, "As audited: not computed again.") : null,
   );
 }
+
+// What a finding says now, as attributes.
+const findingData = (each) => ({
+  ...raw(each),
+  "data-verdict": each.verdict,
+  "data-highest": each.highest,
+  "data-lowest": each.lowest,
+  "data-stale": each.stale ? "true" : "false",
+});
 
 function sentence(set, each) {
   if (!each.fresh) return each.sentence;
