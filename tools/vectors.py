@@ -264,7 +264,9 @@ def _curves(audit: Audit, attributes: Sequence[str]) -> dict[str, Any]:
     shares /= np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
     return {
         "attributes": list(attributes),
-        "calibration": [list(row[:-1]) for row in calibration.curve(part).rows] if part.has_labels and part.has["score"] else [],
+        "calibration": [list(row[:-1]) for row in calibration.curve(part).rows]
+        if part.has_labels and part.has["score"]
+        else [],
         "shares": shares.tolist(),
     }
 

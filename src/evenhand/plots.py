@@ -280,7 +280,9 @@ def _scores(cube: Cube, *, labels: bool) -> BinnedScores:
     if cube.scores is None or cube.meaning.task != "binary" or (labels and not cube.has_labels):
         raise CallError("this display needs a score and a label: audit with score= and label=.")
     if cube.scores.counts_only:
-        raise CallError("the scores of this shared audit are counted between a few stops: draw it from the audit itself.")
+        raise CallError(
+            "the scores of this shared audit are counted between a few stops: draw it from the audit itself."
+        )
     return BinnedScores.from_table(cube.scores, len(cube.pairs))
 
 

@@ -78,7 +78,9 @@ class _Selection:
         tops = [names for names in [*crossed, *kept] if not any(set(names) < set(other) for other in crossed)]
         order = {name: i for i, name in enumerate(singles)}
         tops = sorted(tops, key=lambda names: [order[name] for name in names])
-        parts = [privacy.without(audit.counts(names), hidden.get(names[0], ()) if len(names) == 1 else ()) for names in tops]
+        parts = [
+            privacy.without(audit.counts(names), hidden.get(names[0], ()) if len(names) == 1 else ()) for names in tops
+        ]
         lost = [names for names in sets if not any(set(names) <= set(top) for top in tops)]
         before = audit.sharing or Sharing()
         sharing = Sharing(
@@ -100,9 +102,7 @@ def _too_few(cube: Cube, hidden: Sequence[Any], name: str, reference: Any) -> bo
     return len(left) < 2 or (wanted is not None and cube.find_group(wanted) in hidden)
 
 
-def _crossed(
-    audit: Audit, sets: Iterable[tuple[str, ...]], whole: Sequence[str], least: int
-) -> list[tuple[str, ...]]:
+def _crossed(audit: Audit, sets: Iterable[tuple[str, ...]], whole: Sequence[str], least: int) -> list[tuple[str, ...]]:
     """The intersections that stay: those without a small cell, which together do not tell of one in another."""
     singles: list[tuple[str, ...]] = [(name,) for name in whole]
     kept: list[tuple[str, ...]] = []
@@ -192,7 +192,9 @@ def sharing_notes(audit: Audit) -> list[str]:
     ]
     for name, groups in told.groups.items():
         who = join_names([spell(group) for group in groups], _MOST_NAMES, mark="; ")
-        notes.append(f"Left out of {name}: {who}. Everyone, the rest and all findings on {name} are of the other groups.")
+        notes.append(
+            f"Left out of {name}: {who}. Everyone, the rest and all findings on {name} are of the other groups."
+        )
     if told.sets:
         gone = join_names([" × ".join(names) for names in told.sets], _MOST_NAMES, mark="; ")
         notes.append(f"Left out whole, because counts of {few} would follow: {gone}.")
@@ -200,5 +202,7 @@ def sharing_notes(audit: Audit) -> list[str]:
         notes.append(f"Left out, because counts that may leave do not tell them exactly: {', '.join(told.metrics)}.")
     scores = audit.counts(audit.meaning.sensitive[0]).scores
     if scores is not None and scores.counts_only:
-        notes.append(f"The score is counted between {scores.bins.count + 1} stops, the only ones at which a cutoff may stand.")
+        notes.append(
+            f"The score is counted between {scores.bins.count + 1} stops, the only ones at which a cutoff may stand."
+        )
     return notes

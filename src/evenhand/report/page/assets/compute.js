@@ -246,14 +246,14 @@ const evenhandCompute = (() => {
           return {
             from: scores.edges[i],
             to: scores.edges[i + 1],
-            n,
+            n: Math.floor(n + 1e-6), // whole people, as Python counts them, whatever the last digit of a weight
             rate: k / n,
             low: k > 0 ? middle - reach : 0,
             high: k < n ? middle + reach : 1,
             mean: first[g * count + i] / all,
           };
         });
-        return { name, missing: found.missing[g], bins: told.filter((bin) => bin.n > 0) };
+        return { name, missing: found.missing[g], bins: told.filter((bin) => isNumber(bin.rate)) };
       });
     });
 
