@@ -133,7 +133,9 @@ def test_every_finding_of_an_audit(table: Table, reference, interval, times, thr
 
 
 @AUDITS
-@given(any_tables(attributes=1, controls=0), st.sampled_from(("fairlearn", "aif360", "aequitas", "virny", "exfairness")))
+@given(
+    any_tables(attributes=1, controls=0), st.sampled_from(("fairlearn", "aif360", "aequitas", "virny", "exfairness"))
+)
 def test_every_convention(table: Table, convention):
     first = next(value for value in table.sensitive["race"] if value is not None)
     for name in ("demographic_parity", "disparate_impact", "equalized_odds", "average_odds"):

@@ -27,7 +27,7 @@ class Pairs:
 
     Differences are row − column and ratios row / column. Near ends hold for all pairs at once: lower ends of
     differences, upper ends of ratios. Far ones are upper ends of differences and lower ends of ratios, each for its own
-    pair. NaN for a group against itself, for groups that were not compared, and for the ratio of two values of 0.
+    pair. NaN for a group against itself and for groups that were not compared.
     """
 
     difference_near: Floats
@@ -83,11 +83,10 @@ def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float
 
 
 def _extremes(pairs: Pairs) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ends of highest − lowest and of lowest / highest."""
-    difference = max(0.0, float(np.nanmax(pairs.difference_near))), float(np.nanmax(pairs.difference_far))
-    if np.isnan(pairs.ratio_near).all():
-        return difference, (0.0, 1.0)  # every value is 0
-    return difference, (float(np.nanmin(pairs.ratio_far)), min(1.0, float(np.nanmin(pairs.ratio_near))))
+    """The ends of highest − lowest and of lowest / highest; NaN where no pair has them."""
+    low, high = (np.fmax.reduce(part, axis=None) for part in (pairs.difference_near, pairs.difference_far))
+    least, most = (np.fmin.reduce(part, axis=None) for part in (pairs.ratio_far, pairs.ratio_near))
+    return (float(np.maximum(low, 0.0)), float(high)), (float(least), float(np.minimum(most, 1.0)))
 
 
 def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pairs | None:
@@ -108,14 +107,14 @@ def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pa
 
 
 def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats]:
-    """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 has none."""
+    """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 may be anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
         low = np.exp(middle - _log_lower(far.column(), far))
         high = np.exp(middle + _log_upper(near.column(), near))
         estimates = values[:, None] / values[None, :]
     nothing = (values[:, None] == 0) & (values[None, :] == 0)
-    return np.where(nothing, np.nan, np.fmax(high, estimates)), np.where(nothing, np.nan, np.fmin(low, estimates))
+    return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
 
 
 def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:

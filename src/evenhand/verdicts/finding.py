@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.catalogue import Metric
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, Panel, number_or_none, spell
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, number_or_none, spell
 from evenhand.core.wording import distance, quotient
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, join_names
@@ -178,7 +178,7 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
 
 def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
     """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
-    worst = max(strata, key=lambda stratum: stratum.weight)
+    worst, value = max(strata, key=lambda stratum: stratum.weight), _value(strata)
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
@@ -195,13 +195,13 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         request.metric.name,
         request.metric.title,
         cube.meaning.sensitive,
-        worst.value,
+        value,
         request.judged_on,
         request.threshold,
-        worst.passes,
-        worst.verdict,
+        passes(value.value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
+        verdict(value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
         sentence,
-        summary_row(worst),
+        summary_row(max(strata, key=lambda stratum: stratum.size)),
         tuple(row for stratum in strata for row in rows[stratum.name]),
         tuple(notes),
         p_value=None if test is None else number_or_none(test.p_value),
@@ -219,6 +219,23 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         settings=_settings(request, plan),
         basis=Basis(request, plan),
     )
+
+
+def _value(strata: Sequence[Stratum]) -> Estimate:
+    """The value over all strata: the largest gap with the largest lower and the largest upper end; of ratios the lowest.
+
+    Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
+    """
+    if strata[0].signed:
+        return max(strata, key=lambda stratum: stratum.weight).value
+    values = [stratum.value for stratum in strata if stratum.value.defined]
+    if not values:
+        return UNDEFINED
+    farthest = min if strata[0].request.judged_on == "ratio" else max
+    if any(value.low is None or value.high is None for value in values):
+        return Estimate(farthest(value.value for value in values))
+    lows, highs = ([getattr(value, end) for value in values] for end in ("low", "high"))
+    return Estimate(farthest(value.value for value in values), farthest(lows), farthest(highs))
 
 
 def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:

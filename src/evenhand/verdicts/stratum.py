@@ -79,8 +79,20 @@ class Stratum:
         return verdict(self.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
 
     @property
+    def signed(self) -> bool:
+        """Is the value that of one group against its baseline, on either side of it, and not a size?"""
+        return self.table.base is not None and not self.plan.fold
+
+    @property
+    def size(self) -> float:
+        """How large the gap between extremes is, or that of the group farthest from its baseline."""
+        if math.isnan(self.question.estimate):
+            return -math.inf
+        return _sizes(Estimate(self.question.estimate), self.request.judged_on, one_sided=self.one_sided)[1]
+
+    @property
     def weight(self) -> tuple[int, float]:
-        """The finding reports the stratum with the largest weight: by verdict, then by the end that decides."""
+        """The finding speaks of the stratum with the largest weight: by verdict, then by the end that decides."""
         value, decided = self.value, self.verdict
         size = -math.inf
         if value.defined:

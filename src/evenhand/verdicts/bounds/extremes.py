@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate
 from evenhand.inference.simultaneous import Pairs
-from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, deciding_ends
+from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question
 from evenhand.verdicts.verdict import verdict
 
 
@@ -108,15 +108,16 @@ def _evidence(question: Question, near: Reach, far: Reach, measure: int, high: i
     difference = float(top - bottom)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.true_divide(bottom, top))
-    sides = (
-        (difference, pairs.difference(high, low)[:2], ends.difference(high, low)[2:], 0.0),
-        (ratio, pairs.ratio(low, high)[:2], ends.ratio(low, high)[2:], 1.0),
+    # A gap between extremes has no sign: no gap at all is the near end where the near end lies beyond it.
+    near_low, far_high = max(pairs.difference(high, low)[0], 0.0), ends.difference(high, low)[3]
+    far_low, near_high = ends.ratio(low, high)[2], min(pairs.ratio(low, high)[1], 1.0)
+    return Evidence(
+        measure,
+        high,
+        low,
+        Estimate.of(difference, min(near_low, difference), max(far_high, difference)),
+        Estimate.of(ratio, min(far_low, ratio), max(near_high, ratio)),
     )
-    estimates = [
-        Estimate.of(each, *(float(end) for end in deciding_ends(close, distant, each, middle)))
-        for each, close, distant, middle in sides
-    ]
-    return Evidence(measure, high, low, estimates[0], estimates[1])
 
 
 def _with_far_end(question: Question, evidence: Evidence, value: Estimate) -> Evidence:
