@@ -98,7 +98,7 @@ def _both() -> dict[str, Any]:
 
 def _huge() -> dict[str, Any]:
     return table(
-        lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s) % 11),
+        lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s + g * s) % 11),
         {"side": ["left", "middle", "right"]},
         label=[0, 1],
         score=[0.2, 0.4, 0.6, 0.8],
@@ -246,7 +246,17 @@ def _finding(found: Finding) -> dict[str, Any]:
         "verdict": found.verdict,
         "highest": found.highest,
         "lowest": found.lowest,
+        "value": _estimate(found.value),
+        "evidence": _evidence(found),
+        "left_out": list(found.left_out),
     }
+
+
+def _evidence(found: Finding) -> list[Any] | None:
+    row = found.evidence
+    if row is None:
+        return None
+    return [None if row.measure == found.metric else row.measure, spell(row.group), row.against, row.n, row.n_against]
 
 
 def _estimate(shown: Estimate) -> list[Any]:

@@ -68,10 +68,12 @@ function checkFindings(where, found, expected) {
       const made = (ours[metric] ?? [])[i], at = `${where} ${metric} ${i}`;
       if (!made) return;
       for (const kind of ['difference', 'ratio']) estimate(`${at} ${kind}`, made[kind], wanted[kind]);
-      estimate(at, made, wanted[wanted.judged_on]);
-      for (const key of ['judged_on', 'threshold', 'passes', 'verdict', 'highest', 'lowest']) {
+      estimate(at, made, wanted.value);
+      for (const key of ['judged_on', 'threshold', 'passes', 'verdict', 'highest', 'lowest', 'left_out']) {
         same(`${at} ${key}`, made[key], wanted[key]);
       }
+      const { evidence: pair } = made;
+      same(`${at} evidence`, pair && [pair.measure, pair.group, pair.against, pair.n, pair.n_against], wanted.evidence);
     });
     same(`${where} ${metric} first`, found.findings[metric], ours[metric] && ours[metric][0]);
   }
@@ -83,7 +85,7 @@ function checkSweep(where, engine, attributes, stop, expected) {
   for (const found of expected.findings) {
     if (seen.has(found.metric)) continue;
     seen.add(found.metric);
-    number(`${where} sweep ${found.metric}`, sweep.gaps[found.metric][stop], found[found.judged_on][0], VALUES);
+    number(`${where} sweep ${found.metric}`, sweep.gaps[found.metric][stop], found.value[0], VALUES);
   }
   if (sweep.accuracy && expected.overall.accuracy !== undefined) {
     number(`${where} sweep accuracy`, sweep.accuracy[stop], expected.overall.accuracy, VALUES);

@@ -6,8 +6,9 @@
 // evenhandCompute(data, counts) answers for sets of attributes and stops of the slider; −1 stands for "as decided".
 const evenhandCompute = (() => {
   const {
-    State, Judged, prepared, effective, estimate, normalTail, memo, lazily, total, orNull, isNumber, text, spell, NEAR,
+    State, prepared, effective, estimate, normalTail, memo, lazily, total, orNull, isNumber, text, spell, NEAR,
   } = typeof evenhandInference === 'undefined' ? require('./inference.js').evenhandInference : evenhandInference;
+  const { Judged } = typeof evenhandVerdicts === 'undefined' ? require('./verdicts.js').evenhandVerdicts : evenhandVerdicts;
 
   const WILSON = 1.959963984540054;
 
@@ -189,8 +190,7 @@ const evenhandCompute = (() => {
         const now = state(attributes, stop);
         if (has.label) accuracy.push(orNull(now.everyone().values('accuracy')[0]));
         for (const plan of plans) {
-          const { gap } = judged(plan, attributes, now);
-          gaps[plan.metric][stop] ??= orNull(plan.judged_on === 'ratio' ? gap.ratio : gap.difference);
+          gaps[plan.metric][stop] ??= judged(plan, attributes, now).value;
         }
       });
       return { cutoffs: stops, accuracy: has.label ? accuracy : null, gaps };
