@@ -191,6 +191,13 @@ class Finding:
         return self.summary.ratio or UNDEFINED
 
     @property
+    def shown(self) -> Estimate:
+        """The judged estimate of the two groups in `evidence`, which sentence and tables show; else `value`."""
+        parts = {} if self.evidence is None else {"difference": self.evidence.difference, "ratio": self.evidence.ratio}
+        own = None if self.evidence is None else self.evidence.estimate
+        return parts.get(self.judged_on, own) or self.value
+
+    @property
     def groups(self) -> tuple[Row, ...]:
         """The rows that hold a measure of a group."""
         return tuple(row for row in self.rows if row.estimate is not None)
