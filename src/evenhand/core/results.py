@@ -191,6 +191,14 @@ class Finding:
         return self.summary.ratio or UNDEFINED
 
     @property
+    def extremes(self) -> Estimate:
+        """What is judged, between the extremes or for the group farthest from its baseline, whatever decides.
+
+        It does not depend on the threshold, so it is what two audits or two periods are compared by.
+        """
+        return {"difference": self.difference, "ratio": self.ratio}.get(self.judged_on, self.value)
+
+    @property
     def shown(self) -> Estimate:
         """The judged estimate of the two groups in `evidence`, which sentence and tables show; else `value`."""
         parts = {} if self.evidence is None else {"difference": self.evidence.difference, "ratio": self.evidence.ratio}
