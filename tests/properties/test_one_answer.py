@@ -84,7 +84,8 @@ def same_sentence(finding: eh.Finding, part: eh.Estimate) -> None:
     if not finding.value.defined:
         return
     scale = 100 if finding.judged_on == "difference" and finding.unit == "rate" else 1
-    assert spell(row.group) in said and str(row.against) in said, place
+    assert spell(row.group) in said, place
+    assert str(row.against) in said, place
     assert f"(n = {row.n:,})" in said, place
     if row.n_against is not None:
         assert f"(n = {row.n_against:,})" in said, place
@@ -100,7 +101,8 @@ def same_sentence(finding: eh.Finding, part: eh.Estimate) -> None:
             scale * part.value, abs=0.051 if scale == 100 else 0.006 * max(1, abs(part.value))
         ), place
     limit = re.search(rf"threshold of ({NUMBER})", said)
-    assert limit and float(limit[1].replace(",", "")) == pytest.approx(scale * finding.threshold, rel=1e-3), place
+    assert limit, place
+    assert float(limit[1].replace(",", "")) == pytest.approx(scale * finding.threshold, rel=1e-3), place
     words = {"pass": "within", "inconclusive": "open", "fail": "above|below|beyond"}[finding.verdict]
     assert re.search(words, said[found.end() if part.low is not None else 0 :]), place
     if part.value < 0:

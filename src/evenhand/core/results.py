@@ -191,6 +191,21 @@ class Finding:
         return self.summary.ratio or UNDEFINED
 
     @property
+    def extremes(self) -> Estimate:
+        """What is judged, between the extremes or for the group farthest from its baseline, whatever decides.
+
+        It does not depend on the threshold, so it is what two audits or two periods are compared by.
+        """
+        return {"difference": self.difference, "ratio": self.ratio}.get(self.judged_on, self.value)
+
+    @property
+    def shown(self) -> Estimate:
+        """The judged estimate of the two groups in `evidence`, which sentence and tables show; else `value`."""
+        parts = {} if self.evidence is None else {"difference": self.evidence.difference, "ratio": self.evidence.ratio}
+        own = None if self.evidence is None else self.evidence.estimate
+        return parts.get(self.judged_on, own) or self.value
+
+    @property
     def groups(self) -> tuple[Row, ...]:
         """The rows that hold a measure of a group."""
         return tuple(row for row in self.rows if row.estimate is not None)

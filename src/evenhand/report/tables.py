@@ -149,7 +149,7 @@ def headline(audit: Audit) -> str:
 
 def value(finding: Finding) -> str:
     """The judged value with its interval: points of a rate, or a plain number."""
-    shown, scale = finding.value, wording.shown_scale(finding.judged_on, finding.unit)
+    shown, scale = finding.shown, wording.shown_scale(finding.judged_on, finding.unit)
     ends = [abs(end) for end in (shown.value, shown.low, shown.high) if end is not None]
     small = finding.judged_on == "difference" and scale == 1 and max(ends) < 0.1  # NaN is not small
     return interval(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
@@ -181,7 +181,7 @@ def _figure(value: float, scale: int, digits: int | None = None) -> str:
 def share_of_limit(finding: Finding) -> tuple[float, float, float]:
     """Value and ends as a share of what is tolerated, 1 being the limit: a gap over the threshold, or what a ratio
     lacks to 1; NaN where there is no threshold, no interval or no number."""
-    shown, threshold = finding.value, finding.threshold
+    shown, threshold = finding.shown, finding.threshold
     if not threshold or shown.low is None or shown.high is None or not shown.defined:
         return math.nan, math.nan, math.nan
     if finding.judged_on == "ratio":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import Metric
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, number_or_none, spell
 from evenhand.core.wording import distance, quotient
 from evenhand.cube.cube import Cube
@@ -122,16 +122,19 @@ def row_finding(
     values = np.stack([stratum.values for stratum in chosen])
     sizes = np.stack([stratum.sizes for stratum in chosen]).astype(np.int64)
     base: Floats | None = None
+    base_sizes: Ints | None = None
     bases: list[Spread] = []
     if plan.reference in groups:
         place = groups.index(plan.reference)
         base = np.repeat(values[:, [place]], len(groups), axis=1)
         base[:, place] = np.nan
         bases = [stratum.scaled(1.0, [place] * len(groups)) for stratum in chosen]
+        base_sizes = sizes[:, [place] * len(groups)]
     elif plan.against == "rest" and rest is not None:
         bases = [rest[row.name] for row in rows]
         base = np.stack([stratum.values for stratum in bases])
-    table = Table(cube, rows, groups, chosen, values, sizes, base, bases)
+        base_sizes = np.stack([stratum.sizes for stratum in bases]).astype(np.int64)
+    table = Table(cube, rows, groups, chosen, values, sizes, base, bases, base_sizes)
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
@@ -222,7 +225,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
 
 
 def _value(strata: Sequence[Stratum]) -> Estimate:
-    """The value over all strata: the largest gap with the largest lower and the largest upper end; of ratios the lowest.
+    """The value over all strata: the largest gap with the largest lower and upper end; of ratios the lowest.
 
     Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
     """
