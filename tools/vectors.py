@@ -247,6 +247,7 @@ def _finding(found: Finding) -> dict[str, Any]:
         "highest": found.highest,
         "lowest": found.lowest,
         "value": _estimate(found.value),
+        "shown": _estimate(found.shown),
         "evidence": _evidence(found),
         "left_out": list(found.left_out),
     }

@@ -69,6 +69,7 @@ function checkFindings(where, found, expected) {
       if (!made) return;
       for (const kind of ['difference', 'ratio']) estimate(`${at} ${kind}`, made[kind], wanted[kind]);
       estimate(at, made, wanted.value);
+      estimate(`${at} shown`, made.shown, wanted.shown);
       for (const key of ['judged_on', 'threshold', 'passes', 'verdict', 'highest', 'lowest', 'left_out']) {
         same(`${at} ${key}`, made[key], wanted[key]);
       }
@@ -85,7 +86,7 @@ function checkSweep(where, engine, attributes, stop, expected) {
   for (const found of expected.findings) {
     if (seen.has(found.metric)) continue;
     seen.add(found.metric);
-    number(`${where} sweep ${found.metric}`, sweep.gaps[found.metric][stop], found.value[0], VALUES);
+    number(`${where} sweep ${found.metric}`, sweep.gaps[found.metric][stop], found.shown[0], VALUES);
   }
   if (sweep.accuracy && expected.overall.accuracy !== undefined) {
     number(`${where} sweep accuracy`, sweep.accuracy[stop], expected.overall.accuracy, VALUES);

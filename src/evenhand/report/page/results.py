@@ -261,28 +261,33 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "high": number(finding.value.high),
         "threshold": finding.threshold,
         "verdict": finding.verdict,
+        "shown": {name: number(getattr(finding.shown, name)) for name in ("value", "low", "high")},
         "highest": finding.highest,
         "lowest": finding.lowest,
+        "evidence": _evidence_data(finding),
+        "left_out": list(finding.left_out),
         "sentence": finding.interpretation,
         "notes": list(finding.notes),
         "p": number(finding.p_adjusted),
         "against": finding.settings.get("against"),
         "aggregate": finding.settings.get("aggregate"),
         "measures": list(dict.fromkeys(row.measure for row in shown)),
-        "measure": _widest_measure(finding),
     }
 
 
-def _widest_measure(finding: Finding) -> str | None:
-    """The measure in which the two groups of the summary lie farthest apart."""
-    summary = finding.summary
-    pair = (summary.group, summary.against)
-    rows = [row for row in finding.rows if row.difference is not None and (row.group, row.against) == pair]
-    exact = [row for row in rows if row.difference is not None and row.difference.value == finding.difference.value]
-    if not rows:
+def _evidence_data(finding: Finding) -> dict[str, Any] | None:
+    """The pair of groups on which the verdict rests, and the measure, by the key of its column; null where averaged."""
+    row = finding.evidence
+    if row is None:
         return None
-    row = (exact or rows)[0]
-    return row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
+    key = row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
+    return {
+        "measure": None if row.measure == finding.metric else key,
+        "group": spell(row.group) if row.group else None,
+        "against": row.against,
+        "n": row.n,
+        "n_against": row.n_against,
+    }
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:

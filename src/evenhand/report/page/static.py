@@ -121,8 +121,7 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
             "on": " × ".join(finding.attributes),
             "numbers": _numbers(finding),
             "limit": "–" if finding.threshold is None else tables.limit(finding),
-            "highest": finding.highest or "–",
-            "lowest": finding.lowest or "–",
+            "between": _pair(finding),
             "p": "–" if finding.p_adjusted is None else _small(finding.p_adjusted),
             "verdict": finding.verdict,
             "decides": audit.decides(finding),
@@ -134,12 +133,21 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
 
 def _numbers(finding: Finding) -> tuple[str, str, str]:
     """The judged value and its ends, each by itself."""
-    scale = shown_scale(finding.judged_on, finding.unit)
+    scale, shown_value = shown_scale(finding.judged_on, finding.unit), finding.shown
     low, high = (
         "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
-        for end in (finding.value.low, finding.value.high)
+        for end in (shown_value.low, shown_value.high)
     )
-    return tables.interval(finding.value.value, None, None, scale), low, high
+    return tables.interval(shown_value.value, None, None, scale), low, high
+
+
+def _pair(finding: Finding) -> str:
+    """The two groups on which the verdict rests, with the people that each is measured on."""
+    row = finding.evidence
+    if row is None or not row.group:
+        return "–"
+    sides = ((spell(row.group), row.n), (row.against or "–", row.n_against))
+    return " / ".join(name if n is None else f"{name} (n = {n:,})" for name, n in sides)
 
 
 def _small(p: float) -> str:

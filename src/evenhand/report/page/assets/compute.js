@@ -182,18 +182,16 @@ const evenhandCompute = (() => {
       };
     }
 
-    // Accuracy over everyone and the gap of every metric, as it is judged, at every stop.
+    // Accuracy over everyone and the gap of every metric, as it is shown, at every stop; computed when they are looked at.
     const sweep = memo((attributes) => {
-      const plans = plansOf(attributes, 0), gaps = Object.fromEntries(plans.map((plan) => [plan.metric, []]));
-      const accuracy = [];
-      stops.forEach((_, stop) => {
-        const now = state(attributes, stop);
-        if (has.label) accuracy.push(orNull(now.everyone().values('accuracy')[0]));
-        for (const plan of plans) {
-          gaps[plan.metric][stop] ??= judged(plan, attributes, now).value;
-        }
-      });
-      return { cutoffs: stops, accuracy: has.label ? accuracy : null, gaps };
+      const first = new Map(plansOf(attributes, 0).map((plan) => [plan.metric, plan]).reverse());
+      const everywhere = (tell) => Array.from(stops, (_, stop) => tell(state(attributes, stop)));
+      return {
+        cutoffs: stops,
+        accuracy: has.label ? everywhere((now) => orNull(now.everyone().values('accuracy')[0])) : null,
+        gaps: lazily([...first.keys()], (metric) =>
+          everywhere((now) => judged(first.get(metric), attributes, now).shown.value)),
+      };
     });
 
     const above = (found, g, label) => {

@@ -59,17 +59,17 @@ function scaled(value, scale) {
 
 const pointsOf = (found) => found.judged_on === "difference" && found.unit === "rate";
 
-function judged(found) {
-  if (!there(found.value)) return "undefined";
+// A finding shows the gap of the two groups on which its verdict rests.
+function judged({ shown: { value }, ...found }) {
+  if (!there(value)) return "undefined";
   const scale = pointsOf(found) ? 100 : 1;
-  return scaled(found.value, scale) + (scale === 100 ? " points" : "");
+  return scaled(value, scale) + (scale === 100 ? " points" : "");
 }
 
-function reach(found) {
+function reach({ shown: { low, high }, ...found }) {
   const scale = pointsOf(found) ? 100 : 1;
-  if (!there(found.low) && !there(found.high)) return "";
-  const high = there(found.high) ? scaled(found.high, scale) : "\u221e";
-  return `${scaled(found.low, scale)} to ${high}`;
+  if (!there(low) && !there(high)) return "";
+  return `${scaled(low, scale)} to ${there(high) ? scaled(high, scale) : "\u221e"}`;
 }
 
 function limit(found) {

@@ -95,17 +95,17 @@ function metricLine(set, each) {
   const tell = (current, domain) => {
     const before = last;
     last = current;
-    for (const name of ["value", "low", "high"]) delete node.dataset[name];
+    for (const name of ["value", "low", "high", "shown", "group", "against"]) delete node.dataset[name];
     fill(node, findingData(current), []);
     if (before.verdict !== current.verdict) put(state, icon(current.verdict));
     if (svg && before.value !== current.value) strip(svg, current, domain);
     figureNode.textContent = judged(current);
     reachNode.textContent = current.stale ? "as audited" : reach(current);
-    if (before.highest !== current.highest || before.lowest !== current.lowest)
-      put(
-        between,
-        current.highest ? [bdi(clip(current.highest, 40)), " / ", bdi(clip(current.lowest || "\u2013", 40))] : [],
-      );
+    const pair = current.evidence;
+    put(
+      between,
+      pair && pair.group ? [bdi(clip(pair.group, 40)), " / ", bdi(clip(pair.against || "\u2013", 40))] : [],
+    );
     open();
   };
   return { audited: each, node, tell };
@@ -204,7 +204,7 @@ const extremes = (each) => each.against === "extremes" || each.against === "high
 
 function bandWords(each) {
   if (DATA.strata) return "These are over all strata together; the finding holds the strata fixed.";
-  const common = "The upright line is everyone; squares mark the two groups that make the gap.";
+  const common = "The upright line is everyone; squares mark the two groups on which the verdict rests.";
   if (!there(each.threshold)) return common;
   if (averaged(each)) return `${common} The gaps are averaged, so no one band is the limit.`;
   if (extremes(each))
@@ -261,7 +261,8 @@ function forest(key, row, each, frame) {
   const rows = order.map((i) => {
     const got = now().get(key, i),
       name = names[i];
-    const makes = key === each.measure && (name === each.highest || name === each.lowest);
+    const pair = each.evidence || {},
+      makes = key === pair.measure && (name === pair.group || name === pair.against);
     return {
       got,
       label: name,

@@ -128,7 +128,7 @@ function strip(svg, found, domain) {
 
 // A difference as a share of its threshold; a ratio on the scale of logarithms, where 1 is no gap at all.
 function multiples(found) {
-  const { value, low, high, threshold, judged_on: on } = found;
+  const { threshold, judged_on: on, shown: { value, low, high } } = found;
   const one = (x) => (there(x) ? x : null);
   if (!there(value) || !there(threshold) || threshold <= 0) return [null, null, null];
   if (on !== "ratio")

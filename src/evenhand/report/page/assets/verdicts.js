@@ -3,7 +3,7 @@
 // Gaps between groups, the ends that decide, the pair of groups they rest on, and the verdict; see verdicts/ in Python.
 // Undefined is NaN inside, null in results.
 const evenhandVerdicts = (() => {
-  const { estimate, repeated, filled, memo, total, mean, hypot, folded, orNull, isNumber, NEAR, FAR } =
+  const { estimate, repeated, filled, memo, total, mean, hypot, folded, isNumber, NEAR, FAR } =
     typeof evenhandInference === 'undefined' ? require('./inference.js').evenhandInference : evenhandInference;
 
   // --- Gaps: values are [measure][group], NaN where a group takes no part --------------------------------------------
@@ -238,9 +238,10 @@ const evenhandVerdicts = (() => {
       this.bounds = memo(() => (this.base ? this.boundsAgainst() : this.boundsBetween()));
     }
 
-    // What is judged, without its ends: the gap, or that of the group on which the verdict rests.
-    get value() {
-      return this.base ? this.bounds().value.value : orNull(this.gap[this.kind]);
+    // The judged estimate of the two groups on which the verdict rests, which is what a page shows.
+    get shown() {
+      const { value, evidence } = this.bounds();
+      return evidence ? evidence[this.kind] : value;
     }
 
     baseline(name) {
@@ -271,8 +272,9 @@ const evenhandVerdicts = (() => {
 
     withoutInterval() {
       const { gap } = this, only = (value) => estimate(value, null);
-      const evidence = gap.high === null ? null : { measure: gap.measure, group: gap.high, other: gap.low };
-      return { value: only(gap[this.kind]), evidence, difference: only(gap.difference), ratio: only(gap.ratio) };
+      const [difference, ratio] = [only(gap.difference), only(gap.ratio)];
+      const evidence = { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
+      return { value: only(gap[this.kind]), evidence: gap.high === null ? null : evidence, difference, ratio };
     }
 
     // --- Between extremes
@@ -330,9 +332,27 @@ const evenhandVerdicts = (() => {
       const [difference, ratio] = [shown('difference'), shown('ratio')];
       const pick = this.plan.threshold === null || gap.measure === null ? null
         : this.strongest(everyone, far, verdict(value) === 'fail');
-      const evidence = pick ? { measure: pick.measure, group: pick.pair[0], other: pick.pair[1] }
-        : { measure: gap.measure, group: gap.high, other: gap.low };
+      const evidence = pick ? this.evidenceBetween(everyone, pick, value)
+        : { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
       return { value, evidence, difference, ratio };
+    }
+
+    // A pair of groups with the ends of its difference and of its ratio.
+    evidenceBetween(everyone, { reach, measure, pair: [high, low] }, value) {
+      const near = everyone.pairs[measure], far = reach.pairs[measure], row = this.values[measure];
+      const difference = row[high] - row[low], ratio = row[low] / row[high], free = this.farthest();
+      const reached = [
+        Math.min(Math.max(near.difference('near', high, low), 0), difference),
+        Math.max(far.difference('far', high, low), difference),
+      ];
+      const folds = [
+        Math.min(far.ratio('far', low, high), ratio),
+        Math.max(Math.min(near.ratio('near', low, high), 1), ratio),
+      ];
+      // Where nothing bounds the judged value on its far side, nothing bounds the pair's either.
+      if (this.byRatio && value.low === 0) folds[0] = 0;
+      if (!this.byRatio && value.high === free) reached[1] = free;
+      return { measure, group: high, other: low, difference: estimate(difference, reached), ratio: estimate(ratio, folds) };
     }
 
     // On a fail the pair with the strongest near end, otherwise the pair with the farthest far end.
@@ -398,7 +418,7 @@ const evenhandVerdicts = (() => {
       }
       return {
         value: told[kind],
-        evidence: { measure: single ? at[0] : null, group: at[1], other: null },
+        evidence: { measure: single ? at[0] : null, group: at[1], other: null, ...told },
         difference: shown('difference', gap.at.difference),
         ratio: shown('ratio', gap.at.ratio),
       };
@@ -465,6 +485,7 @@ const evenhandVerdicts = (() => {
         verdict: verdict(value),
         highest: gap.high === null ? null : names[gap.high],
         lowest: gap.low === null ? plan.against_name : names[gap.low],
+        shown: this.shown,
         evidence: this.evidenceRow(evidence),
         left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
       };

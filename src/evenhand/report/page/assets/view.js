@@ -173,7 +173,8 @@ function picked(set = chosen.set) {
     const { names, people, findings } = found.results[set],
       order = names.map((_, i) => i);
     const lead = findings.find((each) => each.required) || findings[0] || {};
-    const named = [lead.highest, lead.lowest].map((name) => names.indexOf(name)).filter((i) => people[i] >= DATA.least);
+    const pair = lead.evidence || {},
+      named = [pair.group, pair.against].map((name) => names.indexOf(name)).filter((i) => people[i] >= DATA.least);
     const largest = [...order].sort((a, b) => people[b] - people[a]);
     chosen.groups.set(set, names.length <= MOST ? order : [...new Set([...named, ...largest])].slice(0, 6));
   }
@@ -380,23 +381,28 @@ function card(set, each) {
 // What a finding says now, as attributes.
 const findingData = (each) => ({
   ...raw(each),
+  ...(there(each.shown.value) ? { "data-shown": String(each.shown.value) } : {}),
   "data-verdict": each.verdict,
-  "data-highest": each.highest,
-  "data-lowest": each.lowest,
+  "data-group": each.evidence && each.evidence.group,
+  "data-against": each.evidence && each.evidence.against,
   "data-stale": each.stale ? "true" : "false",
 });
 
+// The pair of groups on which the verdict rests, with the people that each is measured on.
 function sentence(set, each) {
   if (!each.fresh) return each.sentence;
   const { measures, names } = found.results[set],
-    row = measures.get(each.measure);
-  if (!row || !each.highest || !there(each.value)) return `The ${each.title} cannot be computed here.`;
-  const of = (name) => {
+    pair = each.evidence;
+  if (!pair || !there(each.shown.value)) return `The ${each.title} cannot be computed here.`;
+  const row = measures.get(pair.measure);
+  const of = (name, n) => {
     const i = names.indexOf(name),
-      value = i < 0 ? null : now(set).get(each.measure, i).value;
-    return there(value) ? `${name} (${amount(value, row.unit)})` : name;
+      value = i < 0 || !row ? null : now(set).get(pair.measure, i).value;
+    return `${there(value) ? `${amount(value, row.unit)} for ` : ""}${name}${there(n) ? ` (n = ${whole(n)})` : ""}`;
   };
-  return `${capital(row.title)}: ${of(each.highest)} beside ${of(each.lowest)}.`;
+  const gap = row ? `The ${row.title} is` : "On average over the measures, this is between",
+    small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}` : "";
+  return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${judged(each)}${small}.`;
 }
 
 start().catch((error) => {
