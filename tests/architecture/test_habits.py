@@ -82,6 +82,7 @@ def test_measures_are_made_of_known_cells_and_measures():
 TESTED_IN = {
     "audits.audit": "properties/test_properties.py",
     "audits.functions": "architecture/test_public_names.py",
+    "audits.page_counts": "report/page/test_data.py",
     "audits.recomputation": "report/page/test_data.py",
     "cli.audit": "cli/test_cli.py",
     "cli.mitigate": "mitigate/test_comparison.py",
@@ -92,7 +93,6 @@ TESTED_IN = {
     "counterfactual.columns": "counterfactual/test_fairness.py",
     "cube.cube": "properties/test_properties.py",
     "cube.parquet": "sources/test_memory.py",
-    "cube.privacy": "report/page/test_data.py",
     "cube.scores": "sources/test_bins.py",
     "cube.tables": "report/test_saved.py",
     "cube.tally": "sources/test_memory.py",

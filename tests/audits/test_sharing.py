@@ -119,7 +119,7 @@ def test_an_attribute_whose_reference_is_hidden_goes_whole():
 
 def test_nothing_to_share_is_an_error_with_a_remedy():
     audit = eh.audit(prediction=[1, 0, 0, 0] * 3, sensitive=["a", "b"] * 6, metrics=["demographic_parity"])
-    with pytest.raises(DataError, match="nothing of this audit can be shared.*Merge small groups"):
+    with pytest.raises(DataError, match=r"nothing of this audit can be shared.*Merge small groups"):
         audit.shared()
 
 
@@ -161,7 +161,9 @@ def test_findings_that_do_not_follow_from_the_counts_are_left_out_by_name():
 def test_several_classes_and_regressors_are_shared_too():
     rng = np.random.default_rng(8)
     classes = rng.choice(["p", "q", "r"], (2, 900))
-    several = eh.audit(label=classes[0], prediction=classes[1], sensitive=rng.choice(["a", "b"], 900), task="multiclass")
+    several = eh.audit(
+        label=classes[0], prediction=classes[1], sensitive=rng.choice(["a", "b"], 900), task="multiclass"
+    )
     kinds = ("regression", "strata", "decisions only", "labels only")
     for audit in (several, *(pages.KINDS[kind]() for kind in kinds)):
         shared = audit.shared()
@@ -196,8 +198,8 @@ def test_a_shared_audit_its_file_and_its_page_say_the_same(kind, tmp_path):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_everything_in_a_shared_file_follows_from_its_counts(seed, tmp_path):
-    """So that an attack on the counts is an attack on the file: judged from the counts alone, each finding is the same."""
-    audit, shared = sharable(seed, reference=[None, "rest", "overall", "largest"][seed % 4])
+    """So that an attack on the counts is an attack on the file: from the counts alone, each finding is the same."""
+    _, shared = sharable(seed, reference=[None, "rest", "overall", "largest"][seed % 4])
     told = json.loads(report_json.dumps(shared))
     cubes = [tables.read(each) for each in told["parts"] or [told["cube"]]]
     for finding in shared.findings:
@@ -219,7 +221,7 @@ def test_the_page_of_a_shared_audit_holds_no_hidden_group_but_by_name():
     text = html.dumps(shared)
     # Once in the note that says so, in the page; nowhere in its data.
     assert text.count("Native American") == 1
-    everyone = [each for each in html.pageresults.results(shared) if each.attributes == ("race",)][0]
+    everyone = next(each for each in html.pageresults.results(shared) if each.attributes == ("race",))
     assert sum(everyone.people) == 7164
     selected = next(column for column in everyone.columns if column.name == "selection_rate")
     part = shared.counts("race")

@@ -48,7 +48,7 @@ class Audit:
     sharing: Sharing | None = None
     """What was left out of an audit that was made to be shared; None where it holds the full counts."""
     parts: tuple[Cube, ...] = ()
-    """Of an audit to share of which no one cube may tell all: the counts of each set of attributes that stays. `cube` is
+    """Of an audit to share, where no one cube may tell all: the counts of each set of attributes that stays. `cube` is
     then everyone together."""
 
     @property

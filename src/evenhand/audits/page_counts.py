@@ -1,7 +1,7 @@
 """The counts that a page carries, so that its script can compute findings again at other cutoffs.
 
-They are the counts of the audit, summed over strata. Where they are too many for a page, bins of the score are joined: the
-slider has fewer stops then, and at each of them the numbers are those of Python.
+They are the counts of the audit, summed over strata. Where they are too many for a page, bins of the score are joined:
+the slider has fewer stops then, and at each of them the numbers are those of Python.
 """
 
 from __future__ import annotations

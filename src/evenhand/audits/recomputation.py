@@ -168,7 +168,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
 
 
 def _rests_on_the_cube(audit: Audit, finding: Finding) -> bool:
-    """Do the groups have the values that the finding says? Somebody may have added one that was made from other data."""
+    """Do the groups have the values that the finding says? Somebody may have added one made from other data."""
     groups = [group for _, group in audit.counts(finding.attributes, control=False).pairs]
     values = {
         (each.measure.name, group): float(value)
@@ -183,7 +183,7 @@ def _rests_on_the_cube(audit: Audit, finding: Finding) -> bool:
 
 
 def _moved(audit: Audit) -> bool:
-    """Were counts changed to hide small cells, as files of version 0.1 and before did? Then nothing follows from them."""
+    """Were counts changed to hide small cells, as in files of version 0.1? Then nothing is computed from them."""
     return any(fact.startswith("cells_") for fact in audit.cube.facts)
 
 

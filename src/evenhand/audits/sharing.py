@@ -154,7 +154,10 @@ def _computable(audit: Audit, held: Audit, finding: Finding) -> bool:
         again = judge(quick, audit.counts(finding.attributes))
     except EvenhandError:
         return False
-    one, other = again.value.value, finding.value.value
+    # The ends of an interval may choose another group as the evidence, and so another value; the extremes stay.
+    one, other = (
+        each.value.value if finding.judged_on == "value" else each.difference.value for each in (again, finding)
+    )
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
 
 
@@ -185,16 +188,16 @@ def sharing_notes(audit: Audit) -> list[str]:
     told = audit.sharing
     if told is None:
         return []
-    few = f"1 to {told.least - 1} people"
+    if told.least == 1:
+        return ["Made to be shared with least = 1, which hides nothing: it holds the full counts."]
+    few = "one person" if told.least == 2 else f"1 to {told.least - 1} people"
     notes = [
-        f"Made to be shared: no count of {few} who share a group, a label and a decision is in this file or follows from "
-        "it. What had to be hidden is left out; no number was changed."
+        f"Made to be shared: no count of {few} who share a group, a label and a decision is in this file or follows "
+        "from it. What had to be hidden is left out; no number was changed."
     ]
     for name, groups in told.groups.items():
         who = join_names([spell(group) for group in groups], _MOST_NAMES, mark="; ")
-        notes.append(
-            f"Left out of {name}: {who}. Everyone, the rest and all findings on {name} are of the other groups."
-        )
+        notes.append(f"Left out of {name}: {who}. Everyone, the rest and all findings on {name} are of other groups.")
     if told.sets:
         gone = join_names([" × ".join(names) for names in told.sets], _MOST_NAMES, mark="; ")
         notes.append(f"Left out whole, because counts of {few} would follow: {gone}.")

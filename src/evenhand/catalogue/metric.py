@@ -108,7 +108,7 @@ class Metric:
 
     @property
     def by_bins(self) -> bool:
-        """Does it depend on where scores, or predicted numbers, stand? Then it is exact only on the bins it is made of."""
+        """Does it depend on where scores, or predicted numbers, stand? Then joined bins do not tell it."""
         spread = isinstance(self.index, (ScoreDistance, ShiftFromEveryone, DependenceIndex))
         return self.binned or spread or "score" in self.needs
 

@@ -65,8 +65,8 @@ def small_groups(cube: Cube, least: int) -> set[Group]:
         if cube.meaning.task == "binary":
             cells.append(cube.n.sum(axis=2) - scored)
     least_of_all = max(least, _LEAST_OF_SUMS) if cube.meaning.task == "regression" and least > 1 else least
-    small = np.concatenate([_small(part, least_of_all) for part in cells], axis=1).any(axis=1)
-    return {group for (_, group), hides in zip(cube.pairs, small, strict=True) if hides}
+    small = np.concatenate([_small(part, least_of_all) for part in cells], axis=1)
+    return {group for (_, group), row in zip(cube.pairs, small, strict=True) if row.any()}
 
 
 def hidden_groups(cube: Cube, least: int) -> tuple[Group, ...]:
@@ -75,8 +75,8 @@ def hidden_groups(cube: Cube, least: int) -> tuple[Group, ...]:
     If only one has a small cell, the next smallest group goes too; and as long as those that go are one person each
     in the same cell, which their total would tell, so does the next.
 
-    >>> counts = {"a": (40, 3), "b": (60, 50), "c": (80, 90)}
-    >>> cube = Cube.count(prediction=[0, 1] * 3, count=sum(counts.values(), ()), sensitive=[g for g in counts for _ in "01"])
+    >>> people = [40, 3, 60, 50, 80, 90]
+    >>> cube = Cube.count(prediction=[0, 1] * 3, count=people, sensitive=["a", "a", "b", "b", "c", "c"])
     >>> hidden_groups(cube, 5)
     (('a',), ('b',))
     """
@@ -148,9 +148,9 @@ def acyclic(sets: Iterable[Sequence[str]]) -> bool:
 def joined(cubes: Sequence[Cube], least: int) -> list[Cube]:
     """The cubes, which share one score, with neighbouring bins joined, for all groups alike, until no cell is small.
 
-    Of the ways to do so, one with the most stops. Where bins had to be joined the tables keep people and weights, and no
-    sums of scores: from the sum of two values that were joined, each of them could be solved. Of a regressor, one sum
-    for each group stays.
+    Of the ways to do so, one with the most stops. Where bins had to be joined the tables keep people and weights, and
+    no sums of scores: from the sum of two values that were joined, each of them could be solved. Of a regressor, one
+    sum for each group stays.
     """
     if not cubes or cubes[0].scores is None:
         return list(cubes)

@@ -74,8 +74,8 @@ def full_counts(audit: Audit) -> str | None:
     if audit.sharing is not None:
         return None
     return (
-        "This file is for yourself: it holds the full counts and results, of small groups too. To share the audit, save it "
-        "with share=True (--share), which leaves out what would tell of few people."
+        "This file is for yourself: it holds the full counts and results, of small groups too. To share the audit, "
+        "save it with share=True (--share), which leaves out what would tell of few people."
     )
 
 

@@ -338,8 +338,8 @@ def check_roles(metric: Metric, cube: Cube) -> None:
         raise CallError(f"{metric.name} is for task {' or '.join(map(repr, sorted(metric.tasks)))}; this is {task!r}.")
     if cube.scores is not None and cube.scores.joined_bins and metric.by_bins:
         raise CallError(
-            f"{metric.name} depends on where scores stand, and those of this shared audit are only counted between stops: "
-            "compute it from the audit that was not shared."
+            f"{metric.name} depends on where scores stand, and those of this shared audit are only counted between "
+            "stops: compute it from the audit that was not shared."
         )
     lacking = sorted(role for role in metric.needs if not present[role])
     if lacking:

@@ -251,7 +251,7 @@ function drawnGroups(key, row) {
   return attention.get(memo);
 }
 
-const words = (name, { value, low, high, n }, unit) =>
+const pointWords = (name, { value, low, high, n }, unit) =>
   `${name}: ${amount(value, unit)}${there(low) && there(high) ? `, ${amount(low, unit)} to ${amount(high, unit)}` : ""}, n ${whole(n || 0)}`;
 
 function forest(key, row, each, frame) {
@@ -267,7 +267,7 @@ function forest(key, row, each, frame) {
       got,
       label: name,
       small: got.n < DATA.least,
-      points: [{ ...got, kind: makes ? 1 : 0, title: words(name, got, unit) }],
+      points: [{ ...got, kind: makes ? 1 : 0, title: pointWords(name, got, unit) }],
     };
   });
   const svg = intervals({
@@ -363,7 +363,7 @@ function dots(rows, width) {
       const x = at(Math.min(Math.max(got.value, domain[0]), domain[1]));
       if (kind < 0) grey += outline(0, x, y, 3);
       else {
-        const dot = mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, words(name, got, unit));
+        const dot = mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, pointWords(name, got, unit));
         bright.push(fill(dot, { ...raw(got), "data-group": name, "data-measure": key }, []));
       }
     });

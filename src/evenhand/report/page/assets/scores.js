@@ -362,7 +362,7 @@ function strataPlot(panel, width) {
         value: row[value],
         low: row[low],
         high: row[high],
-        title: words(
+        title: pointWords(
           `${row[1]} in ${stratum}`,
           { value: row[value], low: row[low], high: row[high], n: row[size] },
           unit,
