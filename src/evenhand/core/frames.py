@@ -43,7 +43,7 @@ def row_count(table: Any) -> int:
         return int(table.shape[0])
     if isinstance(table, Mapping):
         return len(next(iter(table.values()), ()))
-    return len(table)
+    return len(table if hasattr(table, "__len__") else np.asarray(table))
 
 
 def take(table: Any, rows: Ints | Indices) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats
 from evenhand.errors import DataError, shorten
-from evenhand.sources.roles import spelling
+from evenhand.sources.roles import readable, spelling
 
 Levels = list[Any]
 
@@ -56,7 +56,7 @@ def numbers(column: Any, role: str, name: str, absent: Collection[str] = ()) -> 
 
 def fractional(column: Any) -> bool:
     """Do the first values of a column include a number that is not whole?"""
-    rows = getattr(column, "iloc", column)
+    rows = getattr(column, "iloc", readable(column))
     values = _floats(rows[:_HEAD] if hasattr(rows, "__getitem__") else list(rows)[:_HEAD])
     return values is not None and bool(np.any(np.isfinite(values) & (values != np.floor(values))))
 

@@ -15,7 +15,7 @@ from evenhand.sources.columns import encode, library, numbers
 from evenhand.sources.files import is_path
 from evenhand.sources.levels import as_numbers, order_key
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import spelling
+from evenhand.sources.roles import readable, spelling
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,7 @@ def as_table(X: Any) -> Any:
         return load_files(X)
     if library(X) == "scipy" or hasattr(X, "tocsr"):
         raise CallError("X is a sparse matrix: pass X.toarray(), or fewer columns.")
+    X = readable(X)
     if isinstance(X, np.ndarray) and X.dtype.names:
         return X
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple, np.ndarray)):

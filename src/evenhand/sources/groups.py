@@ -260,6 +260,7 @@ def column_names(X: Any) -> list[str]:
     """The names of the columns of X; those of an array are x0, x1, …"""
     if X is None:
         return []
+    X = roles.readable(X)
     if hasattr(X, "shape") and not hasattr(X, "columns") and not getattr(X.dtype, "names", None):
         return [f"x{i}" for i in range(X.shape[1])] if len(X.shape) == 2 else []
     return MemorySource(features.as_table(X)).names or []

@@ -406,6 +406,7 @@ def _several(  # noqa: PLR0912 - one branch for each way to name columns
 
 def one_column(what: str, value: Any, problems: Problems) -> Any:
     """A column with one value for each row, as something that has a length; () after a problem was added."""
+    value = readable(value)
     if _is_table(value):
         problems.add(f"{what} is a whole table ({type(value).__name__}): pass one column of it.")
     elif isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__iter__"):
@@ -418,6 +419,26 @@ def one_column(what: str, value: Any, problems: Problems) -> Any:
     else:
         return value if hasattr(value, "__len__") else list(value)
     return ()
+
+
+def readable(value: Any) -> Any:
+    """A column as something that can be read row by row: what only numpy or an index can read becomes an array.
+
+    >>> class Wrapped:
+    ...     def __array__(self, dtype=None, copy=None):
+    ...         return np.array([1, 0])
+    >>> readable(Wrapped()).tolist(), readable("name"), readable([1, 0])
+    ([1, 0], 'name', [1, 0])
+    """
+    if isinstance(value, memoryview):
+        return np.asarray(value)
+    if hasattr(value, "__iter__") or isinstance(value, type) or _is_table(value):
+        return value
+    if any(hasattr(value, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
+        return np.asarray(value)
+    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+        return [value[i] for i in range(len(value))]
+    return value
 
 
 def _is_table(value: Any) -> bool:
