@@ -166,7 +166,8 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
 
 def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
     """What the groups of a cube are compared with, and the convention that was requested."""
-    convention = comparison.find_convention(request.convention)
+    worst_of = len(request.metric.measures) if request.aggregate == "worst" else 1
+    convention = comparison.find_convention(request.convention, worst_of=worst_of)
     sizes = dict.fromkeys(cube.groups, 0)
     for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
         sizes[group] += int(people)
