@@ -62,7 +62,9 @@ class Groups:
         evenhand.errors.DataError: 2 groups were not there when the model was fitted: 'c' (1 row), '(missing)' (1 row).
         It knows 'a', 'b'. Fit it to data that has them, or leave those rows out.
         """
-        if sensitive is None and self.attributes != (EVERYONE,):
+        if self.names == ((EVERYONE,),) and self.attributes == (EVERYONE,):
+            sensitive = None  # the model was fitted without groups, so nobody's matters
+        elif sensitive is None:
             raise CallError(
                 f"sensitive= is missing: the model was fitted by {listing(self.attributes)} and needs each row's group."
             )
