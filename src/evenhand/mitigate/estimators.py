@@ -12,7 +12,6 @@ from evenhand.core import frames
 from evenhand.errors import CallError, MissingDependencyError
 from evenhand.sources import groups
 from evenhand.sources.columns import library
-from evenhand.sources.roles import readable
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -90,7 +89,7 @@ class Dropper(GroupEstimator):
 
     def _seen(self, X: Any) -> Any:
         """X for the wrapped estimator: with drop=True without the columns that make the groups."""
-        X = readable(X)
+        X = frames.readable(X)
         if not self.drop:
             return X
         names = {self.sensitive} if isinstance(self.sensitive, str) else set(self.sensitive)

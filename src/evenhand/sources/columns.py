@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats
+from evenhand.core.frames import readable
 from evenhand.errors import DataError, shorten
-from evenhand.sources.roles import readable, spelling
+from evenhand.sources.roles import spelling
 
 Levels = list[Any]
 

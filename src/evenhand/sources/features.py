@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats, Ints
+from evenhand.core.frames import readable
 from evenhand.core.results import MISSING
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
 from evenhand.sources.columns import encode, library, numbers
 from evenhand.sources.files import is_path
 from evenhand.sources.levels import as_numbers, order_key
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import readable, spelling
+from evenhand.sources.roles import spelling
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from typing import (
 
 import numpy as np
 
+from evenhand.core.frames import readable
 from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
 
 if TYPE_CHECKING:
@@ -419,26 +420,6 @@ def one_column(what: str, value: Any, problems: Problems) -> Any:
     else:
         return value if hasattr(value, "__len__") else list(value)
     return ()
-
-
-def readable(value: Any) -> Any:
-    """A column as something that can be read row by row: what only numpy or an index can read becomes an array.
-
-    >>> class Wrapped:
-    ...     def __array__(self, dtype=None, copy=None):
-    ...         return np.array([1, 0])
-    >>> readable(Wrapped()).tolist(), readable("name"), readable([1, 0])
-    ([1, 0], 'name', [1, 0])
-    """
-    if isinstance(value, memoryview):
-        return np.asarray(value)
-    if hasattr(value, "__iter__") or isinstance(value, type) or _is_table(value):
-        return value
-    if any(hasattr(value, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
-        return np.asarray(value)
-    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
-        return [value[i] for i in range(len(value))]
-    return value
 
 
 def _is_table(value: Any) -> bool:

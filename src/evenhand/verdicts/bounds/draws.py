@@ -21,7 +21,7 @@ from evenhand.verdicts.bounds.bounds import Bounds, JudgedGroups, bounds_against
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.table import Table
+from evenhand.verdicts.table import Drawn, Table
 from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 Statistic = Callable[[Floats], Floats]
@@ -32,11 +32,14 @@ _MOST_KEPT = 2_000_000  # numbers of one set of draws
 def bounds_from_draws(request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> Bounds | None:
     """All intervals of a table by one set of draws, with one statistic that returns everything as a row.
 
-    None where the policy names another method, or a measure is not made of cells.
+    None where the policy names another method, or a measure is made of neither cells nor rows.
     """
-    if not request.policy.uses_draws or len(cell_measures(table.measures)) < len(table.measures):
+    cells = len(cell_measures(table.measures)) == len(table.measures)
+    if not request.policy.uses_draws or not (cells or table.drawn):
         return None
     layout = _Layout(request, plan, table, gap, judged)
+    if table.drawn is not None:
+        return layout.bounds(*_interval_of_rows(layout, table.drawn, request.policy))
     return layout.bounds(*interval(layout.statistic, table.cube, request.policy))
 
 
@@ -52,6 +55,24 @@ def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, 
         mass = None if cube.w is None else cube.cells
         lessened = np.concatenate([statistic(block) for block in draws.one_less(cube.counts, mass)])
         arguments["acceleration"] = acceleration(cube.counts, lessened)
+    low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
+    return low, high
+
+
+def _interval_of_rows(layout: _Layout, drawn: Drawn, policy: Policy) -> tuple[Floats, Floats]:
+    """Both ends of everything in the layout, from draws of functions of rows."""
+    method = METHODS[policy.interval]
+    assert isinstance(method, Resampled)  # noqa: S101 - the policy uses draws
+    arguments: dict[str, Floats] = {}
+    if "estimate" in method.needs:
+        arguments["estimate"] = layout.of_values(layout.table.values)
+    if "acceleration" in method.needs and drawn.less is not None and drawn.people is not None:
+        arguments["acceleration"] = acceleration(drawn.people, layout.of_values(drawn.less))
+    sample = layout.of_values(drawn.sample)
+    if layout.table.base is None:
+        # A draw in which one of the groups has no value does not tell how far apart they are.
+        needed = layout.judged.everyone & ~np.isnan(layout.table.values)
+        sample[np.isnan(drawn.sample[:, needed]).any(axis=1), : -needed.size] = np.nan
     low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
     return low, high
 
@@ -109,8 +130,19 @@ class _Layout:
         """[..., groups, 8] to [..., everything]."""
         computed = evaluate(cells, self.rows)
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
+        return self._everything(values, comparison.baselines(cells, self.rows, self.plan, self.table.groups))
+
+    def of_values(self, values: Floats) -> Floats:
+        """[..., measures, groups] to [..., everything], between extremes or against a reference group."""
+        if self.table.base is None:
+            return self._everything(values, None)
+        place = list(self.table.groups).index(self.plan.reference)  # type: ignore[arg-type]
+        base = np.repeat(values[..., [place]], values.shape[-1], axis=-1)
+        base[..., place] = np.nan
+        return self._everything(values, base)
+
+    def _everything(self, values: Floats, base: Floats | None) -> Floats:
         lead = values.shape[:-2]
-        base = comparison.baselines(cells, self.rows, self.plan, self.table.groups)
         if base is None:
             pieces = [self._extremes(values, usable) for usable in (self.judged.everyone, self.judged.large)]
             several = np.where(self.judged.everyone, values, np.nan)
