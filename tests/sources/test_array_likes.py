@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -45,7 +47,7 @@ class OnlyItems:
         return self.values[i]
 
 
-KINDS = [OnlyArray, OnlyInterface, OnlyItems, memoryview, np.ndarray.tolist, tuple, iter]
+KINDS = [OnlyArray, OnlyInterface, OnlyItems, memoryview, np.ndarray.tolist, tuple, deque, iter]
 WHOLE = [OnlyArray, OnlyInterface, memoryview, np.ndarray.tolist]
 
 
@@ -82,6 +84,36 @@ def test_features_of_cutoffs_by_group(kind):
 def test_a_table_of_groups_without_names(kind):
     with pytest.raises(eh.CallError, match=r"2 dimensions|table without names"):
         eh.demographic_parity(prediction=DECISION, sensitive=kind(X))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not iter])
+def test_labels_of_estimators(kind):
+    plain = mitigate.GroupThresholds(LogisticRegression(), constraint="demographic_parity")
+    model = plain.fit(X, kind(LABEL), sensitive=GROUP)
+    assert model.score(X, kind(LABEL), sensitive=GROUP) == np.mean(model.predict(X, sensitive=GROUP) == LABEL)
+    chances = model.thresholds_.chances(kind(X[:, 0]), kind(GROUP))
+    assert (chances == model.thresholds_.chances(X[:, 0], GROUP)).all()
+    expected = mitigate.UniformResampler(random_state=0).fit_resample(X, LABEL, sensitive=GROUP)[1]
+    drawn = mitigate.UniformResampler(random_state=0).fit_resample(X, kind(LABEL), sensitive=GROUP)[1]
+    assert (np.asarray(drawn) == expected).all()
+
+
+def test_a_score_is_not_made_of_an_iterator():
+    """An array of one iterator equals no decision: the accuracy was 0."""
+    model = mitigate.GroupThresholds(LogisticRegression(), sensitive="x1").fit(X, LABEL)
+    with pytest.raises(ValueError, match="should be a 1d array"):
+        model.score(X, iter(LABEL))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, LABEL[:-1])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (memoryview, iter)])
+def test_a_function_of_rows(kind):
+    own = eh.metric("own", measures=eh.measure("agreement", lambda label, prediction: np.mean(label == prediction)))
+    for label, prediction in ((LABEL, DECISION), (X[:, 0], X[:, 0] + 1)):
+        expected = own(label=label, prediction=prediction, sensitive=GROUP, draws=100)
+        found = own(label=kind(label), prediction=kind(prediction), sensitive=kind(GROUP), draws=100)
+        assert found.value == expected.value
 
 
 def test_what_is_not_an_array():

@@ -84,7 +84,8 @@ def take(table: Any, rows: Ints | Indices) -> Any:
         return {name: take(column, rows) for name, column in table.items()}
     if isinstance(table, (list, tuple)):
         return [table[row] for row in rows]
-    return (table if hasattr(table, "__getitem__") else np.asarray(table))[rows]
+    whole = hasattr(table, "shape") and not isinstance(table, memoryview)
+    return (table if whole else np.asarray(readable(table)))[rows]
 
 
 def select(table: Any, names: Sequence[str]) -> Any:

@@ -58,7 +58,8 @@ def numbers(column: Any, role: str, name: str, absent: Collection[str] = ()) -> 
 def fractional(column: Any) -> bool:
     """Do the first values of a column include a number that is not whole?"""
     rows = getattr(column, "iloc", readable(column))
-    values = _floats(rows[:_HEAD] if hasattr(rows, "__getitem__") else list(rows)[:_HEAD])
+    sliced = hasattr(column, "iloc") or hasattr(rows, "__array__")
+    values = _floats(rows[:_HEAD] if sliced else list(itertools.islice(rows, _HEAD)))
     return values is not None and bool(np.any(np.isfinite(values) & (values != np.floor(values))))
 
 
