@@ -472,6 +472,9 @@ def test_files_and_chunks_are_refused_with_a_remedy(tmp_path):
         AGREEMENT(tmp_path / "x.csv", **roles)
     with pytest.raises(eh.CallError, match="pass one table instead of several"):
         AGREEMENT([frame, frame], **roles)
+    for ask in (AGREEMENT, lambda cube: cube.audit(metrics=[AGREEMENT])):
+        with pytest.raises(eh.CallError, match="own_parity needs the rows; a cube does not keep them"):
+            ask(eh.Cube.count(frame, **roles))
 
 
 def test_two_groups_and_a_convention_that_pools():

@@ -35,6 +35,8 @@ def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any
     `data` and `arguments` are those of `evenhand.audit`, from which the rows are read again.
     """
     measures = _measures(request)
+    if isinstance(data, Cube):
+        raise CallError(f"{request.metric.name} needs the rows; a cube does not keep them.")
     check_roles(request.metric, cube)
     request, said = _feasible(request)
     policy = request.policy
