@@ -32,7 +32,7 @@ def missing(piece: str) -> list[str]:
     found += [f"evenhand {name}" for name in re.findall(r"^evenhand ([a-z]+)", piece) if name not in commands()]
     found += [f"make {name}" for name in re.findall(r"^make ([a-z]+)", piece) if name not in targets()]
     for extras in re.findall(r"evenhand\[([a-z,]+)\]", piece):
-        found += [f"evenhand[{name}]" for name in extras.split(",") if name not in project()["optional-dependencies"]]
+        found += [f"evenhand[{name}]" for name in extras.split(",") if name not in extras_of_the_package()]
     paths = re.findall(r"^(?:benchmarks|tools|docs|tests|src)/[\w/.]+\.\w+", piece)
     return found + [path for path in paths if not (ROOT / path).exists()]
 
@@ -41,8 +41,6 @@ def public(dotted: str) -> bool:
     """A name of the package, or of what is below it as far as that can be known without a value."""
     thing: object = evenhand
     for name in dotted.rstrip(".").split("."):
-        if name in ("toml", "db", "cube"):  # the end of a file's name
-            return True
         if isinstance(thing, type) and name in getattr(thing, "__dataclass_fields__", {}):
             return True
         if not hasattr(thing, name):
@@ -74,11 +72,9 @@ def targets() -> set[str]:
 
 
 @cache
-def project() -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
-    return found
+def extras_of_the_package() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return set(project["optional-dependencies"])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
