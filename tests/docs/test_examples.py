@@ -1,6 +1,6 @@
 """Every block of code in README, CONTRIBUTING and docs is run, or says why it is not.
 
-`make docs` runs those of docs, with the same runner; here README and CONTRIBUTING are run, and the rule is kept.
+`make docs` runs those of docs, with the same runner; here the other files are run, and the rule is kept.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import examples
 from conftest import ROOT
 from support.modules import MODULES, tree
 
-READ = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]  # on their own; the rest is made into pages
+READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
 # What cannot be run on any machine of ours, page by page: a new one has to be counted here, and have its reason.
 NOT_RUN = {
     "README.md": 2,  # make, pip
     "CONTRIBUTING.md": 2,  # make, a drawing
+    "benchmarks/README.md": 1,  # benchmarks
     "docs/architecture.md": 1,  # a drawing
     "docs/engines.md": 3,  # clusters and servers
     "docs/report.md": 1,  # a server that answers until it is interrupted

@@ -82,6 +82,18 @@ def test_what_prose_names_exists(path: Path):
     assert [name for piece in code(path.read_text(encoding="utf-8")) for name in missing(piece)] == []
 
 
+def test_the_figures_of_speed_in_the_readme_have_a_benchmark():
+    """They are those of docs/speed.md, where each line names the benchmark that prints it."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    lines = [line for line in (ROOT / "docs/speed.md").read_text(encoding="utf-8").splitlines() if ".py" in line]
+    figures = re.findall(r"\b(\d[\d,.]*) (?:times|MB)\b", readme.partition("On two cores, ")[2].partition("##")[0])
+    assert len(figures) >= 3
+    for figure in figures:
+        assert any(re.search(rf"\| {re.escape(figure)} (MB )?\|", line) for line in lines), figure
+    for script in {name for line in lines for name in re.findall(r"`(\w+\.py)", line)}:
+        assert (ROOT / "benchmarks" / script).exists()
+
+
 @pytest.mark.parametrize(
     "piece",
     [

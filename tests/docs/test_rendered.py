@@ -11,7 +11,7 @@ from conftest import ROOT
 from rendered import faults
 
 FILES = [
-    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "benchmarks/README")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 MADE_LATER = re.compile(r"^::: .*$|^<!-- (table of metrics|public names) -->$", re.MULTILINE)
