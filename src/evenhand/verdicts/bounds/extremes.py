@@ -46,8 +46,8 @@ def bounds_between(
     pick = None if threshold is None or gap.measure is None else _strongest(question, everyone, far, decided == "fail")
     if pick is not None:
         evidence = _with_far_end(question, _evidence(question, everyone, *pick), value)
-        own = evidence.ratio if judged_on == "ratio" else evidence.difference
-        if verdict(own, threshold, judged_on) == decided:
+        judged = evidence.ratio if judged_on == "ratio" else evidence.difference
+        if verdict(judged, threshold, judged_on) == decided:
             return replace(bounds, evidence=evidence)
     # The extremes themselves decide, such as a group without an interval that lies beyond the threshold.
     ends = Estimate.of(gap.difference, *difference), Estimate.of(gap.ratio, *ratio)
