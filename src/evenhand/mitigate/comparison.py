@@ -106,6 +106,8 @@ class Comparison:
 
         return comparison.plain(self)
 
+    __repr__ = __str__
+
 
 def compare(
     estimators: Mapping[str, Any] | Sequence[Any],

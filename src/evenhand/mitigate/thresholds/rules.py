@@ -134,7 +134,7 @@ class Thresholds:
 
         return thresholds.plain(self)
 
-    __str__ = explain
+    __str__ = __repr__ = explain
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a cutoff that everyone reaches is "everyone", one that nobody reaches "nobody"."""

@@ -22,7 +22,18 @@ def plain_text(write: Callable[[Console], None], width: int = 120) -> str:
     from rich.console import Console
 
     page = io.StringIO()
-    write(Console(file=page, width=width, no_color=True, highlight=False, emoji=False, legacy_windows=False))
+    write(
+        Console(
+            file=page,
+            width=width,
+            color_system=None,  # FORCE_COLOR is for terminals; text has neither colours nor bold letters
+            force_terminal=False,
+            force_jupyter=False,  # in a notebook rich would show each line there, and write nothing to the page
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+    )
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in page.getvalue().splitlines()))
 
 
