@@ -18,6 +18,7 @@ from evenhand.core import frames
 from evenhand.core.arrays import Bools, Indices
 from evenhand.core.progress import track
 from evenhand.core.results import Estimate, Finding, Panel, spell
+from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.inference import critical
@@ -32,7 +33,7 @@ _ATTRIBUTE = ("sensitive", "sensitive_features")
 
 
 @dataclass(frozen=True)
-class Contender:
+class Contender(Printable):
     """One way to decide.
 
     `accuracy` and `gap` have intervals over people; `cost` is the change of accuracy against the first contender, for

@@ -16,6 +16,7 @@ from evenhand.core import frames
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import write_text
 from evenhand.core.results import Finding, Group, number_or_none, spell
+from evenhand.core.signs import Printable
 from evenhand.errors import DataError, listing, short_path, shorten
 from evenhand.sources.roles import spelling
 
@@ -29,7 +30,7 @@ _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Printable):
     """The cutoffs of one group: `cutoffs[i]` applies with probability `weights[i]`; mostly there is only one.
 
     `before` and `after` are the group's measures with one cutoff for everyone and with this rule.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from evenhand.catalogue import METRICS
 from evenhand.core.results import Estimate
 from evenhand.core.wording import clip
-from evenhand.report.text import new_table, plain_text
+from evenhand.report.text import Screen, plain_text, say
+from evenhand.report.text.columns import Columns
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,39 +18,30 @@ if TYPE_CHECKING:
     from evenhand.mitigate.comparison import Comparison
 
 
-def plain(comparison: Comparison, width: int = 120) -> str:
-    """The comparison as plain text."""
-    return plain_text(lambda console: write(comparison, console), width)
+def plain(comparison: Comparison, screen: Screen | None = None) -> str:
+    """The comparison as plain text, for standard output unless another screen is given."""
+    return plain_text(lambda console: write(comparison, console), screen)
 
 
 def write(comparison: Comparison, console: Console) -> None:
     """Write the comparison to a console. Names of users are never read as markup."""
-    from rich.text import Text
-
     metric = METRICS[comparison.metric].title if comparison.metric in METRICS else comparison.metric
-    console.print(
-        Text(
-            f"{len(comparison.contenders)} ways to decide for {comparison.people:,} people, each by models that were "
-            f"not fitted to them. The gap is that of {metric}, as a {comparison.judged_on}; 95 % intervals."
-        ),
-        soft_wrap=True,
+    say(
+        console,
+        f"{len(comparison.contenders)} ways to decide for {comparison.people:,} people, each by models that were "
+        f"not fitted to them. The gap is that of {metric}, as a {comparison.judged_on}; 95 % intervals.",
     )
     unit = "gap, points" if comparison.judged_on == "difference" else "ratio"
     said = ("verdict", "frontier")
     first = clip(comparison.contenders[0].name)
-    table = new_table("", "accuracy, %", f"beside {first}", unit, *said, left=said)
+    numbers = ("accuracy, %", f"beside {first}", unit)
+    table = Columns(console, "", *numbers, *said, left=said, fold=numbers)
     gap = _points if comparison.judged_on == "difference" else _ratio
     for each in comparison.contenders:
-        cells = (
-            clip(each.name),
-            _points(each.accuracy),
-            "-" if each is comparison.contenders[0] else _points(each.cost, "+"),
-            gap(each.gap),
-            each.finding.verdict,
-            "yes" if each.frontier else "",
-        )
-        table.add_row(*map(Text, cells))
-    console.print(table)
+        cost = "-" if each is comparison.contenders[0] else _points(each.cost, "+")
+        shown = (clip(each.name), _points(each.accuracy), cost, gap(each.gap))
+        table.add([*shown, each.finding.verdict, "yes" if each.frontier else ""])
+    table.show()
 
 
 def _points(value: Estimate, sign: str = "") -> str:
