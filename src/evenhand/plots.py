@@ -111,7 +111,7 @@ class ForestDisplay(_Display):
         chosen = [
             finding
             for finding in audit.findings
-            if finding.attributes == wanted and finding.threshold and finding.value.low is not None
+            if finding.attributes == wanted and finding.threshold and finding.shown.low is not None
         ]
         shares = np.array([share_of_limit(finding) for finding in chosen]).reshape(-1, 3)
         titles = [finding.title for finding in chosen]

@@ -95,9 +95,8 @@ def test_a_gap_that_turns_around_is_measured_by_its_size():
 )
 def test_how_far_from_parity(value, judged_on, expected):
     finding = audited(a=(5, 10), b=(4, 10)).findings[0]
-    object.__setattr__(finding, "value", value)
-    object.__setattr__(finding, "judged_on", judged_on)
-    found = size(finding)
+    extremes = {"difference": value, "ratio": value} if judged_on != "value" else {}
+    found = size(replace(finding, value=value, judged_on=judged_on, summary=replace(finding.summary, **extremes)))
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 

@@ -99,7 +99,12 @@ class Audit:
         return recomputation.Recomputation(self)
 
     def to_frame(self) -> Any:
-        """The findings as a dataframe of the caller's own kind."""
+        """The findings as a dataframe of the caller's own kind.
+
+        `value`, `low` and `high` are judged. `group` and `against` are the pair on which the verdict rests, and
+        `shown` with its ends is their gap, as sentences and tables have it.
+        """
+        pairs = [finding.evidence for finding in self.findings]
         columns: dict[str, list[Any]] = {
             "metric": [finding.metric for finding in self.findings],
             "attributes": [" × ".join(finding.attributes) for finding in self.findings],
@@ -112,6 +117,13 @@ class Audit:
             "ratio": [finding.ratio.value for finding in self.findings],
             "highest": [finding.highest for finding in self.findings],
             "lowest": [finding.lowest for finding in self.findings],
+            "group": [None if row is None else spell(row.group) for row in pairs],
+            "n": [None if row is None else row.n for row in pairs],
+            "against": [None if row is None else row.against for row in pairs],
+            "n_against": [None if row is None else row.n_against for row in pairs],
+            "shown": [finding.shown.value for finding in self.findings],
+            "shown_low": [finding.shown.low for finding in self.findings],
+            "shown_high": [finding.shown.high for finding in self.findings],
             "p_value": [finding.p_value for finding in self.findings],
             "p_adjusted": [finding.p_adjusted for finding in self.findings],
             "passes": [finding.passes for finding in self.findings],

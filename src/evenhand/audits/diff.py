@@ -252,12 +252,12 @@ def size(finding: Finding) -> Estimate:
     if finding.judged_on == "value":
         return finding.value
     if finding.judged_on == "difference":
-        return _folded(finding.value, abs, 0.0)
+        return _folded(finding.extremes, abs, 0.0)
     metric = METRICS.get(finding.metric)
     against = finding.settings.get("against", "extremes") != "extremes"
     if metric is not None and metric.one_sided and against:
-        return _mapped(finding.value, lambda ratio: min(ratio, 1.0))
-    return _folded(finding.value, lambda ratio: float(comparison.folded(ratio)) if ratio else 0.0, 1.0)
+        return _mapped(finding.extremes, lambda ratio: min(ratio, 1.0))
+    return _folded(finding.extremes, lambda ratio: float(comparison.folded(ratio)) if ratio else 0.0, 1.0)
 
 
 def _mapped(value: Estimate, function: Callable[[float], float]) -> Estimate:
@@ -310,7 +310,7 @@ def by_chance(finding: Finding) -> float:
     It makes a difference larger and a ratio smaller. Of two groups that surely differ it is nothing.
     """
     parity = 0.0 if finding.judged_on == "difference" else 1.0
-    low, high = finding.value.low, finding.value.high
+    low, high = finding.extremes.low, finding.extremes.high
     sure = low is not None and high is not None and not low <= parity <= high
     groups = len({row.group for row in finding.groups})
     gap = math.nan if finding.sample is None else finding.sample.expected_gap

@@ -43,7 +43,7 @@ class Point(Printable):
     @property
     def value(self) -> Estimate:
         """The gap in this period; undefined where there is nothing to compare."""
-        return UNDEFINED if self.finding is None else self.finding.value
+        return UNDEFINED if self.finding is None else self.finding.extremes
 
 
 @dataclass(frozen=True)

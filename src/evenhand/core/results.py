@@ -91,7 +91,7 @@ class Row(Printable):
     """One line below a finding: a measure of a group, or a group set against another.
 
     `n` is the number of rows the measure could use (its denominator); `against` names what the group is
-    compared with; `reason` says why a value is undefined.
+    compared with, and `n_against` is the same number there; `reason` says why a value is undefined.
     """
 
     measure: str
@@ -108,6 +108,7 @@ class Row(Printable):
     reason: str | None = None
     of_class: str | None = None
     """Where there are several classes: the one that is set against the rest; None for all of them together."""
+    n_against: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,10 @@ class Sample(Printable):
 class Finding:
     """One metric evaluated on one set of groups.
 
-    `value` is the estimate that is judged and `judged_on` says what it is. `passes` compares that estimate
-    with the threshold and nothing else; `verdict` also asks whether the data can carry the answer. `p_value` tests
+    `value` is the estimate that is judged and `judged_on` says what it is: its ends and the threshold alone make the
+    `verdict`. `passes` compares the estimate with the threshold and nothing else. `evidence` is the pair of groups on
+    which the verdict rests, with the rows of both, and what `interpretation` speaks of; `left_out` names the groups
+    that are too small to support a pass. `highest` and `lowest` are the extremes, however unsure. `p_value` tests
     "no gap at all" by the test named in `tested`, and does not decide the verdict; `counts` is the table it rests on,
     by which an audit tells equal questions apart. `basis` is what it was judged by (a `verdicts.basis.Basis`), where
     that is known. Neither is shown, compared or saved; loading an audit makes `basis` again.
@@ -171,6 +174,8 @@ class Finding:
     p_adjusted: float | None = None
     tested: str | None = None
     sample: Sample | None = None
+    evidence: Row | None = None
+    left_out: tuple[str, ...] = ()
     counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
     panels: tuple[Panel, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
@@ -178,13 +183,28 @@ class Finding:
 
     @property
     def difference(self) -> Estimate:
-        """The gap between groups: highest − lowest, or group − reference for the group farthest from it."""
+        """The gap between extremes: highest − lowest, or group − reference for the group farthest from it."""
         return self.summary.difference or UNDEFINED
 
     @property
     def ratio(self) -> Estimate:
-        """The ratio between groups: lowest / highest, or group / reference."""
+        """The ratio between extremes: lowest / highest, or group / reference."""
         return self.summary.ratio or UNDEFINED
+
+    @property
+    def extremes(self) -> Estimate:
+        """What is judged, between the extremes or for the group farthest from its baseline, whatever decides.
+
+        It does not depend on the threshold, so it is what two audits or two periods are compared by.
+        """
+        return {"difference": self.difference, "ratio": self.ratio}.get(self.judged_on, self.value)
+
+    @property
+    def shown(self) -> Estimate:
+        """The judged estimate of the two groups in `evidence`, which sentence and tables show; else `value`."""
+        parts = {} if self.evidence is None else {"difference": self.evidence.difference, "ratio": self.evidence.ratio}
+        own = None if self.evidence is None else self.evidence.estimate
+        return parts.get(self.judged_on, own) or self.value
 
     @property
     def groups(self) -> tuple[Row, ...]:

@@ -45,7 +45,7 @@ def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
     """
     sign = "+" if signed else ""
     if unit == "rate":
-        return f"{100 * value:{sign}.1f} points"
+        return f"{100 * value:{sign}z.1f} points"  # z: no minus before a zero
     return f"{sign if value > 0 else ''}{figure(value)}"
 
 
@@ -64,9 +64,13 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     scale = shown_scale(judged_on, unit)
     largest = max(map(abs, ends))
     small = judged_on == "difference" and largest < 0.1
-    form = "{:.1f}" if scale == 100 else "{:.4f}" if small else "{:,.0f}" if 1e3 <= largest < math.inf else "{:.2f}"
-    low, high = (form.format(scale * end) if math.isfinite(end) else "infinite" for end in ends)
+    form = "z.1f" if scale == 100 else "z.4f" if small else "z,.0f" if 1e3 <= largest < math.inf else "z.2f"
+    low, high = (f"{scale * end:{form}}" if math.isfinite(end) else _infinite(end) for end in ends)
     return f" ({100 * confidence:g} % interval {low} to {high})"
+
+
+def _infinite(end: float) -> str:
+    return "infinite" if end > 0 else "-infinite"
 
 
 def shown_scale(judged_on: JudgedOn, unit: str) -> int:

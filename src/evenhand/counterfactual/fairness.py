@@ -31,10 +31,10 @@ from evenhand.errors import CallError, nearest, shorten
 from evenhand.sources.features import Columns
 from evenhand.sources.roles import spelling
 from evenhand.verdicts.finding import on_value
-from evenhand.verdicts.index_finding import ValueResult
+from evenhand.verdicts.index_finding import ValueResult, deciding_pair
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
-from evenhand.verdicts.verdict import TOLERANCE, passes, verdict
+from evenhand.verdicts.verdict import verdict
 
 __all__ = [
     "CausalModel",
@@ -367,41 +367,64 @@ def _middle(measured: PredictionChanges) -> tuple[float, float]:
 
 def _concluded(request: Request, subject: Subject, measured: PredictionChanges, ends: Ends, how: str) -> Finding:
     """The finding of the pair of groups between which predictions change most."""
-    groups, limit = subject.people, request.threshold
-    pair = text.largest(measured)[0]
-    finite = np.where(np.isfinite(ends.far), ends.far, math.inf)
-    value = Estimate(
-        float(measured.size[pair]), float(np.nanmax(ends.low)), float(np.nanmax(_of_pairs(finite, groups)))
+    groups, policy = subject.people, request.policy
+    large = groups.sizes >= policy.min_group_size
+    value, pairs = _judged(request, measured, ends, [pair for pair in groups.pairs if large[list(pair)].all()])
+    failed = verdict(value, request.threshold) == "fail"
+    pair = deciding_pair((ends.low, np.where(np.isfinite(ends.far), ends.far, math.inf)), pairs, failed=failed)
+    if request.threshold is None:
+        pair = text.largest(measured)[0]
+    evidence = Row(
+        request.metric.name,
+        groups.names[pair[0]],
+        against=spell(groups.names[pair[1]]),
+        n=int(groups.sizes[pair[0]]),
+        n_against=int(groups.sizes[pair[1]]),
+        estimate=_of_pair(measured, ends, pair, value),
     )
-    within = passes(value.value, limit)
+    farthest = text.largest(measured)[0]
     result = ValueResult(
         value,
-        text.sentence(measured, value, pair, limit, within, request.policy.confidence, how),
-        Row(request.metric.name, groups.names[pair[0]], against=spell(groups.names[pair[1]])),
+        text.sentence(measured, evidence, request, verdict(value, request.threshold), how),
+        Row(request.metric.name, groups.names[farthest[0]], against=spell(groups.names[farthest[1]])),
         text.rows(measured, ends),
-        text.small_note(groups, request.policy.min_group_size),
+        text.small_note(groups, policy.min_group_size),
         unit=text.unit(measured),
         p_value=ends.p_value,
         tested=None if ends.p_value is None else "refits of the causal model",
-        verdict=_verdict(request, groups, ends, within),
+        evidence=evidence,
+        left_out=[spell(name) for name, enough in zip(groups.names, large, strict=True) if not enough],
     )
     return on_value(request, groups.attributes, result)
 
 
-def _of_pairs(values: Floats, groups: People) -> Floats:
-    return np.array([values[pair] for pair in groups.pairs])
+def _judged(
+    request: Request, measured: PredictionChanges, ends: Ends, large: list[tuple[int, int]]
+) -> tuple[Estimate, list[tuple[int, int]]]:
+    """The value that is judged, and the pairs of groups that may decide: for a pass only pairs of large groups."""
+    every = list(measured.people.pairs)
+    size, low = float(np.nanmax(_of_pairs(measured.size, every))), float(np.nanmax(ends.low))
+    far = np.where(np.isfinite(ends.far), ends.far, math.inf)
+    if large:
+        value = Estimate(size, low, max(size, float(np.max(_of_pairs(far, large)))))
+        if verdict(value, request.threshold) == "pass":
+            return value, large
+    value = Estimate(size, low, max(size, float(np.nanmax(_of_pairs(far, every)))))
+    if verdict(value, request.threshold) == "pass":  # no two groups are large enough, so nothing bounds the change
+        value = replace(value, high=math.inf if measured.kind == "number" else 1.0)
+    return value, every
 
 
-def _verdict(request: Request, groups: People, ends: Ends, within: bool | None) -> Verdict:
-    """A fail may rest on any pair of groups, a pass only on pairs of large groups.
+def _of_pair(measured: PredictionChanges, ends: Ends, pair: tuple[int, int], value: Estimate) -> Estimate:
+    """The change between two groups with the ends that decide."""
+    size = float(measured.size[pair])
+    far = float(ends.far[pair]) if np.isfinite(ends.far[pair]) else math.inf
+    unbounded = value.high is not None and value.high >= (math.inf if measured.kind == "number" else 1.0)
+    return Estimate(size, min(size, float(ends.low[pair])), value.high if unbounded else max(size, far))
 
-    `within` says whether the estimate is within the threshold; None where there is nothing to judge.
-    """
-    limit = (request.threshold or 0.0) + TOLERANCE
-    large = groups.sizes >= request.policy.min_group_size
-    judged = [pair for pair in groups.pairs if large[pair[0]] and large[pair[1]]]
-    inside = bool(judged) and all(ends.far[pair] <= limit for pair in judged) and within is True
-    return verdict(judged=within is not None, outside=bool(np.nanmax(ends.low) > limit), inside=inside)
+
+def _of_pairs(values: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
+    return np.array([values[pair] for pair in pairs])
 
 
 def _tipping(

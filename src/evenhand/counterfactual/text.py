@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.results import Estimate, Panel, Row, spell
+from evenhand.core.results import Estimate, JudgedOn, Panel, Row, Verdict, spell
 from evenhand.counterfactual.changes import Ends, PredictionChanges
 from evenhand.counterfactual.graph import Graph
 from evenhand.counterfactual.groups import People
 from evenhand.counterfactual.residual_checks import Check
 from evenhand.errors import listing, shorten
 from evenhand.verdicts import sentences
+from evenhand.verdicts.request import Request
 
 _MOST_SERIES, _BINS = 6, 20
 FLIPS = "flip_share"
@@ -34,33 +35,21 @@ FOLLOWED = "had they been {}, with all that follows from it"
 FLIPPED = "if only the column said {}"
 
 
-def sentence(
-    changes: PredictionChanges,
-    value: Estimate,
-    pair: tuple[int, int],
-    threshold: float | None,
-    passes: bool | None,
-    confidence: float,
-    how: str,
-) -> str:
-    """The sentence of the pair with the largest change; `how` is FOLLOWED or FLIPPED."""
-    people, kind = changes.people, unit(changes)
-    group, target = (spell(people.names[place]) for place in pair)
-    ends = wording.reach((_end(value.low), _end(value.high)), confidence, "difference", kind) if value.high else ""
-    ending = ends + sentences.bound(threshold, passes, "difference" if kind == "rate" else "value", kind)
+def sentence(changes: PredictionChanges, evidence: Row, request: Request, verdict: Verdict, how: str) -> str:
+    """The sentence of the pair of groups that decides; `how` is FOLLOWED or FLIPPED."""
+    kind, value = unit(changes), evidence.estimate or Estimate(float("nan"))
+    judged_on: JudgedOn = "difference" if kind == "rate" else "value"
+    low, high = (float("nan") if end is None else end for end in (value.low, value.high))
+    ends = wording.reach((low, high), request.policy.confidence, "difference", kind)
+    ending = ends + sentences.bound(value.value, request.threshold, verdict, judged_on, kind)
     if not np.nan_to_num(changes.size).any():
         other = "in another group" if how == FOLLOWED else "something else"
         return f"No prediction would change for anybody {how.format(other)}{ending}."
+    group, target = f"{spell(evidence.group)} (n = {evidence.n:,})", how.format(evidence.against)
     if changes.kind == "number":
         size = wording.amount(value.value, "score")
-        return f"For {group}, the prediction would change by {size} on average {how.format(target)}{ending}."
-    return (
-        f"For {group}, {wording.amount(value.value)} of the decisions would be different {how.format(target)}{ending}."
-    )
-
-
-def _end(end: float | None) -> float:
-    return float("nan") if end is None else end
+        return f"For {group}, the prediction would change by {size} on average {target}{ending}."
+    return f"For {group}, {wording.amount(value.value)} of the decisions would be different {target}{ending}."
 
 
 def rows(changes: PredictionChanges, ends: Ends) -> list[Row]:

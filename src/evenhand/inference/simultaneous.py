@@ -22,12 +22,41 @@ _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks
 
 
 @dataclass(frozen=True)
+class Pairs:
+    """Ends of every group set against every other in one measure, [groups, groups].
+
+    Differences are row − column and ratios row / column. Near ends hold for all pairs at once: lower ends of
+    differences, upper ends of ratios. Far ones are upper ends of differences and lower ends of ratios, each for its own
+    pair. NaN for a group against itself and for groups that were not compared.
+    """
+
+    difference_near: Floats
+    difference_far: Floats
+    ratio_near: Floats
+    ratio_far: Floats
+
+    def difference(self, i: int, j: int) -> tuple[float, float, float, float]:
+        """Near low, near high, far low and far high of i − j; two of them are those of j − i with the sign changed."""
+        near, far = self.difference_near, self.difference_far
+        return float(near[i, j]), -float(near[j, i]), -float(far[j, i]), float(far[i, j])
+
+    def ratio(self, i: int, j: int) -> tuple[float, float, float, float]:
+        """The same of i / j."""
+        near, far = self.ratio_near, self.ratio_far
+        return _inverse(near[j, i]), float(near[i, j]), float(far[i, j]), _inverse(far[j, i])
+
+
+def _inverse(value: float) -> float:
+    return float("inf") if value == 0 else float(1 / value)
+
+
+@dataclass(frozen=True)
 class Ends:
-    """Both ends of a difference and of a ratio; `pair` is (measure, group, group) that attains the near end."""
+    """Both ends of a difference and of a ratio between extremes; `pairs` has those of all pairs, by measure."""
 
     difference: tuple[float, float] = (0.0, 1.0)
     ratio: tuple[float, float] = (0.0, 1.0)
-    pair: tuple[int, int, int] | None = None
+    pairs: tuple[Pairs | None, ...] = ()
 
 
 def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
@@ -39,56 +68,53 @@ def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
 def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float, aggregate: str = "worst") -> Ends:
     """The largest gap between any two groups in any of the measures; `usable` is [measures, groups]."""
     share = confidence ** (1 / max(int(usable.any(axis=1).sum()), 1))
-    parts = [_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True)]
-    defined = [part for part in parts if part is not None]
-    if not defined:
-        return Ends()
-    differences = np.array([part.difference for part in defined])
-    ratios = np.array([part.ratio for part in defined])
+    pairs = tuple(_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True))
+    parts = [_extremes(part) for part in pairs if part is not None]
+    if not parts:
+        return Ends(pairs=pairs)
+    differences, ratios = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
     if aggregate != "worst":
-        return Ends(tuple(differences.mean(axis=0)), tuple(ratios.mean(axis=0)))
-    worst = int(np.argmax(differences[:, 0]))
-    pair = defined[worst].pair
-    measure = next(i for i, part in enumerate(parts) if part is defined[worst])
+        return Ends(tuple(differences.mean(axis=0)), tuple(ratios.mean(axis=0)), pairs)
     return Ends(
         (float(differences[:, 0].max()), float(differences[:, 1].max())),
         (float(ratios[:, 0].min()), float(ratios[:, 1].min())),
-        None if pair is None else (measure, pair[1], pair[2]),
+        pairs,
     )
 
 
-def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Ends | None:
+def _extremes(pairs: Pairs) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The ends of highest − lowest and of lowest / highest; NaN where no pair has them."""
+    low, high = (np.fmax.reduce(part, axis=None) for part in (pairs.difference_near, pairs.difference_far))
+    least, most = (np.fmin.reduce(part, axis=None) for part in (pairs.ratio_far, pairs.ratio_near))
+    return (float(np.maximum(low, 0.0)), float(high)), (float(least), float(np.minimum(most, 1.0)))
+
+
+def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pairs | None:
     chosen = np.flatnonzero(usable & np.isfinite(spread.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
     c = critical.one_sided(q, confidence)
     near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
-    values = spread.values[chosen]
-    lower, upper = _lower(near.column(), near), _upper(far.column(), far)
-    np.fill_diagonal(lower, -np.inf)
-    np.fill_diagonal(upper, -np.inf)
-    high, low = np.unravel_index(int(np.argmax(lower)), lower.shape)
-    return Ends(
-        (max(0.0, float(lower.max())), float(upper.max())),
-        _ratio(values, near, far),
-        (0, int(chosen[high]), int(chosen[low])),
-    )
+    differences = _lower(near.column(), near), _upper(far.column(), far)
+    ends = []
+    for part in (*differences, *_ratios(spread.values[chosen], near, far)):
+        whole = np.full((len(usable), len(usable)), np.nan)
+        np.fill_diagonal(part, np.nan)
+        whole[np.ix_(chosen, chosen)] = part
+        ends.append(whole)
+    return Pairs(*ends)
 
 
-def _ratio(values: Floats, near: _Limits, far: _Limits) -> tuple[float, float]:
-    """lowest / highest on logarithms, around the median of Jeffreys' posterior."""
-    if (values == 0).all():
-        return 0.0, 1.0
+def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats]:
+    """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 may be anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
-        low = middle - _log_lower(far.column(), far)
-        high = middle + _log_upper(near.column(), near)
-    np.fill_diagonal(low, np.inf)
-    np.fill_diagonal(high, np.inf)
-    estimate = values.min() / values.max()
-    ends = float(np.exp(low.min())), min(1.0, float(np.exp(high.min())))
-    return min(ends[0], estimate), max(ends[1], estimate)
+        low = np.exp(middle - _log_lower(far.column(), far))
+        high = np.exp(middle + _log_upper(near.column(), near))
+        estimates = values[:, None] / values[None, :]
+    nothing = (values[:, None] == 0) & (values[None, :] == 0)
+    return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
 
 
 def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:

@@ -75,7 +75,7 @@ def _named(value: Any) -> Any:
 
 def finding_data(finding: Finding, *, required: bool = False) -> dict[str, Any]:
     """A finding with every field, and with what its properties say."""
-    apart = ("summary", "rows")
+    apart = ("summary", "rows", "evidence")
     plain = [part.name for part in records.saved_fields(finding) if part.name not in apart]
     return {
         **{name: records.write(getattr(finding, name)) for name in plain},
@@ -84,6 +84,7 @@ def finding_data(finding: Finding, *, required: bool = False) -> dict[str, Any]:
         "ratio": records.write(finding.ratio),
         "highest": finding.highest,
         "lowest": finding.lowest,
+        "evidence": None if finding.evidence is None else _row(finding.evidence),
         "summary": _row(finding.summary),
         "rows": [_row(row) for row in finding.rows],
     }

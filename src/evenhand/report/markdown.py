@@ -73,8 +73,8 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
         ]
         for finding in findings
     ]
-    titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "highest", "lowest", "verdict"]
-    return [*parts, table(titles, cells, left=("highest", "lowest", "verdict"))]
+    titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "between", "and", "verdict"]
+    return [*parts, table(titles, cells, left=("between", "and", "verdict"))]
 
 
 def table(titles: Sequence[str], lines: Iterable[Sequence[str]], left: Sequence[str] = ()) -> str:

@@ -196,7 +196,7 @@ def value(finding: Finding) -> str:
 
 def figures(finding: Finding) -> tuple[str, str | None, str | None]:
     """The judged value and its ends, each by itself; None for an end that there is not."""
-    shown, scale = finding.value, wording.shown_scale(finding.judged_on, finding.unit)
+    shown, scale = finding.shown, wording.shown_scale(finding.judged_on, finding.unit)
     ends = [abs(end) for end in (shown.value, shown.low, shown.high) if end is not None]
     small = finding.judged_on == "difference" and scale == 1 and max(ends) < 0.1  # NaN is not small
     return _figures(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
@@ -238,7 +238,7 @@ def _figure(value: float, scale: int, digits: int | None = None) -> str:
 def share_of_limit(finding: Finding) -> tuple[float, float, float]:
     """Value and ends as a share of what is tolerated, 1 being the limit: a gap over the threshold, or what a ratio
     lacks to 1; NaN where there is no threshold, no interval or no number."""
-    shown, threshold = finding.value, finding.threshold
+    shown, threshold = finding.shown, finding.threshold
     if not threshold or shown.low is None or shown.high is None or not shown.defined:
         return math.nan, math.nan, math.nan
     if finding.judged_on == "ratio":
@@ -271,8 +271,9 @@ def bar(finding: Finding) -> str:
 
 
 def pair(finding: Finding) -> tuple[str | None, str | None]:
-    """The two groups that a finding speaks of: the one with the higher value, or set against a reference, first."""
-    return finding.highest, finding.lowest
+    """The two groups that the shown value and the sentence of a finding are about; None where there are none."""
+    row = finding.evidence or finding.summary
+    return spell(row.group) if row.group else None, row.against
 
 
 def between(finding: Finding) -> str:

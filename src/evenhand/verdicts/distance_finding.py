@@ -14,12 +14,13 @@ from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError
 from evenhand.inference import simultaneous
 from evenhand.measures import dependence
+from evenhand.measures.distances import Distances
 from evenhand.measures.group_data import BinnedScores, RegressionSums
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
-from evenhand.verdicts.index_finding import ValueResult
+from evenhand.verdicts.index_finding import ValueResult, deciding_pair
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.verdict import passes
+from evenhand.verdicts.verdict import verdict
 
 
 def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult:
@@ -40,15 +41,39 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
     value = Estimate.of(*apart.worst)
     summary = _farthest(metric.name, apart.values, groups, pairs)
     sentence = f"{metric.title} is undefined: fewer than two groups have scores with what it needs."
-    if value.defined:
-        ending = _ending(request, value)
-        sentence = f"The largest {apart.title} is {value.value:.3g}{ending}."
-        if apart.ordered:
-            sentence = f"The values of the {apart.title} differ by up to {value.value:.3g}{ending}."
-        elif summary.against is not None:
-            sentence = f"{sentence[:-1]}, between {spell(summary.group)} and {summary.against}."
     notes = [sentences.precision(table.bins, apart.error, exact=apart.exact)]
-    return ValueResult(value, sentence, summary, rows, notes, unit="score")
+    evidence = None
+    if value.defined and apart.ordered:
+        ending = sentences.value_ending(request, value)
+        sentence = f"The values of the {apart.title} differ by up to {value.value:.3g}{ending}."
+    elif value.defined:
+        evidence = _evidence(request, apart, groups, table, pairs)
+        own = evidence.estimate or value
+        ending = sentences.value_ending(request, own)
+        names = f"{spell(evidence.group)} (n = {evidence.n:,}) and {evidence.against} (n = {evidence.n_against:,})"
+        sentence = f"The {apart.title} between {names} is {own.value:.3g}{ending}."
+        if (summary.group, summary.against) != (evidence.group, evidence.against):
+            pair = f"{spell(summary.group)} and {summary.against}"
+            notes.append(f"The largest estimate is {value.value:.3g}, between {pair}; it is less sure.")
+    return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
+
+
+def _evidence(
+    request: Request, apart: Distances, groups: list[Group], table: ScoreTable, pairs: list[tuple[int, int]]
+) -> Row:
+    """The pair of groups on which the verdict rests, with the people who have scores in both."""
+    defined = [pair for pair in pairs if not np.isnan(apart.values[pair])]
+    failed = verdict(Estimate.of(*apart.worst), request.threshold) == "fail"
+    i, j = deciding_pair((apart.low, apart.high), defined, failed=failed)
+    people = np.bincount(table.pair, weights=table.n, minlength=len(groups))
+    return Row(
+        request.metric.name,
+        groups[i],
+        against=spell(groups[j]),
+        n=int(people[i]),
+        n_against=int(people[j]),
+        estimate=Estimate.of(apart.values[i, j], apart.low[i, j], apart.high[i, j]),
+    )
 
 
 def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult:
@@ -74,7 +99,7 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
         summary = groups[int(np.nanargmax(apart.values[:, 0]))]
         sentence = (
             f"The share of people predicted above some value differs most between {spell(summary)} and everyone: "
-            f"by {value.value:.3g}{_ending(request, value)}."
+            f"by {value.value:.3g}{sentences.value_ending(request, value)}."
         )
     last = Row(request.metric.name, summary, against="everyone" if summary else None)
     return ValueResult(value, sentence, last, rows, [sentences.precision(table.bins, apart.error)], unit="score")
@@ -106,7 +131,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
         summary = Row(request.metric.name, worst, against=spell(best))
         sentence = (
             f"The {row.title} is largest for {spell(worst)}: {wording.amount(value.value, 'score')}"
-            f"{_ending(request, value)}; it is smallest for {spell(best)}: "
+            f"{sentences.value_ending(request, value)}; it is smallest for {spell(best)}: "
             f"{wording.amount(float(np.nanmin(spread.values)), 'score')}."
         )
     return ValueResult(value, sentence, summary, rows, unit="score")
@@ -191,12 +216,6 @@ def _cut(people: Floats) -> Floats:
     columns = np.zeros((len(people), dependence.MOST_COLUMNS))
     np.add.at(columns.T, column, people.T)
     return columns[:, columns.any(axis=0)]
-
-
-def _ending(request: Request, value: Estimate) -> str:
-    ends = math.nan if value.low is None else value.low, math.nan if value.high is None else value.high
-    ending = wording.reach(ends, request.policy.confidence, "value", "score")
-    return ending + sentences.bound(request.threshold, passes(value.value, request.threshold), "value", "ratio")
 
 
 def _farthest(name: str, values: Floats, groups: list[Group], pairs: list[tuple[int, int]]) -> Row:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import Metric
-from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Finding, Panel, number_or_none, spell
+from evenhand.core.arrays import Floats, Ints
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, number_or_none, spell
+from evenhand.core.wording import distance, quotient
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, join_names
 from evenhand.inference.spread import Spread
@@ -36,11 +37,11 @@ from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.rows import stratum_rows, summary_row
+from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
 from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, tabulate
-from evenhand.verdicts.verdict import overall, passes, verdict_on_value
+from evenhand.verdicts.verdict import passes, verdict
 
 MISSING_SHARE_NOTED = 0.05  # above this share of rows without a group, the note says that a pass leaves them out
 
@@ -121,16 +122,19 @@ def row_finding(
     values = np.stack([stratum.values for stratum in chosen])
     sizes = np.stack([stratum.sizes for stratum in chosen]).astype(np.int64)
     base: Floats | None = None
+    base_sizes: Ints | None = None
     bases: list[Spread] = []
     if plan.reference in groups:
         place = groups.index(plan.reference)
         base = np.repeat(values[:, [place]], len(groups), axis=1)
         base[:, place] = np.nan
         bases = [stratum.scaled(1.0, [place] * len(groups)) for stratum in chosen]
+        base_sizes = sizes[:, [place] * len(groups)]
     elif plan.against == "rest" and rest is not None:
         bases = [rest[row.name] for row in rows]
         base = np.stack([stratum.values for stratum in bases])
-    table = Table(cube, rows, groups, chosen, values, sizes, base, bases)
+        base_sizes = np.stack([stratum.sizes for stratum in bases]).astype(np.int64)
+    table = Table(cube, rows, groups, chosen, values, sizes, base, bases, base_sizes)
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
@@ -146,7 +150,7 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
         "value",
         request.threshold,
         passes(value.value, request.threshold),
-        result.verdict or verdict_on_value(value, request.threshold),
+        verdict(value, request.threshold),
         result.sentence,
         result.summary,
         tuple(result.rows),
@@ -154,6 +158,8 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
         unit=result.unit,
         p_value=result.p_value,
         tested=result.tested,
+        evidence=result.evidence,
+        left_out=tuple(result.left_out),
         settings={
             "confidence": policy.confidence,
             "random_state": policy.random_state,
@@ -175,12 +181,10 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
 
 def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
     """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
-    worst = max(strata, key=lambda stratum: stratum.severity)
+    worst, value = max(strata, key=lambda stratum: stratum.weight), _value(strata)
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
-    summary = summary_row(worst)
-    value = summary.ratio if request.judged_on == "ratio" else summary.difference
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
@@ -194,13 +198,13 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         request.metric.name,
         request.metric.title,
         cube.meaning.sensitive,
-        value or Estimate(math.nan),
+        value,
         request.judged_on,
         request.threshold,
-        worst.passes,
-        overall([stratum.verdict for stratum in strata]),
+        passes(value.value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
+        verdict(value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
         sentence,
-        summary,
+        summary_row(max(strata, key=lambda stratum: stratum.size)),
         tuple(row for stratum in strata for row in rows[stratum.name]),
         tuple(notes),
         p_value=None if test is None else number_or_none(test.p_value),
@@ -208,6 +212,8 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         tested=None if test is None else test.name,
         counts=counts,
         sample=sample,
+        evidence=evidence_row(worst),
+        left_out=_left_out(request, strata),
         panels=(
             *_panels(request.metric, cube),
             *(panel for panels, _ in impacts.values() for panel in panels),
@@ -216,6 +222,23 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         settings=_settings(request, plan),
         basis=Basis(request, plan),
     )
+
+
+def _value(strata: Sequence[Stratum]) -> Estimate:
+    """The value over all strata: the largest gap with the largest lower and upper end; of ratios the lowest.
+
+    Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
+    """
+    if strata[0].signed:
+        return max(strata, key=lambda stratum: stratum.weight).value
+    values = [stratum.value for stratum in strata if stratum.value.defined]
+    if not values:
+        return UNDEFINED
+    farthest = min if strata[0].request.judged_on == "ratio" else max
+    if any(value.low is None or value.high is None for value in values):
+        return Estimate(farthest(value.value for value in values))
+    lows, highs = ([getattr(value, end) for value in values] for end in ("low", "high"))
+    return Estimate(farthest(value.value for value in values), farthest(lows), farthest(highs))
 
 
 def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:
@@ -228,22 +251,33 @@ def _score_notes(metric: Metric, cube: Cube, worst: Stratum, strata: Sequence[St
 
 
 def _evidence_note(stratum: Stratum) -> list[str]:
-    """The pair of groups with the strongest evidence of a fail, where it is not the pair that lies farthest apart."""
-    place = stratum.bounds.near_pair
-    if stratum.verdict != "fail" or place is None:
+    """The largest estimate, where the verdict rests on another pair of groups."""
+    gap, evidence, table = stratum.gap, stratum.evidence, stratum.table
+    judged_on = stratum.request.judged_on
+    at = gap.ratio_at if judged_on == "ratio" else gap.difference_at
+    if gap.high is None or gap.measure is None or evidence is None or stratum.request.threshold is None:
         return []
-    measure, first, second = place
-    if first == stratum.gap.high and second == stratum.gap.low:
+    measure, high, low = (gap.measure, gap.high, gap.low) if at is None else (*at, None)
+    if (measure, high, low) == (evidence.measure, evidence.group, evidence.other):
         return []
-    groups, row = stratum.table.groups, stratum.table.measures[measure]
-    other = stratum.plan.name if second < 0 else spell(groups[second])
-    return [f"The evidence is strongest between {spell(groups[first])} and {other} in the {row.title}."]
+    row = table.measures[measure]
+    size = quotient(gap.ratio) if judged_on == "ratio" else distance(gap.difference, row.unit, signed=at is not None)
+    other = stratum.plan.name if low is None else f"{spell(table.groups[low])} (n = {table.support[measure, low]:,})"
+    first = f"{spell(table.groups[high])} (n = {table.support[measure, high]:,})"
+    return [f"The largest estimate is {size}, between {first} and {other} in the {row.title}; it is less sure."]
+
+
+def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
+    """The groups that are too small to support a pass."""
+    if request.threshold is None:
+        return ()
+    return tuple(dict.fromkeys(spell(group) for stratum in strata for group in stratum.small))
 
 
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
     notes = []
-    small = dict.fromkeys(spell(group) for stratum in strata for group in stratum.small)
-    if small and request.threshold is not None:
+    small = _left_out(request, strata)
+    if small and not (len(strata) == 1 and strata[0].verdict == "pass"):  # whose sentence names them
         least = request.policy.min_group_size
         notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":
@@ -252,7 +286,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
         notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
-    several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and not math.isnan(stratum.value)]
+    several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and stratum.value.defined]
     lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))
     if lost:
         notes.append(f"Nothing could be compared in the {join_names(lost, 6)}.")
@@ -279,6 +313,7 @@ def _settings(request: Request, plan: Plan) -> dict[str, object]:
         "against": "extremes" if plan.name is None else plan.name,
         "aggregate": request.aggregate,
         "convention": request.convention,
+        "two_sided": not plan.between_extremes and not request.one_sided,
         "min_group_size": policy.min_group_size,
         "confidence": policy.confidence,
         "interval": policy.interval,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Row, Verdict, spell
+from evenhand.core.results import Estimate, Row, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Proportions
@@ -21,7 +21,6 @@ from evenhand.verdicts import sentences
 from evenhand.verdicts.bounds import draws
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.verdict import passes
 
 _LABELLED, _DECIDED = slice(0, 4), slice(0, 6)  # of the cells: those with a label and a decision; those decided
 
@@ -30,7 +29,7 @@ _LABELLED, _DECIDED = slice(0, 4), slice(0, 6)  # of the cells: those with a lab
 class ValueResult:
     """All that is particular to one finding on a value of which less is better; `finding.on_value` makes the Finding.
 
-    `verdict` is given where it does not follow from the interval alone.
+    `evidence` is the pair of groups that the sentence speaks of, `left_out` the groups too small to support a pass.
     """
 
     value: Estimate
@@ -42,7 +41,17 @@ class ValueResult:
     p_value: float | None = None
     tested: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
-    verdict: Verdict | None = None
+    evidence: Row | None = None
+    left_out: Sequence[str] = ()
+
+
+def deciding_pair(ends: tuple[Floats, Floats], pairs: Sequence[tuple[int, int]], *, failed: bool) -> tuple[int, int]:
+    """The pair of groups on which a verdict on distances rests: with the largest lower end on a fail, else upper end.
+
+    `ends` are [groups, groups]. Of equals the first pair is taken, and an end that is not known counts as the smallest.
+    """
+    deciding = ends[0] if failed else ends[1]
+    return max(pairs, key=lambda pair: -math.inf if math.isnan(deciding[pair]) else float(deciding[pair]))
 
 
 def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
@@ -84,7 +93,7 @@ def _result(
     ]
     return ValueResult(
         estimates[0],
-        _sentence(request, values),
+        _sentence(request, values, estimates[0]),
         _extremes(metric.name, whole, values),
         rows,
         [f"Rows of this finding: the {values.title}."],
@@ -113,12 +122,12 @@ def _largest_log_ratio(cube: Cube, policy: Policy, values: IndexValues) -> tuple
     return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
 
-def _sentence(request: Request, values: IndexValues) -> str:
-    title, value = request.metric.title, float(values.value)
-    if math.isnan(value):
+def _sentence(request: Request, values: IndexValues, value: Estimate) -> str:
+    title = request.metric.title
+    if not value.defined:
         return f"{title} is undefined: {values.reason}."
-    ending = sentences.bound(request.threshold, passes(value, request.threshold), "value", "ratio")
-    return sentences.index(title, value, [(name, float(part)) for name, part in values.parts.items()], ending)
+    parts = [(name, float(part)) for name, part in values.parts.items()]
+    return sentences.index(title, value.value, parts, sentences.value_ending(request, value))
 
 
 def _extremes(name: str, cube: Cube, values: IndexValues) -> Row:

@@ -87,6 +87,32 @@ def summary_row(stratum: Stratum) -> Row:
     return _gap_row(stratum, stratum.request.metric.name, stratum.gap, stratum.bounds.difference, stratum.bounds.ratio)
 
 
+def evidence_row(stratum: Stratum) -> Row | None:
+    """The two groups on which the verdict rests, with the rows that each is measured on."""
+    evidence, table = stratum.evidence, stratum.table
+    if evidence is None:
+        return None
+    measures = list(range(len(table.measures))) if evidence.measure is None else [evidence.measure]
+    row, group = table.measures[measures[0]], evidence.group
+    low, high = stratum.bounds.own[measures[0]]
+    averaged = evidence.measure is None
+    support = table.support if evidence.other is not None else table.base_support
+    other = group if evidence.other is None else evidence.other
+    return Row(
+        stratum.request.metric.name if averaged else row.name,
+        table.groups[group],
+        stratum.name,
+        bin=None if averaged else row.bin,
+        against=stratum.plan.name if evidence.other is None else spell(table.groups[evidence.other]),
+        n=int(table.support[measures, group].min()),
+        n_against=None if support is None else int(support[measures, other].min()),
+        estimate=None if averaged else Estimate.of(float(table.values[measures[0], group]), low[group], high[group]),
+        difference=evidence.difference,
+        ratio=evidence.ratio,
+        of_class=None if averaged else row.of_class,
+    )
+
+
 def _gap_row(stratum: Stratum, name: str, gap: Gap, difference: Interval, ratio: Interval) -> Row:
     groups = stratum.table.groups
     return Row(

@@ -7,36 +7,48 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenhand.core.results import Group, JudgedOn, spell
+from evenhand.core.results import Estimate, JudgedOn, Row, Verdict, spell
 from evenhand.core.wording import amount, distance, limit_figure, quotient, reach
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
 from evenhand.sources.bins import Bins
 from evenhand.verdicts import comparison
+from evenhand.verdicts.request import Request
+from evenhand.verdicts.rows import evidence_row
 from evenhand.verdicts.stratum import Stratum
+from evenhand.verdicts.verdict import verdict
 
 
 def stratum_sentence(stratum: Stratum) -> str:
-    """The finding in one sentence, with the real names and numbers."""
-    gap, request, table = stratum.gap, stratum.request, stratum.table
-    if math.isnan(stratum.value):
+    """The finding in one sentence: the pair of groups it rests on, with the real names and numbers."""
+    request, table, evidence = stratum.request, stratum.table, evidence_row(stratum)
+    if not stratum.value.defined or evidence is None or stratum.evidence is None:
         zero = [row.title for i, row in enumerate(table.measures) if not np.nan_to_num(table.values[i]).any()]
         return undefined(table.measures, undefined_reasons(stratum), zero if request.judged_on == "ratio" else ())
-    row, high = table.measures[gap.measure or 0], gap.high or 0
-    ends = stratum.bounds.ratio if request.judged_on == "ratio" else stratum.bounds.difference
-    ending = reach(ends, request.policy.confidence, request.judged_on, row.unit)
-    ending += bound(request.threshold, stratum.passes, request.judged_on, row.unit)
-    if gap.measure is None:
-        other = spell(table.groups[gap.low]) if gap.low is not None else stratum.plan.name
-        pair = f"{spell(table.groups[high])} and {other}"
-        return average(table.measures, abs(stratum.value), pair, request.judged_on, ending)
-    several = len(table.measures) > 1
-    top = table.groups[high], float(table.values[gap.measure, high])
-    if gap.low is not None:
-        low = table.groups[gap.low], float(table.values[gap.measure, gap.low])
-        return between(row, several, top, low, request.judged_on, ending)
-    base = float(table.base[gap.measure, high]) if table.base is not None else math.nan
-    return against(row, several, top, (stratum.plan.name or "", base), request.judged_on, ending)
+    judged = evidence.ratio if request.judged_on == "ratio" else evidence.difference
+    ending = _ending(stratum, judged or Estimate(math.nan))
+    measure = stratum.evidence.measure
+    if measure is None:
+        return average(table.measures, evidence, request.judged_on, stratum.unit, ending, signed=table.base is not None)
+    group, other = stratum.evidence.group, stratum.evidence.other
+    value = float(table.values[measure, group])
+    if other is not None:
+        values = value, float(table.values[measure, other])
+        return between(table.measures[measure], evidence, values, request.judged_on, ending)
+    base = float(table.base[measure, group]) if table.base is not None else math.nan
+    return against(table.measures[measure], evidence, (value, base), request.judged_on, ending)
+
+
+def _ending(stratum: Stratum, judged: Estimate) -> str:
+    """The interval, the side of the threshold, and on a pass the groups that it leaves out."""
+    request, unit = stratum.request, stratum.unit
+    low, high = (math.nan if end is None else end for end in (judged.low, judged.high))
+    said = reach((low, high), request.policy.confidence, request.judged_on, unit)
+    said += bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
+    if stratum.verdict == "pass" and stratum.small:
+        names = join_names([spell(group) for group in stratum.small], 6)
+        said += f", leaving out {names}, with fewer than {request.policy.min_group_size} rows to measure on"
+    return said
 
 
 def undefined_reasons(stratum: Stratum) -> list[str]:
@@ -52,7 +64,7 @@ def undefined_reasons(stratum: Stratum) -> list[str]:
 
 def measures_left_out(stratum: Stratum) -> list[str]:
     """Measures in which nothing could be compared, although others could."""
-    if math.isnan(stratum.value) and stratum.table.base is None and len(stratum.table.measures) == 1:
+    if not stratum.value.defined and stratum.table.base is None and len(stratum.table.measures) == 1:
         return []
     lost = []
     for i, row in enumerate(stratum.table.measures):
@@ -78,59 +90,71 @@ def rare_groups(stratum: Stratum) -> list[str]:
     return described
 
 
-def bound(threshold: float | None, passes: bool | None, judged_on: JudgedOn, unit: str = "rate") -> str:
-    """The end of a sentence: on which side of the threshold the value lies."""
-    if threshold is None or passes is None:
+def bound(
+    value: float, threshold: float | None, decided: Verdict, judged_on: JudgedOn = "value", unit: str = "ratio"
+) -> str:
+    """The end of a sentence: on which side of the threshold the value lies, as far as that is sure.
+
+    >>> bound(0.2, 0.1, "fail", "difference", "rate"), bound(0.7, 0.8, "inconclusive", "ratio")
+    (', above the threshold of 10', '; whether that is within the threshold of 0.8 is open')
+    """
+    if threshold is None or decided == "not judged":
         return ""
     limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else limit_figure(threshold)
-    side = "within" if passes else "beyond" if judged_on == "ratio" else "above"
-    return f", {side} the threshold of {limit}"
-
-
-def between(
-    row: Measure,
-    several: bool,
-    high: tuple[Group, float],
-    low: tuple[Group, float],
-    judged_on: JudgedOn,
-    ending: str,
-) -> str:
-    """The extremes: who is highest, who is lowest, and how far apart they are."""
-    tops = f"{spell(high[0])} ({amount(high[1], row.unit)})"
-    bottoms = f"{spell(low[0])} ({amount(low[1], row.unit)})"
-    most = " differs most: it" if several else ""
-    opening = f"The {row.title}{most} is highest for {tops} and lowest for {bottoms}"
+    if decided == "inconclusive":
+        return f"; whether that is within the threshold of {limit} is open"
+    if decided == "pass":
+        return f", within the threshold of {limit}"
     if judged_on == "ratio":
-        value = low[1] / high[1] if high[1] else math.nan
-        return f"{opening}: a ratio of {quotient(value)}{ending}."
-    return f"{opening}: a gap of {distance(high[1] - low[1], row.unit)}{ending}."
+        return f", {'below' if value < 1 else 'beyond'} the threshold of {limit}"
+    return f", {'above' if value >= 0 else 'beyond'} the threshold of {limit}"
 
 
-def against(
-    row: Measure,
-    several: bool,
-    group: tuple[Group, float],
-    base: tuple[str, float],
-    judged_on: JudgedOn,
-    ending: str,
-) -> str:
-    """One group set against a reference."""
-    most = " differs most: it" if several else ""
-    opening = (
-        f"The {row.title}{most} is {amount(group[1], row.unit)} for {spell(group[0])} and "
-        f"{amount(base[1], row.unit)} for {base[0]}"
+def value_ending(request: Request, value: Estimate) -> str:
+    """The interval and the side of the threshold of a value of which less is better."""
+    low, high = (math.nan if end is None else end for end in (value.low, value.high))
+    said = reach((low, high), request.policy.confidence, "value")
+    return said + bound(value.value, request.threshold, verdict(value, request.threshold))
+
+
+def between(row: Measure, evidence: Row, values: tuple[float, float], judged_on: JudgedOn, ending: str) -> str:
+    """Two groups, the one with the higher value first, and how far apart they are."""
+    difference = evidence.difference or Estimate(math.nan)
+    opening = _two(row, evidence, *values)
+    if judged_on == "ratio":
+        return f"{opening}: a ratio of {quotient((evidence.ratio or difference).value)}{ending}."
+    return f"{opening}: a gap of {distance(difference.value, row.unit)}{ending}."
+
+
+def against(row: Measure, evidence: Row, values: tuple[float, float], judged_on: JudgedOn, ending: str) -> str:
+    """One group set against a baseline."""
+    difference = evidence.difference or Estimate(math.nan)
+    opening = _two(row, evidence, *values)
+    if judged_on == "ratio":
+        return f"{opening}: {quotient((evidence.ratio or difference).value)} times as high{ending}."
+    return f"{opening}: {distance(difference.value, row.unit, signed=True)}{ending}."
+
+
+def _two(row: Measure, evidence: Row, value: float, other: float) -> str:
+    people = "" if evidence.n_against is None else f" (n = {evidence.n_against:,})"
+    return (
+        f"The {row.title} is {amount(value, row.unit)} for {spell(evidence.group)} (n = {evidence.n or 0:,}) and "
+        f"{amount(other, row.unit)} for {evidence.against}{people}"
     )
-    if judged_on == "ratio":
-        value = group[1] / base[1] if base[1] else math.inf
-        return f"{opening}: {quotient(value)} times as high{ending}."
-    return f"{opening}: {distance(group[1] - base[1], row.unit, signed=True)}{ending}."
 
 
-def average(rows: Sequence[Measure], value: float, who: str, judged_on: JudgedOn, ending: str) -> str:
-    """Several measures averaged."""
+def average(
+    rows: Sequence[Measure], evidence: Row, judged_on: JudgedOn, unit: str, ending: str, *, signed: bool
+) -> str:
+    """Two groups in several measures averaged."""
     names = " and ".join(row.title for row in rows)
-    size = f"a ratio of {quotient(value)}" if judged_on == "ratio" else f"a gap of {distance(value, rows[0].unit)}"
-    return f"On average over {names}, {who} lie apart by {size}{ending}."
+    people = "" if evidence.n_against is None else f" (n = {evidence.n_against:,})"
+    who = f"{spell(evidence.group)} (n = {evidence.n or 0:,}) and {evidence.against}{people}"
+    if judged_on == "ratio":
+        value = (evidence.ratio or Estimate(math.nan)).value
+        return f"On average over {names}, the ratio between {who} is {quotient(value)}{ending}."
+    value = (evidence.difference or Estimate(math.nan)).value
+    return f"On average over {names}, {who} differ by {distance(value, unit, signed=signed)}{ending}."
 
 
 def precision(bins: Bins, error: float, *, exact: bool = True) -> str:

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from evenhand.core.results import Group, Verdict
+from evenhand.core.results import Estimate, Group, JudgedOn, Verdict
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
-from evenhand.verdicts.bounds.bounds import JudgedGroups
+from evenhand.verdicts.bounds.bounds import Evidence, JudgedGroups, Question
 from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
-from evenhand.verdicts.verdict import passes, verdict
+from evenhand.verdicts.verdict import ORDER, passes, verdict
 
 
 class Stratum:
@@ -47,39 +47,69 @@ class Stratum:
             one_sided=self.one_sided,
             fold=plan.fold,
         )
-        self.bounds = find_bounds(request, plan, table, self.gap, self.judged)
+        self.question = Question(request, plan, table, self.gap, self.judged)
+        self.bounds = find_bounds(self.question)
 
     @property
-    def value(self) -> float:
-        return self.gap.ratio if self.request.judged_on == "ratio" else self.gap.difference
+    def value(self) -> Estimate:
+        """The estimate that is judged: its ends are those that decide."""
+        return self.bounds.value
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The two groups on which the verdict rests."""
+        return self.bounds.evidence
 
     @property
     def unit(self) -> str:
-        return self.table.measures[self.gap.measure or 0].unit if self.table.measures else "rate"
-
-    @property
-    def severity(self) -> float:
-        """How bad the gap is; the finding reports the stratum with the worst one."""
-        if math.isnan(self.value):
-            return -math.inf
-        if self.request.judged_on == "difference":
-            return abs(self.value)
-        return -self.value if self.one_sided else -float(comparison.folded(self.value))
+        if self.evidence is not None and self.evidence.measure is not None:
+            return self.table.measures[self.evidence.measure].unit
+        return self.table.measures[0].unit if self.table.measures else "rate"
 
     @property
     def passes(self) -> bool | None:
         """Is the estimate within the threshold? None where either is missing."""
-        two_sided = self.table.base is not None and not self.one_sided
-        return passes(self.value, self.request.threshold, self.request.judged_on, two_sided=two_sided)
+        request = self.request
+        return passes(self.value.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
 
     @property
     def verdict(self) -> Verdict:
-        """Fail when the whole interval is outside, pass when all of it is inside, else inconclusive."""
-        within = self.passes
-        inside = self.bounds.inside and within is True
-        return verdict(judged=within is not None, outside=self.bounds.outside, inside=inside)
+        """What the rule says of the value and its ends."""
+        request = self.request
+        return verdict(self.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
+
+    @property
+    def signed(self) -> bool:
+        """Is the value that of one group against its baseline, on either side of it, and not a size?"""
+        return self.table.base is not None and not self.plan.fold
+
+    @property
+    def size(self) -> float:
+        """How large the gap between extremes is, or that of the group farthest from its baseline."""
+        if math.isnan(self.question.estimate):
+            return -math.inf
+        return _sizes(Estimate(self.question.estimate), self.request.judged_on, one_sided=self.one_sided)[1]
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """The finding speaks of the stratum with the largest weight: by verdict, then by the end that decides."""
+        value, decided = self.value, self.verdict
+        size = -math.inf
+        if value.defined:
+            near, far = _sizes(value, self.request.judged_on, one_sided=self.one_sided)
+            size = near if decided == "fail" else far
+        return -ORDER.index(decided), size
 
     def highest(self, i: int) -> int | None:
         """The group with the highest value of a measure, among those compared."""
         values = np.where(self.judged.everyone[i], self.table.values[i], np.nan)
         return None if np.isnan(values).all() else int(np.nanargmax(values))
+
+
+def _sizes(value: Estimate, judged_on: JudgedOn, *, one_sided: bool) -> tuple[float, float]:
+    """How far from no gap the interval starts, and how far it reaches; the estimate alone where there is none."""
+    low, high = (value.value if end is None else end for end in (value.low, value.high))
+    if judged_on == "ratio":
+        low, high = (math.inf if end == math.inf else math.log(end) if end > 0 else -math.inf for end in (low, high))
+        high = min(high, 0.0) if one_sided else high
+    return max(low, -high), max(high, -low)

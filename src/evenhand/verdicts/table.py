@@ -29,6 +29,8 @@ class Table:
     support: Array
     base: Floats | None = None
     base_spreads: Sequence[Spread | None] = ()
+    base_support: Array | None = None
+    """The rows that each baseline is measured on, as `support` is for the groups."""
     shares: Floats | None = None
     """Against everyone, the share of each group in everyone."""
 
@@ -44,11 +46,13 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
         return table
     if plan.against == "reference":
         return _against_reference(table, plan)
-    rest_spreads, rest = _evaluate(measures, GroupData(cube, rest=True))
+    others = GroupData(cube, rest=True)
+    rest_spreads, rest = _evaluate(measures, others)
+    theirs = np.stack([row.support(others, spread) for row, spread in zip(measures, rest_spreads, strict=True)])
     if plan.against == "rest":
-        return replace(table, base=rest, base_spreads=rest_spreads)
+        return replace(table, base=rest, base_spreads=rest_spreads, base_support=theirs)
     base, shares = _everyone(table, data, rest)
-    return replace(table, base=base, base_spreads=rest_spreads, shares=shares)
+    return replace(table, base=base, base_spreads=rest_spreads, shares=shares, base_support=support + theirs)
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
@@ -67,7 +71,7 @@ def _against_reference(table: Table, plan: Plan) -> Table:
     base[:, place] = np.nan
     repeated = [place] * len(table.groups)
     spreads = [None if spread is None else spread.scaled(1.0, repeated) for spread in table.spreads]
-    return replace(table, base=base, base_spreads=spreads)
+    return replace(table, base=base, base_spreads=spreads, base_support=table.support[:, repeated])
 
 
 def _everyone(table: Table, data: GroupData, rest: Floats) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""What passes, fails and is inconclusive: the one definition, used by every kind of finding."""
+"""What passes, fails and is inconclusive: the one rule, used by every kind of finding."""
 
 from __future__ import annotations
 
@@ -33,24 +33,27 @@ def passes(
     return (abs(value) if judged_on == "difference" else value) <= threshold + TOLERANCE
 
 
-def verdict(*, judged: bool, outside: bool, inside: bool) -> Verdict:
-    """Fail where the whole interval is outside the threshold, pass where all of it is inside, else inconclusive.
+def verdict(
+    value: Estimate, threshold: float | None, judged_on: JudgedOn = "value", *, two_sided: bool = False
+) -> Verdict:
+    """The rule: fail where the whole interval is outside the threshold, pass where all of it is inside.
 
-    `judged` is False where there is nothing to judge: no threshold, or no value.
+    Otherwise inconclusive, also where there is no interval; not judged without a threshold or a value. A difference
+    counts on both sides of 0, a ratio above 1 only with `two_sided`, and of a plain value less is better.
+
+    >>> verdict(Estimate(0.3, 0.2, 0.4), 0.1), verdict(Estimate(-0.3, -0.4, -0.2), 0.1, "difference")
+    ('fail', 'fail')
+    >>> verdict(Estimate(0.9, 0.75, 1.0), 0.8, "ratio"), verdict(Estimate(0.02, 0.0, 0.05), 0.1)
+    ('inconclusive', 'pass')
     """
-    if not judged:
+    if threshold is None or not value.defined:
         return "not judged"
-    if outside:
+    if value.low is None or value.high is None:
+        return "inconclusive"
+    if bool(beyond(value.low, value.high, threshold, judged_on, two_sided=two_sided)):
         return "fail"
-    return "pass" if inside else "inconclusive"
-
-
-def verdict_on_value(value: Estimate, threshold: float | None) -> Verdict:
-    """The verdict on a value of which less is better, such as a distance; not judged without an interval."""
-    if threshold is None or value.low is None or value.high is None:
-        return "not judged"
-    limit = threshold + TOLERANCE
-    return verdict(judged=True, outside=value.low > limit, inside=value.high <= limit)
+    inside = within(value.low, value.high, threshold, judged_on, two_sided=two_sided)
+    return "pass" if bool(inside) else "inconclusive"
 
 
 def overall(verdicts: Sequence[Verdict]) -> Verdict:
@@ -59,35 +62,32 @@ def overall(verdicts: Sequence[Verdict]) -> Verdict:
     >>> overall(["pass", "inconclusive", "not judged"]), overall([])
     ('inconclusive', 'not judged')
     """
-    order: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
-    return next((each for each in order if each in verdicts), "not judged")
+    return next((each for each in ORDER if each in verdicts), "not judged")
 
 
-def beyond(low: Floats | float, high: Floats | float, threshold: float | None) -> Bools:
-    """Whether each difference is surely larger than the threshold."""
-    limit = (threshold or 0.0) + TOLERANCE
-    return (np.asarray(low) > limit) | (np.asarray(high) < -limit)
+ORDER: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
+"""The verdicts, those that weigh most first."""
 
 
-def within(low: Floats | float, high: Floats | float, threshold: float | None) -> Bools:
-    """Whether each difference is surely no larger than the threshold."""
-    limit = (threshold or 0.0) + TOLERANCE
-    return (np.asarray(low) >= -limit) & (np.asarray(high) <= limit)
+def beyond(
+    low: Floats | float, high: Floats | float, threshold: float, judged_on: JudgedOn, *, two_sided: bool = False
+) -> Bools:
+    """Whether each interval lies wholly outside the threshold."""
+    low, high = np.asarray(low), np.asarray(high)
+    if judged_on == "ratio":
+        limit = threshold - TOLERANCE
+        return np.asarray((high < limit) | (low > 1 / limit) if two_sided and limit > 0 else high < limit)
+    limit = threshold + TOLERANCE
+    return np.asarray((low > limit) | (high < -limit) if judged_on == "difference" else low > limit)
 
 
-def ratio_beyond(low: Floats | float, high: Floats | float, threshold: float | None, two_sided: bool) -> Bools:
-    """Whether each ratio is surely lower than the threshold or, on two sides, surely higher than its inverse."""
-    limit = (threshold or 0.0) - TOLERANCE
-    outside = np.asarray(np.asarray(high) < limit)
-    if two_sided and limit > 0:
-        outside = np.asarray(outside | (np.asarray(low) > 1 / limit))
-    return np.asarray(outside)
-
-
-def ratio_within(low: Floats | float, high: Floats | float, threshold: float | None, two_sided: bool) -> Bools:
-    """Whether each ratio is surely no lower than the threshold and, on two sides, no higher than its inverse."""
-    limit = (threshold or 0.0) - TOLERANCE
-    inside = np.asarray(low) >= limit
-    if two_sided and limit > 0:
-        inside = inside & (np.asarray(high) <= 1 / limit)
-    return np.asarray(inside)
+def within(
+    low: Floats | float, high: Floats | float, threshold: float, judged_on: JudgedOn, *, two_sided: bool = False
+) -> Bools:
+    """Whether each interval lies wholly inside the threshold."""
+    low, high = np.asarray(low), np.asarray(high)
+    if judged_on == "ratio":
+        limit = threshold - TOLERANCE
+        return np.asarray((low >= limit) & (high <= 1 / limit) if two_sided and limit > 0 else low >= limit)
+    limit = threshold + TOLERANCE
+    return np.asarray((low >= -limit) & (high <= limit) if judged_on == "difference" else high <= limit)

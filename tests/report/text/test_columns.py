@@ -28,7 +28,7 @@ def test_one_line_where_there_is_room():
 
 
 def test_less_space_between_columns_comes_first():
-    assert len(shown(120)) == len(shown(77, below="between", fold=("rate",)))
+    assert len(shown(120)) == len(shown(77, below="between", fold=[("rate",)]))
 
 
 def test_a_column_moves_below():
@@ -39,14 +39,14 @@ def test_a_column_moves_below():
 
 
 def test_a_number_is_broken_before_its_interval():
-    lines = shown(64, below="between", fold=("rate",))
+    lines = shown(64, below="between", fold=[("rate",)])
     assert lines[3].split() == ["African-American,", "Male", "12.5", "≤", "10", "points", "fail"]
     assert lines[4].split() == ["[10.0,", "15.0]"]
 
 
 @pytest.mark.parametrize("width", range(20, 120))
 def test_no_number_is_ever_cut(width):
-    told = "\n".join(shown(width, below="between", fold=("rate",)))
+    told = "\n".join(shown(width, below="between", fold=[("rate",)]))
     for number in ("12.5", "[10.0, 15.0]", "≤ 10 points", "undefined", "fail", "not judged", "A | B"):
         assert number in told
 

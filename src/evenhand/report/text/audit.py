@@ -86,7 +86,7 @@ def _section(
 
 
 def _show_groups(console: Console, title: str, groups: tables.GroupTable) -> None:
-    table = Columns(console, title, *groups.titles, fold=groups.titles)
+    table = Columns(console, title, *groups.titles, fold=[groups.titles])
     for name, *cells in groups.lines:
         table.add([clip(name), *cells])
     table.show()

@@ -30,7 +30,7 @@ class Columns:
         first: The title of the first column; its cells are broken or shortened where nothing else helps.
         others: The titles of the other columns.
         left: Those that stand to the left.
-        fold: Those whose cells may take two lines where there is no room for one.
+        fold: Those whose cells may take two lines where there is no room for one, in the order in which that is tried.
         below: The one that moves to a line of its own below the row where there is no room beside the others.
     """
 
@@ -40,13 +40,13 @@ class Columns:
         first: str,
         *others: str,
         left: Sequence[str] = (),
-        fold: Sequence[str] = (),
+        fold: Sequence[Sequence[str]] = (),
         below: str | None = None,
     ) -> None:
         titles = (first, *others)
         self.console = console
         self.left = {0, *(i for i, title in enumerate(titles) if i and title in left)}
-        self.fold = [i for i, title in enumerate(titles) if i and title in fold]
+        self.fold = [[i for i, title in enumerate(titles) if i and title in together] for together in fold]
         self.below = titles.index(below) if below is not None else None
         self.rows: list[Row] = [[[words(console, title, "bold")] for title in titles]]
 
@@ -63,9 +63,10 @@ class Columns:
         if self._excess(columns, gap) > 0 and self.below is not None:
             beneath = self.below
             columns.remove(beneath)
-        if self._excess(columns, gap) > 0:
-            for i in self.fold:
-                self._fold(i)
+        for together in self.fold:
+            if self._excess(columns, gap) > 0:
+                for i in together:
+                    self._fold(i)
         self._narrow(columns, gap)
         self._print(columns, gap, beneath)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from evenhand.catalogue import METRICS
 from evenhand.core.results import Estimate
-from evenhand.core.wording import clip
+from evenhand.core.wording import clip, shown_scale
+from evenhand.report import tables
 from evenhand.report.text import Screen, plain_text, say
 from evenhand.report.text.columns import Columns
 
@@ -31,28 +31,26 @@ def write(comparison: Comparison, console: Console) -> None:
         f"{len(comparison.contenders)} ways to decide for {comparison.people:,} people, each by models that were "
         f"not fitted to them. The gap is that of {metric}, as a {comparison.judged_on}; 95 % intervals.",
     )
-    unit = "gap, points" if comparison.judged_on == "difference" else "ratio"
+    unit = comparison.contenders[0].finding.unit
+    scale = shown_scale(comparison.contenders[0].finding.judged_on, unit)
+    title = "ratio" if comparison.judged_on == "ratio" else "gap, points" if scale == 100 else "gap"
     said = ("verdict", "frontier")
-    first = clip(comparison.contenders[0].name)
-    numbers = ("accuracy, %", f"beside {first}", unit)
-    table = Columns(console, "", *numbers, *said, left=said, fold=numbers)
-    gap = _points if comparison.judged_on == "difference" else _ratio
+    numbers = ("accuracy, %", f"beside {clip(comparison.contenders[0].name)}", title)
+    table = Columns(console, "", *numbers, *said, left=said, fold=[numbers])
     for each in comparison.contenders:
-        cost = "-" if each is comparison.contenders[0] else _points(each.cost, "+")
-        shown = (clip(each.name), _points(each.accuracy), cost, gap(each.gap))
+        cost = "-" if each is comparison.contenders[0] else _signed(each.cost)
+        shown = (clip(each.name), _interval(each.accuracy, 100), cost, _interval(each.gap, scale))
         table.add([*shown, each.finding.verdict, "yes" if each.frontier else ""])
     table.show()
 
 
-def _points(value: Estimate, sign: str = "") -> str:
-    return _with_interval(value, lambda number: f"{100 * number:{sign}.1f}")
+def _interval(value: Estimate, scale: int) -> str:
+    return tables.interval(value.value, value.low, value.high, scale)
 
 
-def _ratio(value: Estimate) -> str:
-    return _with_interval(value, lambda number: f"{number:.2f}")
-
-
-def _with_interval(value: Estimate, show: Callable[[float], str]) -> str:
+def _signed(value: Estimate) -> str:
+    """A change of accuracy in points, with its interval."""
+    show = "{:+.1f}".format
     if value.low is None or value.high is None or math.isnan(value.low):
-        return show(value.value)
-    return f"{show(value.value)} [{show(value.low)}, {show(value.high)}]"
+        return show(100 * value.value)
+    return f"{show(100 * value.value)} [{show(100 * value.low)}, {show(100 * value.high)}]"

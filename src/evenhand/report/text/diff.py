@@ -66,7 +66,7 @@ def _section(attributes: tuple[str, ...], changes: list[Change], confidence: flo
     say(console, (f"\n{clip(' × '.join(attributes), 100)}", "bold"))
     if shown:
         titles = ("metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict")
-        table = Columns(console, *titles, left=("", "verdict"), fold=("verdict", titles[3]))
+        table = Columns(console, *titles, left=("", "verdict"), fold=[("verdict",), (titles[3],)])
         for change in shown:
             scale = shown_scale(change.judged_on, change.unit)
             figures = [tables.interval(one.value, None, None, scale) for one in (change.before, change.after)]

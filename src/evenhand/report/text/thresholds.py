@@ -30,7 +30,7 @@ def write(thresholds: Thresholds, console: Console) -> None:
         say(console, clean(line))
     titles = [MEASURES[name].title for name in _measures(thresholds)]
     name = " × ".join(clip(attribute) for attribute in thresholds.attributes)
-    table = Columns(console, name, "people", "cutoff", *titles, fold=titles)
+    table = Columns(console, name, "people", "cutoff", *titles, fold=[titles])
     for rule in thresholds.rules[:_MOST]:
         changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(thresholds)]
         table.add([clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, thresholds.higher_is), *changes])

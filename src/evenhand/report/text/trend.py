@@ -45,9 +45,9 @@ def _section(each: Series, console: Console, confidence: float) -> None:
     if left_out:
         say(console, f" {left_out} earlier periods are not shown; to_frame() and saved files have them.")
     kind = each.whole.judged_on
-    words = ("highest", "lowest", "")
+    words = ("between", "and", "")
     titles = ("period", "people", f"{kind} [{confidence:.0%}]", *words[:2], "e-value", "")
-    table = Columns(console, *titles, left=words, fold=words[:2])
+    table = Columns(console, *titles, left=words, fold=[words[:2]])
     raised = any(point.e_value >= each.needed for point in each.points[:left_out])
     for point in each.points[left_out:]:
         first = point.e_value >= each.needed and not raised

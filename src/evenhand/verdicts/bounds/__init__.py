@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from evenhand.verdicts.bounds.bounds import Bounds, JudgedGroups
+from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.draws import bounds_from_draws
 from evenhand.verdicts.bounds.pairwise import pairwise_bounds
 from evenhand.verdicts.bounds.simultaneous import simultaneous_bounds
-from evenhand.verdicts.comparison import Gap, Plan
-from evenhand.verdicts.request import Request
-from evenhand.verdicts.table import Table
 
 
 class BoundsMethod(Protocol):
     """A way to make the bounds of a table; None where the policy names another one or the measures do not allow it."""
 
-    def __call__(
-        self, request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups, /
-    ) -> Bounds | None: ...
+    def __call__(self, question: Question, /) -> Bounds | None: ...
 
 
 METHODS: tuple[BoundsMethod, ...] = (bounds_from_draws, pairwise_bounds, simultaneous_bounds)
 """In the order in which they are tried. The last one, the default, applies to every table."""
 
 
-def find_bounds(request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> Bounds:
+def find_bounds(question: Question) -> Bounds:
     """The bounds of a table by the first method that applies."""
-    every = (method(request, plan, table, gap, judged) for method in METHODS)
+    every = (method(question) for method in METHODS)
     return next(bounds for bounds in every if bounds is not None)

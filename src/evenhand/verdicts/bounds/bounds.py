@@ -1,46 +1,61 @@
-"""Bounds: the intervals of one table of groups and what they say about the threshold; shared by all methods.
+"""Bounds: the intervals of one table of groups, the value that is judged, and the pair of groups it rests on.
 
-A fail may rest on any group, because the ends nearer to the threshold hold for all groups at once. A pass rests only
-on groups that are large enough.
+A fail may rest on any group, because near ends hold for all groups at once. A pass rests on far ends, and only on
+groups that are large enough. An interval shows all groups, unless the finding passes and leaves small ones out.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
+from evenhand.core.results import UNDEFINED, Estimate, JudgedOn
 from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
+from evenhand.verdicts.table import Table
 
 Interval = tuple[float, float]
 Ends = tuple[Floats, Floats, Floats, Floats]
 """Difference low, difference high, ratio low, ratio high; each [measures, groups]."""
 
-_NONE: Interval = (float("nan"), float("nan"))
+NO_INTERVAL: Interval = (math.nan, math.nan)
+BothEnds = tuple[Floats, Floats] | tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The two groups that a verdict rests on, as indices, with their difference and their ratio.
+
+    `measure` is None where measures were averaged, `other` where the other side is a baseline. Between extremes the
+    ratio is other / group, as lowest / highest is; against a baseline it is group / baseline.
+    """
+
+    measure: int | None
+    group: int
+    other: int | None
+    difference: Estimate = UNDEFINED
+    ratio: Estimate = UNDEFINED
 
 
 @dataclass(frozen=True)
 class Bounds:
     """The intervals of everything that a finding shows.
 
-    `own` holds the limits of each group's value, by measure; `by_group` is (difference low, high, ratio low, high),
-    each [measures, groups]. `outside`: the gap is beyond the threshold wherever in its interval the truth lies.
-    `inside`: it is within the threshold wherever the truth lies.
+    `own` holds the limits of each group's value, by measure. `value` is the estimate that is judged: its ends decide.
+    `difference` and `ratio` are intervals of the gap between extremes, or of the group farthest from its baseline.
     """
 
     own: list[tuple[Floats, Floats]]
-    difference: Interval = _NONE
-    ratio: Interval = _NONE
+    value: Estimate = UNDEFINED
+    evidence: Evidence | None = None
+    difference: Interval = NO_INTERVAL
+    ratio: Interval = NO_INTERVAL
     by_measure: tuple[tuple[Interval, Interval], ...] = ()
     by_group: Ends | None = None
-    outside: bool = False
-    inside: bool = False
-    near_pair: tuple[int, int, int] | None = None
-    """(measure, group, group) with the strongest evidence of a gap; −1 for a baseline."""
 
 
 @dataclass(frozen=True)
@@ -61,91 +76,74 @@ class JudgedGroups:
         return bool(two.any() if binned else two.all())
 
 
-def bounds_against_baseline(
-    request: Request,
-    plan: Plan,
-    gap: Gap,
-    own: list[tuple[Floats, Floats]],
-    near: Ends,
-    far: Ends,
-    compared: Bools,
-    large: Bools,
-) -> Bounds:
-    """Bounds against a baseline from the ends of each group: near ones for a fail, far ones for a pass."""
-    difference = pick((near[0], near[1]), gap.difference_at, request.aggregate)
-    ratio = pick((near[2], near[3]), gap.ratio_at, request.aggregate)
-    if request.aggregate == "mean_abs" or plan.fold:
-        difference, ratio = fold_difference(difference), fold_ratio(ratio)
-    near_ends = _aggregated(near, request.aggregate)
-    far_ends = _aggregated(far, request.aggregate)
-    two_sided = not request.one_sided or plan.fold
-    if request.judged_on == "ratio":
-        outside = ratio_beyond(near_ends[2], near_ends[3], request.threshold, two_sided)
-        inside = ratio_within(far_ends[2], far_ends[3], request.threshold, two_sided)
-    else:
-        outside, inside = (
-            beyond(near_ends[0], near_ends[1], request.threshold),
-            within(far_ends[0], far_ends[1], request.threshold),
-        )
-    if request.aggregate != "worst":
-        compared, large = (np.asarray(part.all(axis=0, keepdims=True)) for part in (compared, large))
-    distance = np.where(outside & compared, _clearance(near_ends, request), -np.inf)
-    strongest = np.unravel_index(int(np.argmax(distance)), distance.shape)
-    return Bounds(
-        own,
-        difference,
-        ratio,
-        by_group=near,
-        near_pair=(int(strongest[0]), int(strongest[1]), -1) if np.isfinite(distance.max()) else None,
-        outside=bool((outside & compared).any()),
-        inside=bool(large.any() and inside[large].all()),
-    )
+@dataclass(frozen=True)
+class Question:
+    """What bounds are asked for: the table of groups, how it is compared and judged, and its gap."""
+
+    request: Request
+    plan: Plan
+    table: Table
+    gap: Gap
+    judged: JudgedGroups
+
+    @property
+    def judged_on(self) -> JudgedOn:
+        return self.request.judged_on
+
+    @property
+    def two_sided(self) -> bool:
+        """Does a ratio above 1 count as its inverse?"""
+        return self.table.base is not None and (not self.request.one_sided or self.plan.fold)
+
+    @property
+    def estimate(self) -> float:
+        """The gap itself, of the kind that is judged."""
+        return self.gap.ratio if self.judged_on == "ratio" else self.gap.difference
+
+    @property
+    def farthest(self) -> float:
+        """The largest gap that is possible, where the data cannot bound it."""
+        if self.judged_on == "ratio":
+            return 0.0
+        return 1.0 if all(row.unit == "rate" for row in self.table.measures) else math.inf
+
+    def without_interval(self, own: list[tuple[Floats, Floats]]) -> Bounds:
+        """The bounds where there is no interval: the estimate alone, of the extremes or of the farthest group."""
+        gap = self.gap
+        evidence = None
+        if gap.high is not None:
+            evidence = Evidence(gap.measure, gap.high, gap.low, Estimate(gap.difference), Estimate(gap.ratio))
+        return Bounds(own, Estimate(self.estimate), evidence)
 
 
-def _clearance(ends: list[Floats], request: Request) -> Floats:
-    """How far the near end of each comparison is from no gap at all."""
-    if request.judged_on == "ratio":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.maximum(-np.log(ends[3]), np.log(ends[2]))
-    return np.maximum(ends[0], -ends[1])
+def deciding_ends(near: BothEnds, far: BothEnds, values: Floats | float, middle: float) -> tuple[Floats, Floats]:
+    """The ends that decide: towards no gap the near one, away from it the far one; they contain the value.
+
+    An end is `middle`, no gap at all, where the near end lies on one side of it and the far end on the other.
+    """
+    near_low, near_high, far_low, far_high = (np.asarray(end) for end in (*near, *far))
+    low = np.where(near_low > middle, near_low, np.minimum(far_low, middle))
+    high = np.where(near_high < middle, near_high, np.maximum(far_high, middle))
+    unknown = np.isnan(near_low) | np.isnan(near_high)
+    low, high = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+    return np.asarray(np.minimum(low, values)), np.asarray(np.maximum(high, values))
 
 
-def _aggregated(ends: tuple[Floats, ...], aggregate: str) -> list[Floats]:
-    if aggregate == "worst":
-        return list(ends)
-    if aggregate == "mean":
-        return [part.mean(axis=0, keepdims=True) for part in ends]
-    low, high = _sizes(ends[0], ends[1])
-    least, most = _folds(ends[2], ends[3])
-    return [part.mean(axis=0, keepdims=True) for part in (low, high, least, most)]
-
-
-def pick(ends: tuple[Floats, Floats], place: tuple[int, int] | None, aggregate: str) -> Interval:
-    """The ends of the comparison that the finding reports."""
-    if place is None:
-        return _NONE
-    if aggregate == "worst":
-        return float(ends[0][place]), float(ends[1][place])
-    return float(ends[0][:, place[1]].mean()), float(ends[1][:, place[1]].mean())
-
-
-def fold_difference(ends: Interval) -> Interval:
-    low, high = _sizes(np.array(ends[0]), np.array(ends[1]))
-    return float(low), float(high)
-
-
-def fold_ratio(ends: Interval) -> Interval:
-    low, high = _folds(np.array(ends[0]), np.array(ends[1]))
-    return float(low), float(high)
-
-
-def _sizes(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """An interval of d as one of |d|."""
+def fold_differences(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Intervals of d as intervals of |d|."""
     return np.maximum(0, np.maximum(low, -high)), np.maximum(np.abs(low), np.abs(high))
 
 
-def _folds(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """An interval of r as one of min(r, 1/r)."""
+def fold_ratios(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Intervals of r as intervals of min(r, 1/r)."""
     ends = comparison.folded(low), comparison.folded(high)
     across = (low <= 1) & (high >= 1)
     return np.minimum(*ends), np.where(across, 1.0, np.maximum(*ends))
+
+
+def largest_at(values: Floats, where: Bools) -> tuple[int, ...] | None:
+    """The index of the largest value among those that are wanted; None where nothing is."""
+    if not where.any():
+        return None
+    wanted = np.where(where, np.maximum(values, -np.finfo(np.float64).max), -np.inf)
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(wanted)), wanted.shape))

@@ -17,27 +17,26 @@ from evenhand.inference import draws
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
 from evenhand.measures.cells import CELLS, cell_measures, evaluate
 from evenhand.verdicts import comparison
-from evenhand.verdicts.bounds.bounds import Bounds, JudgedGroups, bounds_against_baseline
-from evenhand.verdicts.comparison import Gap, Plan
+from evenhand.verdicts.bounds.baseline import bounds_against_baseline
+from evenhand.verdicts.bounds.bounds import Bounds, Question
+from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.policy import Policy
-from evenhand.verdicts.request import Request
-from evenhand.verdicts.table import Table
-from evenhand.verdicts.verdict import beyond, ratio_beyond, ratio_within, within
 
 Statistic = Callable[[Floats], Floats]
 
 _MOST_KEPT = 2_000_000  # numbers of one set of draws
 
 
-def bounds_from_draws(request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> Bounds | None:
+def bounds_from_draws(question: Question) -> Bounds | None:
     """All intervals of a table by one set of draws, with one statistic that returns everything as a row.
 
     None where the policy names another method, or a measure is not made of cells.
     """
-    if not request.policy.uses_draws or len(cell_measures(table.measures)) < len(table.measures):
+    policy, table = question.request.policy, question.table
+    if not policy.uses_draws or len(cell_measures(table.measures)) < len(table.measures):
         return None
-    layout = _Layout(request, plan, table, gap, judged)
-    return layout.bounds(*interval(layout.statistic, table.cube, request.policy))
+    layout = _Layout(question)
+    return layout.bounds(*interval(layout.statistic, table.cube, policy))
 
 
 def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, Floats]:
@@ -100,17 +99,17 @@ def _can_occur(cell: str, cube: Cube) -> bool:
 class _Layout:
     """Where everything stands in the row that the statistic returns."""
 
-    def __init__(self, request: Request, plan: Plan, table: Table, gap: Gap, judged: JudgedGroups) -> None:
-        self.request, self.plan, self.table, self.gap, self.judged = request, plan, table, gap, judged
-        self.rows = cell_measures(table.measures)
-        self.shape = table.values.shape
+    def __init__(self, question: Question) -> None:
+        self.question, self.table, self.judged = question, question.table, question.judged
+        self.rows = cell_measures(self.table.measures)
+        self.shape = self.table.values.shape
 
     def statistic(self, cells: Floats) -> Floats:
         """[..., groups, 8] to [..., everything]."""
         computed = evaluate(cells, self.rows)
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
         lead = values.shape[:-2]
-        base = comparison.baselines(cells, self.rows, self.plan, self.table.groups)
+        base = comparison.baselines(cells, self.rows, self.question.plan, self.table.groups)
         if base is None:
             pieces = [self._extremes(values, usable) for usable in (self.judged.everyone, self.judged.large)]
             several = np.where(self.judged.everyone, values, np.nan)
@@ -121,7 +120,7 @@ class _Layout:
 
     def _extremes(self, values: Floats, usable: Bools) -> Floats:
         differences, ratios = comparison.apart(np.where(usable, values, np.nan))
-        if self.request.aggregate == "worst":
+        if self.question.request.aggregate == "worst":
             both = np.fmax.reduce(differences, axis=-1), np.fmin.reduce(ratios, axis=-1)
         else:
             both = differences.mean(axis=-1), ratios.mean(axis=-1)
@@ -135,17 +134,11 @@ class _Layout:
         ends = [end[k * count : (k + 1) * count].reshape(self.shape) for k in (0, 1) for end in (low, high)]
         near = (ends[0], ends[1], ends[2], ends[3])
         compared = self.judged.everyone & ~np.isnan(self.table.base)
-        large = self.judged.large & compared
-        return bounds_against_baseline(self.request, self.plan, self.gap, own, near, near, compared, large)
+        return bounds_against_baseline(self.question, own, near, near, compared)
 
     def _between(self, low: Floats, high: Floats, own: list[tuple[Floats, Floats]]) -> Bounds:
-        request, many = self.request, self.shape[0]
+        many = self.shape[0]
         ends = [(float(low[i]), float(high[i])) for i in range(4 + 2 * many)]
-        enough = self.judged.enough(request.metric.binned)
-        if request.judged_on == "ratio":
-            outside = ratio_beyond(*ends[1], request.threshold, False)
-            inside = ratio_within(*ends[3], request.threshold, False)
-        else:
-            outside, inside = beyond(*ends[0], request.threshold), within(*ends[2], request.threshold)
+        large = Reach(ends[2], ends[3]) if self.judged.enough(self.question.request.metric.binned) else None
         parts = tuple((ends[4 + i], ends[4 + many + i]) for i in range(many)) if many > 1 else ()
-        return Bounds(own, ends[0], ends[1], parts, None, bool(outside), bool(inside) and enough)
+        return bounds_between(self.question, own, Reach(ends[0], ends[1]), large, parts)

@@ -1,0 +1,129 @@
+"""Bounds of the gap between extremes, whatever method made the ends: what a pass may rest on, and the deciding pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Estimate
+from evenhand.inference.simultaneous import Pairs
+from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question
+from evenhand.verdicts.verdict import verdict
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Ends of highest − lowest and of lowest / highest over some groups; `pairs` has those of all pairs, if known."""
+
+    difference: Interval
+    ratio: Interval
+    pairs: tuple[Pairs | None, ...] = ()
+
+
+def bounds_between(
+    question: Question,
+    own: list[tuple[Floats, Floats]],
+    everyone: Reach,
+    large: Reach | None,
+    by_measure: tuple[tuple[Interval, Interval], ...] = (),
+) -> Bounds:
+    """The bounds from the reach over all groups and over the large ones; None where there are not two of these."""
+    gap, threshold, judged_on = question.gap, question.request.threshold, question.judged_on
+    far: tuple[Reach, ...] = (everyone,) if large is None else (large,)
+    difference, ratio, value = _ends(question, everyone, far)
+    decided = verdict(value, threshold, judged_on)
+    if large is not None and decided != "pass":
+        far = (everyone, large)
+        difference, ratio, value = _ends(question, everyone, far)
+        decided = verdict(value, threshold, judged_on)
+    if large is None and decided == "pass":
+        # No two groups are large enough, so nothing bounds the gap on its far side.
+        difference, ratio, value = _unbounded(question, difference, ratio)
+        decided = verdict(value, threshold, judged_on)
+    bounds = Bounds(own, value, None, difference, ratio, by_measure)
+    pick = None if threshold is None or gap.measure is None else _strongest(question, everyone, far, decided == "fail")
+    if pick is None:
+        ends = Estimate.of(gap.difference, *difference), Estimate.of(gap.ratio, *ratio)
+        return replace(bounds, evidence=None if gap.high is None else Evidence(gap.measure, gap.high, gap.low, *ends))
+    return replace(bounds, evidence=_with_far_end(question, _evidence(question, everyone, *pick), value))
+
+
+def _ends(question: Question, near: Reach, far: tuple[Reach, ...]) -> tuple[Interval, Interval, Estimate]:
+    """Both intervals, which contain their estimates, and the judged one with its estimate."""
+    gap = question.gap
+    # np.minimum and np.maximum keep NaN, which is an end that is not known.
+    difference = (
+        float(np.minimum(near.difference[0], gap.difference)),
+        float(np.maximum.reduce([gap.difference, *(each.difference[1] for each in far)])),
+    )
+    ratio = (
+        float(np.minimum.reduce([gap.ratio, *(each.ratio[0] for each in far)])),
+        float(np.maximum(near.ratio[1], gap.ratio)),
+    )
+    ends = ratio if question.judged_on == "ratio" else difference
+    return difference, ratio, Estimate.of(question.estimate, *ends)
+
+
+def _unbounded(question: Question, difference: Interval, ratio: Interval) -> tuple[Interval, Interval, Estimate]:
+    """The same with the farthest possible gap as the far end of what is judged."""
+    if question.judged_on == "ratio":
+        ratio = (question.farthest, ratio[1])
+        return difference, ratio, Estimate.of(question.estimate, *ratio)
+    difference = (difference[0], question.farthest)
+    return difference, ratio, Estimate.of(question.estimate, *difference)
+
+
+Pick = tuple[Reach, int, int, int]
+"""Where the far ends are from, the measure, the higher group, the lower group."""
+
+
+def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: bool) -> Pick | None:
+    """On a fail the pair with the strongest near end, otherwise the pair with the farthest far end."""
+    on_ratio = question.judged_on == "ratio"
+    best: tuple[float, Pick] | None = None
+    for reach in (near,) if failed else far:
+        for measure, pairs in enumerate(reach.pairs):
+            if pairs is None:
+                continue
+            if on_ratio:
+                size = -(pairs.ratio_near if failed else pairs.ratio_far)
+            else:
+                size = pairs.difference_near if failed else pairs.difference_far
+            if np.isnan(size).all():
+                continue
+            row, column = (int(i) for i in np.unravel_index(int(np.nanargmax(size)), size.shape))
+            high, low = (column, row) if on_ratio else (row, column)
+            if best is None or size[row, column] > best[0]:
+                best = float(size[row, column]), (reach, measure, high, low)
+    return None if best is None else best[1]
+
+
+def _evidence(question: Question, near: Reach, far: Reach, measure: int, high: int, low: int) -> Evidence:
+    """A pair of groups with the ends of its difference and of its ratio."""
+    pairs, ends = near.pairs[measure], far.pairs[measure]
+    assert pairs is not None and ends is not None  # noqa: S101, PT018 - the pair was found in them
+    top, bottom = question.table.values[measure, high], question.table.values[measure, low]
+    difference = float(top - bottom)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float(np.true_divide(bottom, top))
+    # A gap between extremes has no sign: no gap at all is the near end where the near end lies beyond it.
+    near_low, far_high = max(pairs.difference(high, low)[0], 0.0), ends.difference(high, low)[3]
+    far_low, near_high = ends.ratio(low, high)[2], min(pairs.ratio(low, high)[1], 1.0)
+    return Evidence(
+        measure,
+        high,
+        low,
+        Estimate.of(difference, min(near_low, difference), max(far_high, difference)),
+        Estimate.of(ratio, min(far_low, ratio), max(near_high, ratio)),
+    )
+
+
+def _with_far_end(question: Question, evidence: Evidence, value: Estimate) -> Evidence:
+    """The evidence; where nothing bounds the judged value on its far side, nothing bounds the pair's either."""
+    if question.judged_on == "ratio" and value.low == 0 and evidence.ratio.low is not None:
+        return replace(evidence, ratio=replace(evidence.ratio, low=0.0))
+    if question.judged_on != "ratio" and value.high == question.farthest and evidence.difference.high is not None:
+        return replace(evidence, difference=replace(evidence.difference, high=question.farthest))
+    return evidence
