@@ -209,7 +209,12 @@ class Cube:
         )
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
-        """The cube with two groups: `keep`, and all others as one; people without a group stay apart."""
+        """The cube with two groups: `keep`, and all others as one; people without a group stay apart.
+
+        Several others are called `name`; a single one keeps its own.
+        """
+        if sum(group != keep and None not in group for group in self.groups) < 2:
+            return self
         while any(group == (name,) for group in self.groups):
             name = f"{name} (pooled)"
         others: Group = (name,)

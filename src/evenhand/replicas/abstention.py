@@ -102,8 +102,11 @@ class Abstention:
         if "accuracy" not in self.overall:
             return f"{effect}."
         rates = (wording.amount(float(self.overall["accuracy"][i])) for i in (start, at))
-        gaps = (wording.distance(float(self.gaps["accuracy"][i])) for i in (start, at))
-        return f"{effect}; accuracy goes from {' to '.join(rates)}, and its gap from {' to '.join(gaps)}."
+        effect = f"{effect}; accuracy goes from {' to '.join(rates)}"
+        gaps = [float(self.gaps["accuracy"][i]) for i in (start, at)]
+        if np.isnan(gaps).any():  # fewer than two groups have an accuracy
+            return f"{effect}."
+        return f"{effect}, and its gap from {' to '.join(map(wording.distance, gaps))}."
 
 
 def abstain(
