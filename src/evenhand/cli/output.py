@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import EXIT_CODES, hush
+from evenhand.cli import EXIT_CODES, echo, hush
 from evenhand.errors import CallError, either, short_path
 from evenhand.report import WRITERS
 from evenhand.sources.database import without_secrets
@@ -98,6 +98,6 @@ def put(plain: Callable[[], str], rich: Callable[[Console], Any] | None = None) 
 
             rich(Console(highlight=False, emoji=False, no_color=bool(os.environ.get("NO_COLOR")) or None))
         else:
-            click.echo(plain(), nl=False)
+            echo(plain(), nl=False)
     except BrokenPipeError:
         hush()

@@ -19,6 +19,7 @@ from evenhand.core import frames
 from evenhand.core.arrays import Bools, Indices
 from evenhand.core.progress import track
 from evenhand.core.results import Estimate, Finding, Panel, spell
+from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.inference import critical
@@ -30,7 +31,7 @@ from evenhand.verdicts.request import Request, make_request
 
 
 @dataclass(frozen=True)
-class Contender:
+class Contender(Printable):
     """One way to decide.
 
     `accuracy` and `gap` have intervals over people; `cost` is the change of accuracy against the first contender, for
@@ -103,6 +104,8 @@ class Comparison:
         from evenhand.report.text import comparison
 
         return comparison.plain(self)
+
+    __repr__ = __str__
 
 
 def compare(

@@ -17,6 +17,7 @@ from evenhand.catalogue import ALIASES, METRICS, find
 from evenhand.core import frames, progress
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Finding, figure, spell
+from evenhand.core.signs import printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, nearest
 from evenhand.inference import simultaneous
@@ -161,7 +162,7 @@ class Stability:
             if name not in computed:
                 raise CallError(f"{name} cannot decide, because it was not computed here; {nearest(name, computed)}")
         judged = f"Judged by {', '.join(deciding)}." if deciding else "No metric is required, so nothing is judged."
-        aside = [str(self.abstention(attributes=name)) for name in self.cube.meaning.sensitive]
+        aside = [self.abstention(attributes=name).sentence() for name in self.cube.meaning.sensitive]
         policy = replace(self.policy, required=deciding)
         return Audit(self.cube, policy, self.findings, (*self.notes, *aside, judged), deciding, self.frame_kind)
 
@@ -169,7 +170,7 @@ class Stability:
         lines = [f"- {' × '.join(each.attributes)}: {each.verdict}. {each.interpretation}" for each in self.findings]
         if not lines:
             lines = [f"- {name.replace('_', ' ')}: {_shown(one)}" for name, one in self.overall.items()]
-        return "\n".join([f"{self.replicas} replicas, {self.cube.size:,} people.", *lines, *self.notes])
+        return printable("\n".join([f"{self.replicas} replicas, {self.cube.size:,} people.", *lines, *self.notes]))
 
     __repr__ = __str__
 

@@ -17,6 +17,7 @@ from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import write_text
 from evenhand.core.frames import readable
 from evenhand.core.results import Finding, Group, number_or_none, spell
+from evenhand.core.signs import Printable
 from evenhand.errors import DataError, listing, short_path, shorten
 from evenhand.sources.roles import spelling
 
@@ -30,7 +31,7 @@ _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Printable):
     """The cutoffs of one group: `cutoffs[i]` applies with probability `weights[i]`; mostly there is only one.
 
     `before` and `after` are the group's measures with one cutoff for everyone and with this rule.
@@ -135,7 +136,7 @@ class Thresholds:
 
         return thresholds.plain(self)
 
-    __str__ = explain
+    __str__ = __repr__ = explain
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a cutoff that everyone reaches is "everyone", one that nobody reaches "nobody"."""

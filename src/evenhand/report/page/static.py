@@ -5,7 +5,6 @@ Everything here is text; the template escapes it.
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
-from evenhand.core.wording import capital, shown_scale
+from evenhand.core.wording import capital
 from evenhand.report import tables
 from evenhand.report.page.results import Results
 from evenhand.report.tables import GroupTable
@@ -121,8 +120,8 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
             "on": " × ".join(finding.attributes),
             "numbers": _numbers(finding),
             "limit": "–" if finding.threshold is None else tables.limit(finding),
-            "highest": finding.highest or "–",
-            "lowest": finding.lowest or "–",
+            "highest": tables.pair(finding)[0] or "–",
+            "lowest": tables.pair(finding)[1] or "–",
             "p": "–" if finding.p_adjusted is None else _small(finding.p_adjusted),
             "verdict": finding.verdict,
             "decides": audit.decides(finding),
@@ -132,14 +131,9 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(finding: Finding) -> tuple[str, str, str]:
+def _numbers(finding: Finding) -> tuple[str, ...]:
     """The judged value and its ends, each by itself."""
-    scale = shown_scale(finding.judged_on, finding.unit)
-    low, high = (
-        "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
-        for end in (finding.value.low, finding.value.high)
-    )
-    return tables.interval(finding.value.value, None, None, scale), low, high
+    return tuple("–" if figure is None else figure for figure in tables.figures(finding))
 
 
 def _small(p: float) -> str:
