@@ -31,10 +31,10 @@ demo: $(STAMPS)/package ## audit the COMPAS counts that ship with the package
 
 PYTEST := $(PY) -m pytest -n $(WORKERS) --ignore=tests/browser --ignore=tests/engines
 
-test: $(STAMPS)/test ## run the tests and the doctests
+test: $(STAMPS)/test $(STAMPS)/widgets ## run the tests and the doctests
 	$(PYTEST) $(ARGS)
 
-thorough: $(STAMPS)/test ## run them with hundreds of examples and every hostile name
+thorough: $(STAMPS)/test $(STAMPS)/widgets ## run them with hundreds of examples and every hostile name
 	$(PYTEST) --thorough $(ARGS)
 
 coverage: $(STAMPS)/coverage ## run the tests and print which lines of src they reach
@@ -114,7 +114,12 @@ $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/dist $(STAMPS)/browser $(
 	@$(INSTALL) --group $(@F)
 	@touch $@
 
-$(STAMPS)/coverage: $(STAMPS)/test
+# For the notebooks of the tests: a folder that one of their kernels can import from, and the other cannot.
+$(STAMPS)/widgets: $(STAMPS)/pip
+	@$(INSTALL) --no-deps --target $(VENV)/widgets --upgrade ipywidgets widgetsnbextension jupyterlab_widgets
+	@touch $@
+
+$(STAMPS)/coverage: $(STAMPS)/test $(STAMPS)/widgets
 	@$(INSTALL) --group coverage
 	@touch $@
 

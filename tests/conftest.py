@@ -12,6 +12,9 @@ from support import profiles
 # Workers of pytest-xdist share the cores: threads of BLAS that wait for each other double the processor time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Text is as wide as COLUMNS says, and workers are given the columns of the terminal that pytest runs in.
+os.environ.pop("COLUMNS", None)
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

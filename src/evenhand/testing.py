@@ -32,7 +32,7 @@ def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fa
     >>> from evenhand.datasets import berkeley
     >>> assert_fair(berkeley(), prediction="admitted", count="count", sensitive="gender")
     Traceback (most recent call last):
-    AssertionError: the audit fails by demographic_parity
+    AssertionError: the audit fails (failed: demographic_parity on gender)
     - demographic_parity on gender: fail, difference 14.2 [11.3, 17.0], limit ≤ 10 points
       The selection rate is 44.5 % for Male (n = 2,691) and 30.4 % for Female (n = 1,835): a gap of 14.2 points (95 %
       interval 11.3 to 17.0), above the threshold of 10.
@@ -66,7 +66,7 @@ def _problem(audited: Audit, inconclusive: str) -> str | None:
         lines = [f"the audit judges nothing ({names} decides): require a metric with a threshold that the data allows"]
     else:
         says = {"fail": "fails", "inconclusive": "is inconclusive"}[verdict]
-        lines = [f"the audit {says} by {', '.join(audited.required)}"]
+        lines = [f"the audit {says}{tables.in_brackets(tables.outcomes(audited))}"]
         deciding = [finding for finding in deciding if audited.policy.counted(finding.verdict) != "pass"]
     lines += [line for finding in deciding for line in _lines(finding)]
     return "\n".join(clean(line) for line in lines)

@@ -82,6 +82,7 @@ def test_measures_are_made_of_known_cells_and_measures():
 TESTED_IN = {
     "audits.audit": "properties/test_properties.py",
     "audits.functions": "architecture/test_public_names.py",
+    "audits.metric_scorer": "audits/test_scorer.py",
     "audits.page_counts": "report/page/test_data.py",
     "audits.recomputation": "report/page/test_data.py",
     "cli.audit": "cli/test_cli.py",
@@ -101,7 +102,6 @@ TESTED_IN = {
     "measures.base": "measures/test_scores.py",
     "measures.cells": "cases/test_known.py",
     "measures.entropy": "properties/test_properties.py",
-    "mitigate.thresholds.rules": "mitigate/thresholds/test_search.py",
     "report.text.diff": "audits/test_diff.py",
     "sources.columns": "sources/test_memory.py",
     "sources.features": "individual/test_consistency.py",

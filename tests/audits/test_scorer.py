@@ -9,13 +9,17 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import evenhand as eh
+from evenhand.mitigate import GroupThresholds
 
 
 def people(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
@@ -182,3 +186,71 @@ def test_groups_have_to_be_given(fitted):
         eh.scorer("demographic_parity")(model, X, y)
     with pytest.raises(eh.CallError, match="'grup' is not a column of X; did you mean 'group'"):
         eh.scorer("demographic_parity", sensitive="grup")(model, X, y)
+
+
+# --- estimators that need each row's group to predict
+
+
+def cut_by_group(**arguments):
+    return GroupThresholds(LogisticRegression(), constraint="demographic_parity", within=0.02, cv=2, **arguments)
+
+
+def test_an_estimator_that_needs_groups_to_predict_gets_those_of_the_scorer():
+    X, y = people()
+    features = X[["x", "z"]]
+    gap = eh.scorer("demographic_parity", sensitive="group")
+    # The groups are a column of X, but the estimator does not name it.
+    seen = X.assign(group=(X["group"] == "a").astype(int))
+    model = cut_by_group().fit(seen, y, sensitive=seen["group"])
+    expected = eh.demographic_parity(prediction=model.predict(seen, sensitive=seen["group"]), sensitive=seen["group"])
+    assert gap(model, seen, y) == pytest.approx(-float(expected.value))
+    with sklearn.config_context(enable_metadata_routing=True):
+        beside = eh.scorer("demographic_parity").set_score_request(sensitive=True)
+        estimator = cut_by_group().set_fit_request(sensitive=True)
+        scores = cross_validate(estimator, features, y, scoring=beside, params={"sensitive": X["group"]}, cv=3)
+    assert np.isfinite(scores["test_score"]).all()
+
+
+def test_a_pipeline_hands_groups_on_to_who_requests_them():
+    X, y = people()
+    features = X[["x", "z"]]
+    with sklearn.config_context(enable_metadata_routing=True):
+        beside = eh.scorer("demographic_parity").set_score_request(sensitive=True)
+        inside = cut_by_group().set_fit_request(sensitive=True).set_predict_request(sensitive=True)
+        pipeline = make_pipeline(StandardScaler(), inside)
+        found = cross_validate(
+            pipeline, features, y, scoring=beside, params={"sensitive": X["group"]}, cv=3, error_score="raise"
+        )
+        deaf = make_pipeline(StandardScaler(), LogisticRegression()).fit(features, y)
+        assert np.isfinite(beside(deaf, features, y, sensitive=X["group"]))
+    assert np.isfinite(found["test_score"]).all()
+
+
+def test_an_estimator_keeps_to_the_columns_that_it_names():
+    """The gap between regions of a model that cuts by group: the regions are not passed to it."""
+    X, y = people()
+    seen = X.assign(group=(X["group"] == "a").astype(int), region=np.arange(len(X)) % 3)
+    model = cut_by_group(sensitive="group").fit(seen, y)
+    expected = eh.demographic_parity(prediction=model.predict(seen), sensitive=seen["region"])
+    assert eh.scorer("demographic_parity", sensitive="region")(model, seen, y) == pytest.approx(-float(expected.value))
+
+
+def test_an_estimator_of_fairlearn_gets_groups_by_its_own_name():
+    X, y = people()
+    features = X[["x", "z"]]
+    model = ThresholdOptimizer(
+        estimator=LogisticRegression(), constraints="demographic_parity", predict_method="predict_proba"
+    ).fit(features, y, sensitive_features=X["group"])
+    gap = eh.scorer("demographic_parity")
+    score = gap(model, features, y, sensitive=X["group"])
+    assert score == gap(model, features, y, sensitive=X["group"])  # drawn by lot, with a fixed seed
+    chosen = model.predict(features, sensitive_features=X["group"], random_state=0)
+    assert score == pytest.approx(-float(eh.demographic_parity(prediction=chosen, sensitive=X["group"]).value))
+
+
+def test_a_model_fitted_without_groups_is_measured_by_groups():
+    X, y = people()
+    features = X[["x", "z"]]
+    with pytest.warns(UserWarning, match="everyone is one group"):
+        model = cut_by_group().fit(features, y)
+    assert eh.scorer("demographic_parity")(model, features, y, sensitive=X["group"]) <= 0

@@ -165,3 +165,43 @@ def test_aequitas_compares_with_the_largest():
 def test_exfairness_has_no_sign():
     found = eh.equal_opportunity(**rows(HAND), reference="A", convention="exfairness")
     assert float(found.value) == close(0.3)
+
+
+def test_aif360_has_no_sign_where_the_worst_of_two_is_reported():
+    """equalized_odds_difference of AIF360 is max(|FPR gap|, |TPR gap|); its single and mean gaps have a sign."""
+    table = rows({"A": (8, 2, 8, 2), "B": (4, 1, 9, 6)})  # TPR .8 and .4, FPR .2 and .1
+    assert float(eh.equalized_odds_difference(**table, reference="A", convention="aif360").value) == close(0.4)
+    assert float(eh.equalized_odds_difference(**table, reference="B", convention="aif360").value) == close(0.4)
+    assert float(eh.equal_opportunity_difference(**table, reference="A", convention="aif360").value) == close(-0.4)
+    assert float(eh.average_odds_difference(**table, reference="A", convention="aif360").value) == close(-0.25)
+    absolute = eh.average_abs_odds_difference(**table, reference="A", convention="aif360")
+    assert float(absolute.value) == close(0.25)
+    plain = eh.equalized_odds_difference(**table, reference="A")
+    assert float(plain.value) == close(-0.4)
+
+
+def test_aif360_has_no_sign_in_the_balance_of_scores():
+    """generalized_equalized_odds_difference of AIF360 is the larger size of two gaps of mean scores."""
+    table = {"label": [1, 0] * 40, "score": [0.9, 0.3] * 20 + [0.5, 0.2] * 20, "sensitive": ["A"] * 40 + ["B"] * 40}
+    found = eh.overall_balance(**table, reference="A", convention="aif360")
+    assert float(found.value) == close(0.4)
+    assert found.value.low >= 0
+    signed = eh.balance_for_positive_class(**table, reference="A", convention="aif360")
+    assert float(signed.value) == close(-0.4)
+
+
+@pytest.mark.parametrize("convention", ["aif360", "virny"])
+def test_the_only_other_group_keeps_its_name(convention):
+    found = eh.demographic_parity(**SIXTEEN, reference="A", convention=convention)
+    assert {row.group for row in found.groups} == {("A",), ("B",)}
+    assert (found.highest, found.lowest) == ("B", "A")
+    assert "everyone else" not in found.interpretation
+    three = eh.demographic_parity(**THREE, reference="A", convention=convention)
+    assert {row.group for row in three.groups} == {("A",), ("everyone else",)}
+
+
+def test_the_only_other_group_keeps_its_name_beside_people_without_one():
+    table = selected(A=(40, 80), B=(40, 40), C=(0, 20))
+    table["sensitive"] = [None if group == "C" else group for group in table["sensitive"]]
+    found = eh.demographic_parity(**table, reference="A", convention="aif360")
+    assert found.highest == "B"

@@ -41,8 +41,8 @@ def group_cube(case: Case, cube: eh.Cube) -> tuple[eh.Cube, int]:
     if group in ("privileged", "unprivileged"):
         privileged = (case["params"]["privileged"],)
         cube = cube.pool(privileged)
-        names = [pair[1] for pair in cube.pairs]
-        return cube, names.index(privileged if group == "privileged" else ("everyone else",))
+        (place,) = (i for i, pair in enumerate(cube.pairs) if (pair[1] == privileged) == (group == "privileged"))
+        return cube, place
     wanted = tuple(group) if isinstance(group, list) else (str(group),)
     return cube, [pair[1] for pair in cube.pairs].index(wanted)
 

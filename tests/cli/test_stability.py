@@ -34,7 +34,7 @@ def called(people, *more):
 def test_the_verdict_is_the_exit_code(people, capsys):
     assert called(people) == 1
     told = capsys.readouterr().out
-    assert "Verdict: fail by label_stability_difference" in told
+    assert "Verdict: fail (failed: label_stability_difference on region)" in told
     assert "The label stability is" in told
     assert "Setting aside the least stable 10.0 %" in told
     assert called(people, "-q", "--threshold", "label_stability_difference=0.9") == 0

@@ -419,7 +419,6 @@ def test_data_that_cannot_be_replicas(replicas, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "sensitive= is missing"),
         ({"sensitive": GROUPS, "cutoff": 1.5}, "cutoff=1.5 must be a probability"),
         ({"sensitive": GROUPS, "kind": "score"}, "kind='score' must be"),
         ({"sensitive": GROUPS, "metrics": "demographic_parity"}, "is not a stability metric"),
@@ -438,3 +437,38 @@ def test_calls_that_cannot_be_answered(arguments, message):
 def test_an_audit_of_counts_points_to_the_function():
     with pytest.raises(eh.CallError, match=r"call evenhand\.jitter_difference\(\)"):
         eh.audit(label=[1, 0, 1, 0], prediction=[1, 0, 0, 1], sensitive=list("aabb"), metrics=["jitter_difference"])
+
+
+# --- nobody's group is named
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_without_groups_everyone_is_taken_together(labelled):
+    random = np.random.default_rng(5)
+    replicas = random.random((20, 60))
+    roles = {"label": random.integers(0, 2, 60)} if labelled else {}
+    found = eh.stability(replicas, **roles)
+    grouped = eh.stability(replicas, **roles, sensitive=["a", "b"] * 30)
+    assert found.findings == ()
+    assert found.overall.keys() == grouped.overall.keys()
+    for name, estimate in grouped.overall.items():
+        ours = found.overall[name]
+        assert (ours.value, ours.low, ours.high) == pytest.approx((estimate.value, estimate.low, estimate.high))
+    assert any("No groups were named" in note for note in found.notes)
+    assert "label stability: 0." in str(found)
+    assert set(found.to_frame()["group"]) == {"(everyone)"}
+    assert found.cube.size == 60
+    assert "nan" not in str(found.abstention())
+    if labelled:
+        assert list(found.by_correctness()["n"]) == list(
+            grouped.by_correctness().groupby("decision", sort=False)["n"].sum()
+        )
+
+
+def test_without_groups_nothing_can_be_judged():
+    found = eh.stability(np.random.default_rng(5).random((20, 60)))
+    for ask in (found.audit, lambda: found.finding("label_stability")):
+        with pytest.raises(eh.CallError, match=r"there are none here: pass sensitive= to stability\(\)"):
+            ask()
+    with pytest.raises(eh.CallError, match="are about groups: pass sensitive="):
+        eh.stability(np.random.default_rng(5).random((20, 60)), reference="a")

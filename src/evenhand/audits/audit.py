@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -189,25 +190,46 @@ class Audit:
         return frames.frame(columns, self.frame_kind)
 
     def groups(self) -> Any:
-        """Every measure of every group, with its interval, counts and the reason where one is undefined."""
+        """Every measure of every group, with its interval, counts and the reason where one is undefined.
+
+        Measures of your own are among them for the attributes that they were audited on.
+        """
         names = ("attributes", "stratum", "group", "measure", "class", "value", "low", "high", "n", "reason")
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for attributes in self.attribute_sets():
-            part = self.counts(attributes)
-            for measured in self.measures(attributes, strata=True):
-                row = measured.measure
-                for i, (stratum, group) in enumerate(part.pairs):
-                    why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
-                    numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
-                    names_of_line = (" × ".join(attributes), spell(stratum), spell(group), row.name)
-                    line = (*names_of_line, row.of_class, *numbers, int(measured.support[i]), why)
-                    for key, item in zip(names, line, strict=True):
-                        columns[key].append(item)
+            for line in (*self._measure_lines(attributes), *self._own_lines(attributes)):
+                for key, item in zip(names, (" × ".join(attributes), *line), strict=True):
+                    columns[key].append(item)
         if not self.meaning.control:
             del columns["stratum"]
         if not self.cube.classes:
             del columns["class"]
         return frames.frame(columns, self.frame_kind)
+
+    def _measure_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The lines of `groups` that the cube tells."""
+        part = self.counts(attributes)
+        for measured in self.measures(attributes, strata=True):
+            row = measured.measure
+            for i, (stratum, group) in enumerate(part.pairs):
+                why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
+                numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
+                yield spell(stratum), spell(group), row.name, row.of_class, *numbers, int(measured.support[i]), why
+
+    def _own_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The lines of `groups` for measures of one's own, as their findings have them; each once."""
+        known = {measured.measure.name for measured in self.measures(attributes, strata=True)}
+        pairs = set(self.counts(attributes).pairs)
+        own = [each for each in self.findings if each.metric not in METRICS and each.attributes == tuple(attributes)]
+        lines: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        for row in (row for finding in own for row in finding.groups):
+            if row.measure in known or (row.stratum, row.group) not in pairs or row.estimate is None:
+                continue
+            one = row.estimate
+            ends = (math.nan if end is None else end for end in (one.low, one.high))
+            key = (spell(row.stratum), spell(row.group), row.measure, row.of_class)
+            lines.setdefault(key, (*key, one.value, *ends, row.n, row.reason))
+        yield from lines.values()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, ready for JSON."""

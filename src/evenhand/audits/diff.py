@@ -22,6 +22,7 @@ from evenhand.audits.audit import Audit
 from evenhand.catalogue import METRICS
 from evenhand.core import frames, records, wording
 from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
+from evenhand.core.signs import printable
 from evenhand.errors import CallError, join_names
 from evenhand.verdicts import comparison
 from evenhand.verdicts.verdict import overall
@@ -70,7 +71,7 @@ class Change:
         return self.verdict_before != self.verdict_after
 
     def __str__(self) -> str:
-        return self.interpretation
+        return printable(self.interpretation)
 
 
 @dataclass(frozen=True)

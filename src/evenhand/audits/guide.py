@@ -12,12 +12,13 @@ from typing import Any
 
 from evenhand.catalogue import METRICS
 from evenhand.catalogue.exclusions import THEOREMS, excluding, held_by
+from evenhand.core.signs import Printable, printable
 from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.verdicts.policy import Policy
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Printable):
     """A metric that fits, and why. `decides` says whether an audit should be judged by it.
 
     `available` is False for what is measured from more than counts: it has its own function, and an audit cannot
@@ -276,13 +277,17 @@ class Recommendation:
         }
 
     def __str__(self) -> str:
+        return printable(self.text())
+
+    __repr__ = __str__
+
+    def text(self) -> str:
+        """The answers, the metrics that follow from them with why and limits, and what they exclude."""
         lines = [", ".join(f"{argument}: {value}" for argument, value in self.answers), ""]
         for advice in self.metrics:
             mark = " (decides)" if advice.metric in self.deciding else ""
             lines += [f"{advice.metric}{mark}", f"  why: {advice.why}", f"  limits: {advice.limits}"]
         return "\n".join([*lines, "", *self.sentences])
-
-    __repr__ = __str__
 
 
 def recommend(

@@ -20,6 +20,7 @@ from evenhand.audits.least_gaps import BaseRates
 from evenhand.core import records
 from evenhand.core.arrays import Floats
 from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, spell
+from evenhand.core.signs import Printable, printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names, nearest
 from evenhand.inference import simultaneous
@@ -35,7 +36,7 @@ _NAME_WIDTH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRates:
+class GroupRates(Printable):
     """One group: its rates, and what Chouldechova's identity makes of them.
 
     `implied_fpr` is p/(1−p) · (1−PPV)/PPV · (1−FNR), `residual` the false positive rate less that; `reason` says why
@@ -94,7 +95,7 @@ class Impossibility:
         people = sum(line.n for line in self.compared)
         heading = f"{' × '.join(self.attributes)}: {len(self.compared)} groups compared, {people:,} people"
         sections = [heading, _table(self.groups), *self.sentences]
-        return "\n".join([*sections, *(f"- {note}" for note in self.notes)])
+        return printable("\n".join([*sections, *(f"- {note}" for note in self.notes)]))
 
     __repr__ = __str__
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Mapping
@@ -17,13 +18,17 @@ from evenhand.sources import groups
 from evenhand.sources.roles import canonical
 
 try:
+    from sklearn import get_config
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import UndefinedMetricWarning
-    from sklearn.utils.metadata_routing import UNUSED
+    from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 except ImportError:
     raise MissingDependencyError("a scorer needs scikit-learn 1.6 or later: pip install 'evenhand[ml]'") from None
 
 METHODS = ("predict", "predict_proba", "decision_function")
+GROUP_ARGUMENTS = ("sensitive", "sensitive_features")
+"""The names that estimators have for the argument with each row's group."""
+
 _OURS = ("label", "prediction", "score", "weight", "count", "sensitive")
 
 
@@ -75,10 +80,6 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
         roles |= {} if sample_weight is None else {"weight": sample_weight}
         arguments = dict(self.arguments or {})
         method = self.response_method or usual_method(function)
-        if method == "predict":
-            roles["prediction"] = estimator.predict(X)
-        else:
-            roles["score"] = _scores(estimator, X, method, arguments.get("positive", 1))
         who = self.sensitive if sensitive is None else sensitive
         if who is None:
             raise CallError(
@@ -86,7 +87,13 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
                 "metadata routing, call set_score_request(sensitive=True) on it, and pass sensitive= beside X and y."
             )
         named = groups.named_columns(who, X)
-        return function(**roles, sensitive=groups.columns_of(X, named) if named else who, **arguments)
+        who = groups.columns_of(X, named) if named else who
+        response = getattr(estimator, method)(X, **group_arguments(estimator, method, who))
+        if method == "predict":
+            roles["prediction"] = response
+        else:
+            roles["score"] = _scores(estimator, response, arguments.get("positive", 1))
+        return function(**roles, sensitive=who, **arguments)
 
 
 def function_of(metric: str | MetricFunction) -> MetricFunction:
@@ -130,9 +137,24 @@ def check(metric: str | MetricFunction, response_method: str | None, arguments: 
         raise CallError(f"response_method={response_method!r} must be one of {listing(METHODS)}.")
 
 
-def _scores(estimator: Any, X: Any, method: str, positive: Any) -> Floats:
-    """The score of the positive class."""
-    found = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+def group_arguments(estimator: Any, method: str, who: Any) -> dict[str, Any]:
+    """The arguments by which a method of an estimator learns each row's group, and a seed where it draws by lot.
+
+    There are none where the method takes no groups, or where the estimator has its own (`sensitive` names columns of
+    X). An estimator that hands arguments on, such as a pipeline, gets them where metadata routing says who takes them.
+    """
+    parameters = inspect.signature(getattr(estimator, method)).parameters
+    taken = [name for name in GROUP_ARGUMENTS if name in parameters]
+    if not taken and get_config()["enable_metadata_routing"]:
+        taken = [name for name in GROUP_ARGUMENTS if get_routing_for_object(estimator).consumes(method, [name])]
+    if not taken or getattr(estimator, "sensitive", None) is not None:
+        return {}
+    return {taken[0]: who, **({"random_state": 0} if "random_state" in parameters else {})}
+
+
+def _scores(estimator: Any, response: Any, positive: Any) -> Floats:
+    """The score of the positive class, from what the estimator said of all classes."""
+    found = np.asarray(response, dtype=np.float64)
     if found.ndim == 1:
         return found
     several = isinstance(positive, (list, tuple, set, frozenset))

@@ -15,7 +15,8 @@ def scorer(
     """A metric as a scorer of scikit-learn. Greater is better: a gap is negated, a ratio is left as it is.
 
     `sensitive` names the columns of X that make the groups. Or leave it out and pass it beside X and y: call
-    `.set_score_request(sensitive=True)`, with metadata routing enabled. `response_method` is "predict",
+    `.set_score_request(sensitive=True)`, with metadata routing enabled. An estimator that itself needs each row's group
+    to predict, such as `mitigate.GroupThresholds`, is given the same groups. `response_method` is "predict",
     "predict_proba" or "decision_function"; by default what the metric looks at. Other arguments are those of the
     metric's function: `positive`, `reference`, `cutoff` and the rest. An undefined metric scores NaN, with a warning.
 

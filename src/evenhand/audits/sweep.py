@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.catalogue import METRICS
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
+from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.measures.cells import CELLS, MEASURES, cell_measures, evaluate
@@ -19,7 +20,7 @@ _CELLS = {NEGATIVE: ("TN", "FP"), POSITIVE: ("FN", "TP"), UNLABELLED: ("U0", "U1
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Printable):
     """What would be found at each cutoff: `measures[name]` is [cutoffs, groups], a metric's gap is [cutoffs].
 
     At a cutoff everyone with a score at or above it is predicted positive.

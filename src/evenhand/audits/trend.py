@@ -12,6 +12,7 @@ from evenhand.audits.audit import Audit
 from evenhand.audits.evidence import Evidence, GroupPair, evidence
 from evenhand.core import frames
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
+from evenhand.core.signs import Printable
 from evenhand.core.wording import capital, distance, limit_figure
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
@@ -26,7 +27,7 @@ _MOST_ROWS_DRAWN = 430  # of such a panel: a page has room for few
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Printable):
     """One period: the gap with its interval, as that period alone shows it, and the e-value of all periods so far.
 
     The e-value is how many times somebody who doubts that the gap is within the threshold would have multiplied their
@@ -46,7 +47,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Series:
+class Series(Printable):
     """One metric on one set of attributes over all periods.
 
     `needed` is the e-value that raises an alarm, and `alarm` the first period in which it was reached. Later periods

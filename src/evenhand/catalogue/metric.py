@@ -94,7 +94,10 @@ class Metric:
             return frozenset({"regression"})
         if self.index is not None and self.index.any_number:
             return frozenset({"binary", "regression"})
-        several = self.index is None and not self.binned and all(row.made_of == "cells" for row in self.rows)
+        made_of = {row.made_of for row in self.rows}
+        if made_of == {"rows"}:
+            return frozenset({"binary", "multiclass", "regression"})
+        several = self.index is None and not self.binned and made_of <= {"cells"}
         return frozenset({"binary", "multiclass"} if several else {"binary"})
 
     @property

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from evenhand.core.results import Verdict
+from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
 from evenhand.core.wording import clean
 from evenhand.errors import EvenhandError, nearest
@@ -66,7 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a name shows a mark instead
+            stream.reconfigure(errors=ERRORS)  # what the encoding lacks is written in ASCII
     sys.exit(run(arguments))
 
 
@@ -83,7 +84,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.ClickException as error:
-        error.show()
+        error.show(sys.stderr)
         return WRONG
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
@@ -114,5 +115,10 @@ def hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print to standard output, or error. The stream is named because click would write UTF-8 where it is ASCII."""
+    click.echo(text, file=sys.stderr if err else sys.stdout, nl=nl)
+
+
 def _say(message: str) -> None:
-    click.echo("\n".join(clean(line) for line in f"evenhand: {message}".splitlines()), err=True)
+    echo("\n".join(clean(line) for line in f"evenhand: {message}".splitlines()), err=True)

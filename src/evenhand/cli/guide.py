@@ -11,6 +11,7 @@ import click
 
 from evenhand.audits import guide
 from evenhand.audits.guide import Question, Recommendation, recommend
+from evenhand.cli import echo
 from evenhand.cli.options import json_option
 from evenhand.errors import CallError
 
@@ -28,7 +29,7 @@ def command(ground_truth: bool | None, priority: str | None, legal: str | None, 
     --priority are needed.
     """
     if tree:
-        click.echo(guide.tree())
+        echo(guide.tree())
         return 0
     options: dict[str, Any] = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
     if _can_ask():
@@ -39,7 +40,7 @@ def command(ground_truth: bool | None, priority: str | None, legal: str | None, 
             "evenhand guide --tree shows the answers."
         )
     advice = recommend(**{name: value for name, value in options.items() if value is not None})
-    click.echo(json.dumps(advice.to_dict(), indent=1) if as_json else _shown(advice))
+    echo(json.dumps(advice.to_dict(), indent=1) if as_json else _shown(advice))
     return 0
 
 
@@ -57,9 +58,9 @@ def _answers(options: dict[str, Any]) -> dict[str, Any]:
 def _ask(question: Question) -> str:
     """One question on the terminal; on stderr, so that what is printed can still be piped."""
     values = [answer.value for answer in question.answers]
-    click.echo(f"\n{question.text}", err=True)
+    echo(f"\n{question.text}", err=True)
     for answer in question.answers:
-        click.echo(f"  {answer.value:<13}  {answer.text}", err=True)
+        echo(f"  {answer.value:<13}  {answer.text}", err=True)
     chosen: str = click.prompt("answer", type=click.Choice(values), show_choices=False, err=True)
     return chosen
 

@@ -217,21 +217,18 @@ def _cube(table: dict[str, Any], options: dict[str, Any]) -> Cube:
 
 
 def _show_pairs(panel: Panel) -> None:
-    from rich.text import Text
-
     from evenhand.core.wording import clip
-    from evenhand.report.text import new_table, plain_text
-
-    first, *others = (clip(name, 24) for name in panel.columns)
-    table = new_table(first, *others)
-    for row in panel.rows:
-        table.add_row(*(Text(clip(_cell(value), 24)) for value in row))
+    from evenhand.report.text import plain_text, say
+    from evenhand.report.text.columns import Columns
 
     def write(console: Console) -> None:
-        console.print(Text(f"\n{panel.title}", style="bold"))
-        console.print(table)
+        say(console, (f"\n{panel.title}", "bold"))
+        table = Columns(console, *(clip(name, 24) for name in panel.columns))
+        for row in panel.rows:
+            table.add([clip(_cell(value), 24) for value in row])
+        table.show()
 
-    put(lambda: plain_text(write, 200) + "\n", write)
+    put(lambda: plain_text(write) + "\n", write)
 
 
 def _cell(value: object) -> str:

@@ -9,13 +9,14 @@ import click
 
 from evenhand import catalogue
 from evenhand.catalogue import METRICS, Metric
+from evenhand.cli import echo
 
 
 @click.command("metrics", short_help="List the metrics, or explain one.")
 @click.argument("name", required=False)
 def command(name: str | None) -> int:
     """List the metrics of the catalogue; with NAME (or an alias), explain one in full."""
-    click.echo(overview() if name is None else explain(catalogue.find(name)[0]))
+    echo(overview() if name is None else explain(catalogue.find(name)[0]))
     return 0
 
 

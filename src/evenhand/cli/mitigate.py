@@ -16,6 +16,8 @@ from evenhand.errors import CallError
 from evenhand.sources.rows import load_files
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from evenhand.mitigate import Reweigher
 
 _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".json")}
@@ -102,18 +104,21 @@ def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any
 
 
 def _shown(weigher: Reweigher, roles: dict[str, Any]) -> str:
-    from rich.text import Text
-
     from evenhand.core.results import spell
     from evenhand.core.wording import clip
-    from evenhand.report.text import new_table, plain_text
+    from evenhand.report.text import plain_text
+    from evenhand.report.text.columns import Columns
 
-    table = new_table(" × ".join(map(clip, roles["sensitive"])), clip(roles["label"]), "rows", "weight")
-    for group, counts, weights in zip(weigher.groups_, weigher.counts_, weigher.table_, strict=True):
-        for value, count, weight in zip(weigher.classes_, counts, weights, strict=True):
-            cells = (clip(spell(group)), clip(str(value)), f"{count:,}", f"{weight:.4f}" if count else "undefined")
-            table.add_row(*map(Text, cells))
-    return plain_text(lambda console: console.print(table)).strip("\n")
+    def write(console: Console) -> None:
+        name = " × ".join(map(clip, roles["sensitive"]))
+        table = Columns(console, name, clip(roles["label"]), "rows", "weight")
+        for group, counts, weights in zip(weigher.groups_, weigher.counts_, weigher.table_, strict=True):
+            for value, count, weight in zip(weigher.classes_, counts, weights, strict=True):
+                shown = f"{weight:.4f}" if count else "undefined"
+                table.add([clip(spell(group)), clip(str(value)), f"{count:,}", shown])
+        table.show()
+
+    return plain_text(write).strip("\n")
 
 
 def _thresholds(files: tuple[str, ...], output: Path | None, options: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import EXIT_CODES, hush
+from evenhand.cli import EXIT_CODES, echo, hush
 from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError, either, short_path
 from evenhand.report import WITH_CUBE, WRITERS
@@ -97,7 +97,7 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
         audit.save(path, embed_cube=embed_cube)
     full = [path for path in output if path.suffix in WITH_CUBE and audit.sharing is None]
     if full and not silent:
-        click.echo(_FOR_YOURSELF, err=True)
+        echo(_FOR_YOURSELF, err=True)
     if as_json:
         put(lambda: json.dumps(audit, embed_cube=embed_cube))
     elif not quiet:
@@ -120,6 +120,6 @@ def put(plain: Callable[[], str], rich: Callable[[Console], Any] | None = None) 
 
             rich(Console(highlight=False, emoji=False, no_color=bool(os.environ.get("NO_COLOR")) or None))
         else:
-            click.echo(plain(), nl=False)
+            echo(plain(), nl=False)
     except BrokenPipeError:
         hush()

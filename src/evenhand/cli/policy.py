@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evenhand.cli import echo
 from evenhand.errors import CallError, short_path
 from evenhand.verdicts.policy import SHIPPED
 from evenhand.verdicts.policy_file import resolve
@@ -29,7 +30,7 @@ def init(path: Path, start: str | None, force: bool) -> int:
     if path.exists() and not path.is_dir() and not force:
         raise CallError(f"{short_path(path)!r} exists already: name another file, or replace it with --force.")
     policy.save(path)
-    click.echo(f"wrote {short_path(path)}", err=True)
+    echo(f"wrote {short_path(path)}", err=True)
     return 0
 
 
@@ -37,5 +38,5 @@ def init(path: Path, start: str | None, force: bool) -> int:
 @click.argument("policy")
 def show(policy: str) -> int:
     """Print POLICY, a name or a file, with everything that it leaves to the defaults."""
-    click.echo(resolve(policy).text(), nl=False)
+    echo(resolve(policy).text(), nl=False)
     return 0

@@ -22,6 +22,7 @@ from evenhand.sources.columns import encode
 from evenhand.sources.features import Features
 from evenhand.sources.features import read as read_features
 from evenhand.sources.files.formats import identifier, literal
+from evenhand.sources.files.query import connect
 from evenhand.sources.rows import load_files
 
 
@@ -160,8 +161,6 @@ def matrix(features: Features, train: Indices) -> Floats:
 
 def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
     """A row for each person: label, groups, and p_0, p_1, … as `evenhand stability` reads them."""
-    import duckdb
-
     columns: dict[str, Any] = {f"c{i}": values for i, values in enumerate(people.values())}
     columns |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
     renamed = [f"c{i} AS {identifier(name)}" for i, name in enumerate(people)]
@@ -171,7 +170,7 @@ def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
         for name, part in columns.items()
     }
     with replacing(path) as temporary:
-        connection = duckdb.connect()
+        connection = connect()
         connection.register("people", held)
         form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
         connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608

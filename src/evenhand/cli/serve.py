@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli import echo
 from evenhand.core.files import read_bytes
 from evenhand.errors import DataError, short_path
 
@@ -26,7 +27,7 @@ def command(file: Path, port: int, no_browser: bool) -> int:
     """
     with server(file, port) as serving:
         address = f"http://{HOST}:{serving.server_address[1]}/"
-        click.echo(f"{short_path(file)} is at {address} (Ctrl-C ends it)", err=True)
+        echo(f"{short_path(file)} is at {address} (Ctrl-C ends it)", err=True)
         if not no_browser:
             import webbrowser
 
@@ -34,7 +35,7 @@ def command(file: Path, port: int, no_browser: bool) -> int:
         try:
             serving.serve_forever()
         except KeyboardInterrupt:
-            click.echo("ended", err=True)
+            echo("ended", err=True)
     return 0
 
 

@@ -37,13 +37,33 @@ def frame(columns: Mapping[str, Sequence[Any]], kind: str | None) -> Any:
     return library.DataFrame(dict(columns))
 
 
+def readable(value: Any) -> Any:
+    """A column as something that can be read row by row: what only numpy or an index can read becomes an array.
+
+    >>> class Wrapped:
+    ...     def __array__(self, dtype=None, copy=None):
+    ...         return np.array([1, 0])
+    >>> readable(Wrapped()).tolist(), readable("name"), readable([1, 0])
+    ([1, 0], 'name', [1, 0])
+    """
+    if isinstance(value, memoryview):
+        return np.asarray(value)
+    if hasattr(value, "__iter__") or isinstance(value, type) or hasattr(value, "columns"):
+        return value
+    if any(hasattr(value, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
+        return np.asarray(value)
+    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+        return [value[i] for i in range(len(value))]
+    return value
+
+
 def row_count(table: Any) -> int:
     """How many rows a table, an array, a sparse matrix or a mapping of columns has."""
     if hasattr(table, "shape"):
         return int(table.shape[0])
     if isinstance(table, Mapping):
         return len(next(iter(table.values()), ()))
-    return len(table)
+    return len(table if hasattr(table, "__len__") else readable(table))
 
 
 def take(table: Any, rows: Ints | Indices) -> Any:
@@ -64,7 +84,8 @@ def take(table: Any, rows: Ints | Indices) -> Any:
         return {name: take(column, rows) for name, column in table.items()}
     if isinstance(table, (list, tuple)):
         return [table[row] for row in rows]
-    return (table if hasattr(table, "__getitem__") else np.asarray(table))[rows]
+    whole = hasattr(table, "shape") and not isinstance(table, memoryview)
+    return (table if whole else np.asarray(readable(table)))[rows]
 
 
 def select(table: Any, names: Sequence[str]) -> Any:

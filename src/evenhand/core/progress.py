@@ -81,7 +81,11 @@ class _Bar:
         share = (TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn())
         columns = share if self.percent else (MofNCompleteColumn(), TimeRemainingColumn())
         self.progress = Progress(
-            TextColumn(self.title), BarColumn(), *columns, console=Console(stderr=True), transient=True
+            TextColumn(self.title),
+            BarColumn(),
+            *columns,
+            console=Console(stderr=True, force_jupyter=False),  # in a notebook rich would ask for ipywidgets
+            transient=True,
         )
         self.progress.start()
         self.task = self.progress.add_task("", total=self.total)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evenhand.core.records import UNSAVED
+from evenhand.core.signs import Printable, printable
 
 Group = tuple[str | None, ...]
 """One value for each attribute; None is a missing value."""
@@ -86,7 +87,7 @@ UNDEFINED = Estimate(math.nan)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Printable):
     """One line below a finding: a measure of a group, or a group set against another.
 
     `n` is the number of rows the measure could use (its denominator); `against` names what the group is
@@ -111,7 +112,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Printable):
     """Something to draw, as plain columns and rows, so that a new capability brings its own picture.
 
     `role` tells a report what the panel is, where the report treats it in its own way: "calibration" (calibration
@@ -126,7 +127,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Printable):
     """What a sample of this size can show.
 
     `expected_gap` is how far apart groups of these sizes would lie by chance alone; `detectable_gap` the smallest
@@ -224,8 +225,8 @@ class Finding:
         return self.value.value
 
     def __str__(self) -> str:
-        return f"{self.verdict.capitalize()}. {self.interpretation}"
+        return printable(f"{self.verdict.capitalize()}. {self.interpretation}")
 
     def __repr__(self) -> str:
         on = " × ".join(self.attributes)
-        return f"<Finding {self.metric} on {on}: {self.judged_on} {self.value}, {self.verdict}>"
+        return printable(f"<Finding {self.metric} on {on}: {self.judged_on} {self.value}, {self.verdict}>")

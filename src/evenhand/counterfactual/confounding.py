@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core.arrays import Floats
+from evenhand.core.signs import printable
 from evenhand.counterfactual.changes import PredictionChanges, Subject, World
 from evenhand.counterfactual.columns import take_rows, with_columns
 from evenhand.counterfactual.model import FittedModel, set_to, take_columns, uniforms
@@ -38,7 +39,7 @@ class Tipping:
     children: tuple[str, ...]
 
     def __str__(self) -> str:
-        return sentence(self)
+        return printable(sentence(self))
 
 
 class _Trial:

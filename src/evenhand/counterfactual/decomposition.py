@@ -21,6 +21,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Group, Panel, spell
+from evenhand.core.signs import printable
 from evenhand.counterfactual.changes import Subject, World
 from evenhand.counterfactual.columns import with_columns
 from evenhand.counterfactual.groups import People
@@ -43,7 +44,7 @@ class GapSplit:
     spurious: Estimate
 
     def __str__(self) -> str:
-        return (
+        return printable(
             f"{spell(self.baseline)} − {spell(self.group)}: {self.gap.value:+.3g}, of which direct "
             f"{self.direct.value:+.3g}, indirect {self.indirect.value:+.3g}, spurious {self.spurious.value:+.3g}"
         )

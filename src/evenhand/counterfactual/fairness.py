@@ -127,7 +127,7 @@ def counterfactual_fairness(
     ]
     notes += _of_graph(data, learned, subject.people)
     if (tip := _tipping(request, subject, world, measured, ends, concluded.verdict)) is not None:
-        notes.insert(0, str(tip))
+        notes.insert(0, confounding.sentence(tip))
     shown = text.panels(measured, ends, learned.graph, checks)
     if measured.kind != "class":
         views = trial.views(measured)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.signs import printable
 from evenhand.counterfactual import dot
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
 
@@ -75,7 +76,7 @@ class Graph:
         """Each cause with its effects, a line each."""
         lines = [f"{node} → {', '.join(self.children(node))}" for node in self.nodes if self.children(node)]
         lonely = [node for node in self.nodes if not self.children(node) and not self.parents(node)]
-        return "\n".join(lines + lonely)
+        return printable("\n".join(lines + lonely))
 
 
 def read_graph(source: Any) -> Graph:

@@ -14,6 +14,7 @@ import numpy as np
 from evenhand import sources
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Group, Pair, spell
+from evenhand.core.signs import Printable, printable
 from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
@@ -32,7 +33,7 @@ _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
 
 
 @dataclass(frozen=True)
-class Meaning:
+class Meaning(Printable):
     """What the numbers of a cube stand for; two cubes can be added only if their meanings are equal."""
 
     sensitive: tuple[str, ...]
@@ -209,7 +210,12 @@ class Cube:
         )
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
-        """The cube with two groups: `keep`, and all others as one; people without a group stay apart."""
+        """The cube with two groups: `keep`, and all others as one; people without a group stay apart.
+
+        Several others are called `name`; a single one keeps its own.
+        """
+        if sum(group != keep and None not in group for group in self.groups) < 2:
+            return self
         while any(group == (name,) for group in self.groups):
             name = f"{name} (pooled)"
         others: Group = (name,)
@@ -333,7 +339,8 @@ class Cube:
     def __repr__(self) -> str:
         groups = len(self.groups)
         within = f" in {len(self.strata)} strata" if self.meaning.control else ""
-        return f"<Cube: {self.size:,} people, {groups} groups of {' × '.join(self.meaning.sensitive)}{within}>"
+        of = " × ".join(self.meaning.sensitive)
+        return printable(f"<Cube: {self.size:,} people, {groups} groups of {of}{within}>")
 
     def find_group(self, value: object) -> Group | None:
         """The group of this name, which is one value, or one for each attribute in order; None where there is none."""

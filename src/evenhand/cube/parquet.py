@@ -19,6 +19,7 @@ from evenhand.core.files import replacing
 from evenhand.cube import tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
+from evenhand.sources.files.query import connect
 from evenhand.sources.levels import order_key
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def save(cube: Cube, path: Path) -> None:
     fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
     with replacing(path) as temporary:
         try:
-            connection = duckdb.connect()
+            connection = connect()
             connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in lines.values()])
             target = f"COPY cells TO {literal(str(temporary))}"
             connection.execute(f"{target} (FORMAT parquet, KV_METADATA {{{_KEY}: {literal(header)}}})")
@@ -100,11 +101,8 @@ def load_sums(paths: Sequence[Path]) -> list[tuple[Path, Cube]]:
 
 @contextmanager
 def _connected() -> Iterator[Any]:
-    import duckdb
-
-    connection = duckdb.connect()
+    connection = connect()
     try:
-        connection.execute("SET enable_progress_bar = false")
         yield connection
     finally:
         connection.close()

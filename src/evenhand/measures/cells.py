@@ -171,8 +171,11 @@ def measure(
     >>> lift.needs == {"label", "prediction"}
     True
 
-    A function gets `label` and `prediction` (1 is positive) of one group as arrays, and `weight` if it asks for
-    it. It runs group by group on data in memory: slower than a measure made of cells.
+    A function gets `label` and `prediction` of one group as arrays, with a row for each person who has a label: 1 and 0
+    (1 is positive), the numbers of a regressor, or the caller's own values where there are several classes. Weighted
+    rows are passed with their weights, as `weight` or `sample_weight`. It returns one number, or NaN (or divides by
+    zero) where there is none. It runs group by group on data in memory, and again for each of `draws` samples of the
+    rows, which make its interval: slower than a measure made of cells.
     """
     if not name.isidentifier():
         raise CallError(f"measure name {name!r} must be a plain identifier such as 'lift'.")

@@ -14,10 +14,12 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_consistent_length
 
+from evenhand.audits.metric_scorer import GROUP_ARGUMENTS
 from evenhand.core import frames
 from evenhand.core.arrays import Bools, Indices
 from evenhand.core.progress import track
 from evenhand.core.results import Estimate, Finding, Panel, spell
+from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.inference import critical
@@ -27,12 +29,9 @@ from evenhand.sources import groups
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
 
-# Names that estimators use for the argument with each row's group.
-_ATTRIBUTE = ("sensitive", "sensitive_features")
-
 
 @dataclass(frozen=True)
-class Contender:
+class Contender(Printable):
     """One way to decide.
 
     `accuracy` and `gap` have intervals over people; `cost` is the change of accuracy against the first contender, for
@@ -105,6 +104,8 @@ class Comparison:
         from evenhand.report.text import comparison
 
         return comparison.plain(self)
+
+    __repr__ = __str__
 
 
 def compare(
@@ -242,7 +243,7 @@ def _decide(model: Any, X: Any, y: Any, attribute: Any, train: Indices, test: In
 def _group_argument(method: Any, attribute: Any) -> dict[str, Any]:
     """The arguments for a method of an estimator: each row's group, if it takes it, and a seed for fairlearn."""
     takes = inspect.signature(method).parameters
-    named = [name for name in _ATTRIBUTE if name in takes]
+    named = [name for name in GROUP_ARGUMENTS if name in takes]
     if not named and method.__name__ == "fit" and _is_reduction(method):
         named = ["sensitive_features"]
     arguments: dict[str, Any] = {named[0]: attribute} if named else {}

@@ -51,6 +51,7 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
         if library(X) not in ("pandas", "polars", "pyarrow"):
             X = check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, estimator=self)
         validate_data(self, X, skip_check_array=True)
+        y = frames.readable(y)
         if not hasattr(y, "__len__"):
             y = np.asarray(y)
         if getattr(y, "ndim", 1) != 1:
@@ -89,6 +90,7 @@ class Dropper(GroupEstimator):
 
     def _seen(self, X: Any) -> Any:
         """X for the wrapped estimator: with drop=True without the columns that make the groups."""
+        X = frames.readable(X)
         if not self.drop:
             return X
         names = {self.sensitive} if isinstance(self.sensitive, str) else set(self.sensitive)

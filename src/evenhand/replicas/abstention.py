@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evenhand.core import frames, wording
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.results import Group, Panel, number_or_none, spell
+from evenhand.core.signs import printable
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import CELLS, MEASURES, evaluate
 from evenhand.replicas.dimensions import DIMENSIONS
@@ -82,6 +83,11 @@ class Abstention:
         return titles, rows
 
     def __str__(self) -> str:
+        return printable(self.sentence())
+
+    __repr__ = __str__
+
+    def sentence(self) -> str:
         """The effect of setting a tenth aside, or the share nearest to it."""
         at = int(np.argmin(np.abs(self.shares - _SENTENCE_SHARE)))
         start = int(np.argmin(self.shares))
@@ -96,10 +102,11 @@ class Abstention:
         if "accuracy" not in self.overall:
             return f"{effect}."
         rates = (wording.amount(float(self.overall["accuracy"][i])) for i in (start, at))
-        gaps = (wording.distance(float(self.gaps["accuracy"][i])) for i in (start, at))
-        return f"{effect}; accuracy goes from {' to '.join(rates)}, and its gap from {' to '.join(gaps)}."
-
-    __repr__ = __str__
+        effect = f"{effect}; accuracy goes from {' to '.join(rates)}"
+        gaps = [float(self.gaps["accuracy"][i]) for i in (start, at)]
+        if np.isnan(gaps).any():  # fewer than two groups have an accuracy
+            return f"{effect}."
+        return f"{effect}, and its gap from {' to '.join(map(wording.distance, gaps))}."
 
 
 def abstain(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from evenhand.core import progress
 from evenhand.core.arrays import Array, Ints
+from evenhand.core.signs import Printable
 from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
 from evenhand.sources.roles import canonical
 
@@ -21,7 +22,7 @@ IN_MEMORY = 1 << 30  # bytes of predictions beyond which they are kept in a temp
 
 
 @dataclass(frozen=True)
-class Replicas:
+class Replicas(Printable):
     """The predictions of the replicas of a model: `values` is [replicas, people] of P(Y=1), or of labels 0 and 1.
 
     `seeds` has the random seed of each replica, for its sample and for its model.

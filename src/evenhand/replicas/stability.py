@@ -16,7 +16,8 @@ from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS, find
 from evenhand.core import frames, progress
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Finding, spell
+from evenhand.core.results import Estimate, Finding, figure, spell
+from evenhand.core.signs import printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, nearest
 from evenhand.inference import simultaneous
@@ -28,6 +29,7 @@ from evenhand.replicas.fit import Kind
 from evenhand.replicas.read import Ensemble
 from evenhand.replicas.sums import collect
 from evenhand.sources.files import is_path
+from evenhand.sources.groups import EVERYONE
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import Missing, assign, canonical
 from evenhand.sources.rows import Rows, load_files
@@ -38,6 +40,7 @@ from evenhand.verdicts.policy import Policy
 _MIN_FOR_INTERVALS = 3  # replicas: one is left out, and two are needed for a spread
 _SHOW_PROGRESS_FROM = 200_000_000  # numbers in the array of replicas
 _DECIDING = "label_stability_difference"  # decides an audit by default
+_TOGETHER = "No groups were named (sensitive=), so everyone is taken together and nothing is compared."
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +85,8 @@ class Stability:
                 by_name.setdefault(finding.metric, finding)
                 by_name.setdefault(METRICS[finding.metric].rows[0].name, finding)
         full_name = ALIASES.get(name, name)
+        if not self.findings:
+            raise CallError("a finding compares groups, and there are none here: pass sensitive= to stability().")
         if full_name not in by_name:
             raise CallError(f"{name!r} was not computed here; {nearest(name, by_name)}")
         return by_name[full_name]
@@ -106,7 +111,7 @@ class Stability:
         if measured.right is None:
             raise CallError("which decisions are right is not known without labels: pass label= to stability().")
         columns: dict[str, list[Any]] = {name: [] for name in ("attributes", "group", "decision", "n", *self.people)}
-        for attributes in dict.fromkeys(finding.attributes for finding in self.findings):
+        for attributes in dict.fromkeys(finding.attributes for finding in self.findings) or [()]:
             sums = measured.by_groups(attributes)
             n, means = panels.split(self.people, measured.right, sums.codes, len(sums.groups))
             for i, group in enumerate(sums.groups):
@@ -146,6 +151,8 @@ class Stability:
 
         It is judged by `required`, or else by what the policy requires, or else by label stability.
         """
+        if not self.findings:
+            raise CallError("an audit compares groups, and there are none here: pass sensitive= to stability().")
         computed = {finding.metric for finding in self.findings}
         names = (required,) if isinstance(required, str) else required or self.policy.required
         if names is None:
@@ -155,13 +162,15 @@ class Stability:
             if name not in computed:
                 raise CallError(f"{name} cannot decide, because it was not computed here; {nearest(name, computed)}")
         judged = f"Judged by {', '.join(deciding)}." if deciding else "No metric is required, so nothing is judged."
-        aside = [str(self.abstention(attributes=name)) for name in self.cube.meaning.sensitive]
+        aside = [self.abstention(attributes=name).sentence() for name in self.cube.meaning.sensitive]
         policy = replace(self.policy, required=deciding)
         return Audit(self.cube, policy, self.findings, (*self.notes, *aside, judged), deciding, self.frame_kind)
 
     def __str__(self) -> str:
         lines = [f"- {' × '.join(each.attributes)}: {each.verdict}. {each.interpretation}" for each in self.findings]
-        return "\n".join([f"{self.replicas} replicas, {self.cube.size:,} people.", *lines, *self.notes])
+        if not lines:
+            lines = [f"- {name.replace('_', ' ')}: {_shown(one)}" for name, one in self.overall.items()]
+        return printable("\n".join([f"{self.replicas} replicas, {self.cube.size:,} people.", *lines, *self.notes]))
 
     __repr__ = __str__
 
@@ -194,7 +203,8 @@ def stability(
 
     `replicas` is an array (B, n) of P(Y=1) or of labels, from bootstrap fits (`replicate`), seeds, an ensemble or
     dropout; a table with a column for each replica; or, with `data`, names of its columns or a pattern such as "p_*".
-    `higher_is="negative"` reads P(Y=0). Labels and groups are arrays, or columns of the data.
+    `higher_is="negative"` reads P(Y=0). Labels and groups are arrays, or columns of the data. Without `sensitive` the
+    values are those of everyone together, and there are no findings.
 
     Intervals include the chance in which people and which replicas were drawn; `intervals=False` leaves them out.
     `reference="rest"` compares each group with everyone else; `convention="virny"` compares everyone else with the
@@ -211,6 +221,8 @@ def stability(
         reference=reference, intersections=intersections, min_group_size=min_group_size, confidence=confidence
     )
     request = StabilityRequest(settled, selected, convention, judged_on, threshold)
+    if sensitive is None and (reference is not None or bands):
+        raise CallError("reference= and bands= are about groups: pass sensitive=, too, or leave them out.")
     favourable = dict(positive) if isinstance(positive, Mapping) else {"label": positive, "prediction": positive}
     na = (na,) if isinstance(na, str) else tuple(na)
     needed = [name for role in (label, sensitive) for name in _column_names(role)]
@@ -228,9 +240,9 @@ def stability(
     arguments["positive"] = {"label": favourable.get("label", 1), "prediction": 1}
     names = request.available(ensemble.kind, labelled=label is not None)
     measured = _measure(data, arguments, ensemble, names, cutoff, above=convention == "virny", intervals=intervals)
-    sets, left_out = measured.cube.attribute_sets(settled.intersections)
+    sets, left_out = measured.cube.attribute_sets(settled.intersections) if sensitive is not None else ([], [_TOGETHER])
     return Stability(
-        tuple(findings(measured, request, names, sets)),
+        tuple(findings(measured, request, names, sets)) if sets else (),
         _overall(measured, settled.confidence),
         settled,
         (*_notes(ensemble, intervals), *left_out),
@@ -250,6 +262,9 @@ def _measure(
     intervals: bool,
 ) -> MeasuredPeople:
     """The dimensions of each person, from one pass over the replicas, and the counts of what they decide together."""
+    together = arguments["sensitive"] is None
+    if together:
+        arguments = {**arguments, "sensitive": {EVERYONE: np.full(ensemble.people, EVERYONE, dtype=object)}}
     rows = _rows(data, arguments, ensemble)
     label = rows.columns.get("label")
     wanted = {find(name)[0].rows[0].name for name in names} | {"label_stability"}
@@ -278,7 +293,7 @@ def _measure(
     return MeasuredPeople(
         ensemble.replicas,
         ensemble.kind,
-        cube,
+        cube.marginal(()) if together else cube,
         codes,
         label,
         decisions,
@@ -329,6 +344,11 @@ def _notes(ensemble: Ensemble, intervals: bool) -> Iterable[str]:
             f"Intervals need at least {_MIN_FOR_INTERVALS} replicas and there are {ensemble.replicas}, "
             "so no metric can pass or fail."
         )
+
+
+def _shown(one: Estimate) -> str:
+    known = one.low is not None and one.high is not None
+    return figure(one.value) + (f" ({figure(one.low)} to {figure(one.high)})" if known else "")  # type: ignore[arg-type]
 
 
 def _names_columns(replicas: Any) -> bool:

@@ -69,6 +69,7 @@ def _properties(audit: Audit) -> Xml.Element:
     properties = Xml.Element("properties")
     texts = {
         "verdict": audit.verdict,
+        "outcomes": tables.outcomes(audit),
         "required": ", ".join(audit.required),
         "people": str(audit.cube.size),
         "confidence": f"{audit.policy.confidence:g}",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding
-from evenhand.core.wording import clean, clip
+from evenhand.core.wording import capital, clean, clip
 from evenhand.report import tables
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ _SENTENCE_MARKS = re.compile(r"(\(?)(.*?)([.,;:)]*)")
 def dumps(audit: Audit) -> str:
     """The whole audit as Markdown."""
     deciding = tables.deciding(audit)
-    by = f" by {', '.join(map(code, audit.required))}" if audit.required else ""
     parts = [
         f"# Verdict: {audit.verdict}",
-        f"Judged{by}: {prose(tables.headline(audit))}." if deciding else f"{prose(tables.headline(audit))}.",
+        f"{capital(tables.outcomes(audit, code))}." if deciding else "",
+        f"{prose(tables.headline(audit))}.",
         "\n".join(line for finding in deciding for line in _entry(finding)),
     ]
     for attributes, findings in tables.by_attributes(audit):
@@ -68,13 +68,13 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
             code(finding.metric, in_table=True),
             tables.value(finding),
             tables.limit(finding),
-            *("-" if name is None else code(name, in_table=True) for name in (finding.highest, finding.lowest)),
+            *("-" if name is None else code(name, in_table=True) for name in tables.pair(finding)),
             f"**{finding.verdict}**" if audit.decides(finding) else finding.verdict,
         ]
         for finding in findings
     ]
-    titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "highest", "lowest", "verdict"]
-    return [*parts, table(titles, cells, left=("highest", "lowest", "verdict"))]
+    titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "between", "and", "verdict"]
+    return [*parts, table(titles, cells, left=("between", "and", "verdict"))]
 
 
 def table(titles: Sequence[str], lines: Iterable[Sequence[str]], left: Sequence[str] = ()) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,9 @@ _OTHER_COLUMNS = {
     "macro_positive_predictive_value": "mean PPV, %",
 }
 _MOST_COLUMNS = 4
+_FEW = 4  # findings that decide, up to which a header names each of them
+_MOST_NAMED = 3
+_PAIR_WIDTH = 28  # of each of two names in one cell
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,45 @@ def tally(findings: Iterable[Finding]) -> str:
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
 
+def header(audit: Audit) -> str:
+    """The verdict, and the findings that it rests on: Verdict: fail (failed: equalized_odds on race; passed: ...)."""
+    return f"Verdict: {audit.verdict}{in_brackets(outcomes(audit))}"
+
+
+def in_brackets(text: str) -> str:
+    """A text to stand in brackets behind another; nothing where there is none."""
+    return f" ({text})" if text else ""
+
+
+def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
+    """What failed, what is inconclusive and what passed among the findings that decide; `name` writes a name.
+
+    Where many decide, only those are named that make the verdict, and the others are counted.
+
+    >>> from evenhand import audit, datasets
+    >>> roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
+    >>> outcomes(audit(datasets.compas(), **roles, sensitive=["race", "sex"]))
+    'failed: equalized_odds on race; passed: equalized_odds on sex'
+    """
+    decided = deciding(audit)
+    parts = []
+    for verdict in VERDICTS:
+        chosen = [finding for finding in decided if finding.verdict == verdict]
+        most = len(decided) if len(decided) <= _FEW else _MOST_NAMED if decided[0].verdict == verdict else 0
+        names = [f"{name(each.metric)} on {name(' × '.join(each.attributes))}" for each in chosen[:most]]
+        left = len(chosen) - len(names)
+        more = f"{' and ' if names else ''}{left}{' more' if names else ''}" if left else ""
+        if chosen:
+            parts.append(f"{_outcome(audit, verdict)}: {', '.join(names)}{more}")
+    return "; ".join(parts)
+
+
+def _outcome(audit: Audit, verdict: Verdict) -> str:
+    counted = audit.policy.counted(verdict)
+    aside = "" if counted == verdict else f", which counts as a {counted} here"
+    return {"fail": "failed", "pass": "passed"}.get(verdict, verdict) + aside
+
+
 def headline(audit: Audit) -> str:
     """Who was audited: people, and the attributes with the number of their groups."""
     names = audit.meaning.sensitive
@@ -149,10 +191,15 @@ def headline(audit: Audit) -> str:
 
 def value(finding: Finding) -> str:
     """The judged value with its interval: points of a rate, or a plain number."""
+    return _joined(*figures(finding))
+
+
+def figures(finding: Finding) -> tuple[str, str | None, str | None]:
+    """The judged value and its ends, each by itself; None for an end that there is not."""
     shown, scale = finding.shown, wording.shown_scale(finding.judged_on, finding.unit)
     ends = [abs(end) for end in (shown.value, shown.low, shown.high) if end is not None]
     small = finding.judged_on == "difference" and scale == 1 and max(ends) < 0.1  # NaN is not small
-    return interval(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
+    return _figures(shown.value, shown.low, shown.high, scale, digits=4 if small else None)
 
 
 def interval(value: float, low: float | None, high: float | None, scale: int = 1, *, digits: int | None = None) -> str:
@@ -161,12 +208,22 @@ def interval(value: float, low: float | None, high: float | None, scale: int = 1
     >>> interval(0.5767, 0.2577, 0.6877, 100), interval(0.3143, None, None), interval(51234.5, -0.001, math.inf)
     ('57.7 [25.8, 68.8]', '0.31', '51,234 [0.00, ∞]')
     """
+    return _joined(*_figures(value, low, high, scale, digits))
+
+
+def _joined(value: str, low: str | None, high: str | None) -> str:
+    return value if low is None or high is None else f"{value} [{low}, {high}]"
+
+
+def _figures(
+    value: float, low: float | None, high: float | None, scale: int, digits: int | None
+) -> tuple[str, str | None, str | None]:
     if math.isnan(value):
-        return "undefined"
+        return "undefined", None, None
     shown = _figure(value, scale, digits) if math.isfinite(value) else "infinite" if value > 0 else "-infinite"
     if low is None or high is None or math.isnan(low) or math.isnan(high):
-        return shown
-    return f"{shown} [{_figure(low, scale, digits)}, {_figure(high, scale, digits)}]"
+        return shown, None, None
+    return shown, _figure(low, scale, digits), _figure(high, scale, digits)
 
 
 def _figure(value: float, scale: int, digits: int | None = None) -> str:
@@ -211,6 +268,18 @@ def bar(finding: Finding) -> str:
     if last >= BAR:
         marks[-1] = "›"
     return "".join(marks)
+
+
+def pair(finding: Finding) -> tuple[str | None, str | None]:
+    """The two groups that the shown value and the sentence of a finding are about; None where there are none."""
+    row = finding.evidence or finding.summary
+    return spell(row.group) if row.group else None, row.against
+
+
+def between(finding: Finding) -> str:
+    """The two groups that a finding speaks of, in one cell."""
+    first, second = pair(finding)
+    return "-" if first is None else f"{clip(first, _PAIR_WIDTH)} | {clip(second or '-', _PAIR_WIDTH)}"
 
 
 def limit(finding: Finding) -> str:

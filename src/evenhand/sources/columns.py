@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats
+from evenhand.core.frames import readable
 from evenhand.errors import DataError, shorten
 from evenhand.sources.roles import spelling
 
@@ -56,8 +57,9 @@ def numbers(column: Any, role: str, name: str, absent: Collection[str] = ()) -> 
 
 def fractional(column: Any) -> bool:
     """Do the first values of a column include a number that is not whole?"""
-    rows = getattr(column, "iloc", column)
-    values = _floats(rows[:_HEAD] if hasattr(rows, "__getitem__") else list(rows)[:_HEAD])
+    rows = getattr(column, "iloc", readable(column))
+    sliced = hasattr(column, "iloc") or hasattr(rows, "__array__")
+    values = _floats(rows[:_HEAD] if sliced else list(itertools.islice(rows, _HEAD)))
     return values is not None and bool(np.any(np.isfinite(values) & (values != np.floor(values))))
 
 

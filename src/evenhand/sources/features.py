@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats, Ints
+from evenhand.core.frames import readable
 from evenhand.core.results import MISSING
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
 from evenhand.sources.columns import encode, library, numbers
@@ -136,6 +137,7 @@ def as_table(X: Any) -> Any:
         return load_files(X)
     if library(X) == "scipy" or hasattr(X, "tocsr"):
         raise CallError("X is a sparse matrix: pass X.toarray(), or fewer columns.")
+    X = readable(X)
     if isinstance(X, np.ndarray) and X.dtype.names:
         return X
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple, np.ndarray)):

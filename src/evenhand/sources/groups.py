@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Codes, Floats, Indices, Ints
-from evenhand.core.frames import row_count
+from evenhand.core.frames import readable, row_count
 from evenhand.core.results import Group, spell
 from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources import features, levels, roles
@@ -62,7 +62,9 @@ class Groups:
         evenhand.errors.DataError: 2 groups were not there when the model was fitted: 'c' (1 row), '(missing)' (1 row).
         It knows 'a', 'b'. Fit it to data that has them, or leave those rows out.
         """
-        if sensitive is None and self.attributes != (EVERYONE,):
+        if self.names == ((EVERYONE,),) and self.attributes == (EVERYONE,):
+            sensitive = None  # the model was fitted without groups, so nobody's matters
+        elif sensitive is None:
             raise CallError(
                 f"sensitive= is missing: the model was fitted by {listing(self.attributes)} and needs each row's group."
             )
@@ -260,6 +262,7 @@ def column_names(X: Any) -> list[str]:
     """The names of the columns of X; those of an array are x0, x1, …"""
     if X is None:
         return []
+    X = readable(X)
     if hasattr(X, "shape") and not hasattr(X, "columns") and not getattr(X.dtype, "names", None):
         return [f"x{i}" for i in range(X.shape[1])] if len(X.shape) == 2 else []
     return MemorySource(features.as_table(X)).names or []

@@ -30,6 +30,7 @@ from typing import (
 
 import numpy as np
 
+from evenhand.core.frames import readable
 from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
 
 if TYPE_CHECKING:
@@ -406,6 +407,7 @@ def _several(  # noqa: PLR0912 - one branch for each way to name columns
 
 def one_column(what: str, value: Any, problems: Problems) -> Any:
     """A column with one value for each row, as something that has a length; () after a problem was added."""
+    value = readable(value)
     if _is_table(value):
         problems.add(f"{what} is a whole table ({type(value).__name__}): pass one column of it.")
     elif isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__iter__"):

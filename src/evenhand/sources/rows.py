@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Indices
+from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.results import Group
 from evenhand.errors import CallError, DataError, Problems, nearest, shorten
 from evenhand.sources import groups, levels
@@ -17,7 +17,7 @@ from evenhand.sources.files import FileSource, query
 from evenhand.sources.files.formats import Column, explain
 from evenhand.sources.groups import Attributes
 from evenhand.sources.lines import Lines
-from evenhand.sources.roles import Roles
+from evenhand.sources.roles import Roles, canonical
 
 _MOST_VALUES = 2_000_000_000
 
@@ -32,26 +32,66 @@ class Rows:
 
 
 def read(lines: Lines, roles: Roles) -> Rows:
-    """The rows in their order: `label` and `prediction` as 1, 0 or NaN for missing, `weight` as numbers."""
-    if lines.n is not None or roles.count is not None:
-        raise CallError("a measure made of a function needs one row for each person, in memory.")
+    """The rows in their order, one for each person.
+
+    `label` and `prediction` are 1, 0 or NaN for missing; of a regressor they are its numbers; with several classes they
+    are the caller's own values, and None for missing. `weight` is a number.
+    """
+    if lines.n is not None:
+        raise CallError("a function of rows needs the rows in memory: read the data first, as pandas.read_csv does.")
     if roles.control:
-        raise CallError("a measure made of a function takes no control=; audit each stratum by itself.")
+        raise CallError("a function of rows takes no control=: audit each stratum by itself.")
     problems = Problems()
-    columns: dict[str, Array] = {}
-    for role in ("label", "prediction"):
-        if role in lines.columns:
-            values, codes = encode(lines.columns[role], f"{role} column {shorten(roles.keys[role])!r}", roles.na)
-            seen = np.ones(len(values), bool)
-            lookup = levels.classes(role, roles.keys[role], values, seen, roles.positive[role], problems)
-            columns[role] = np.where(lookup[codes] == levels.NEITHER, np.nan, lookup[codes])
-    if "prediction" not in columns and "decided" in lines.columns:
-        columns["prediction"] = lines.columns["decided"].astype(float)
+    columns = _outcomes(lines, roles, problems)
     if roles.weight is not None:
         columns["weight"] = numbers(lines.columns["weight"], "weight", roles.weight)[0]
     attributes = _attributes(lines, roles, problems)
     problems.raise_if_any(DataError)
-    return Rows(*attributes.combined(), columns)
+    rows = Rows(*attributes.combined(), columns)
+    if roles.count is None:
+        return rows
+    return _written_out(rows, numbers(lines.columns["count"], "count", roles.count)[0])
+
+
+def _outcomes(lines: Lines, roles: Roles, problems: Problems) -> dict[str, Array]:
+    """Label and prediction of each row."""
+    if roles.task == "regression":
+        numbers_by_role = {"label": lines.outcomes, "prediction": lines.scores}
+        return {role: values for role, values in numbers_by_role.items() if values is not None}
+    columns: dict[str, Array] = {}
+    own: dict[str, Any] = {}
+    for role in ("label", "prediction"):
+        if role not in lines.columns:
+            continue
+        values, codes = encode(lines.columns[role], f"{role} column {shorten(roles.keys[role])!r}", roles.na)
+        if roles.task == "multiclass":
+            # A class that label and prediction spell alike is one value, though one may be 1 and the other "1".
+            columns[role] = _as_array([*(own.setdefault(canonical(value), value) for value in values), None])[codes]
+            continue
+        seen = np.ones(len(values), bool)
+        lookup = levels.classes(role, roles.keys[role], values, seen, roles.positive[role], problems)
+        columns[role] = np.where(lookup[codes] == levels.NEITHER, np.nan, lookup[codes])
+    if "prediction" not in columns and "decided" in lines.columns:
+        columns["prediction"] = lines.columns["decided"].astype(float)
+    return columns
+
+
+def _as_array(values: Sequence[Any]) -> Array:
+    """Any values as an array of objects, also those that are sequences themselves."""
+    array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        array[place] = value.item() if isinstance(value, np.generic) else value
+    return array
+
+
+def _written_out(rows: Rows, count: Floats) -> Rows:
+    """The rows with each as often as its count says."""
+    people = count.sum()
+    if people * (len(rows.columns) + 1) > _MOST_VALUES:
+        raise DataError(f"{people:,.0f} people do not fit into memory: a function needs a row for each of them.")
+    times = count.astype(np.int64)
+    columns = {role: np.repeat(values, times) for role, values in rows.columns.items()}
+    return Rows(rows.groups, np.repeat(rows.codes, times), columns)
 
 
 def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
@@ -64,14 +104,6 @@ def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
     ]
     parts, codes = zip(*read, strict=True)
     return Attributes(roles.sensitive, parts, codes)
-
-
-def by_group(lines: Lines, roles: Roles) -> Iterator[tuple[Group, dict[str, Array]]]:
-    """Each group with the arrays of its rows."""
-    rows = read(lines, roles)
-    for code, group in enumerate(rows.groups):
-        inside = rows.codes == code
-        yield group, {role: values[inside] for role, values in rows.columns.items()}
 
 
 def load_files(data: Any, names: Iterable[str] | None = None) -> dict[str, Any]:

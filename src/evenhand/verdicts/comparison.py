@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,13 +29,15 @@ class Convention:
 
     pool: bool = False  # everyone but the reference is one group
     fold: bool = False  # differences without a sign, ratios at most 1
+    fold_worst: bool = False  # the same, but only of the worst of several measures
     default_reference: str | None = None
     needs_reference: bool = False
 
 
 CONVENTIONS: dict[str, Convention] = {
     "fairlearn": Convention(fold=True),
-    "aif360": Convention(pool=True, needs_reference=True),
+    # Its equalized odds, of decisions and of scores, is the larger of two sizes; every other difference has a sign.
+    "aif360": Convention(pool=True, needs_reference=True, fold_worst=True),
     "aequitas": Convention(default_reference="largest"),
     "virny": Convention(pool=True, needs_reference=True),
     "exfairness": Convention(fold=True),
@@ -66,12 +68,14 @@ class Plan:
         return words.get(self.against, spell(self.reference))
 
 
-def find_convention(name: str | None) -> Convention:
+def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
+    """A convention by its name, for a metric that is the worst of so many measures."""
     if name is None:
         return Convention()
     if name not in CONVENTIONS:
         raise CallError(f"convention={name!r} is not known; {nearest(str(name), CONVENTIONS)}")
-    return CONVENTIONS[name]
+    convention = CONVENTIONS[name]
+    return replace(convention, fold=True) if convention.fold_worst and worst_of > 1 else convention
 
 
 def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:

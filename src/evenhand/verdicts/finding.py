@@ -40,7 +40,7 @@ from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
 from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
-from evenhand.verdicts.table import Table, tabulate
+from evenhand.verdicts.table import Drawn, Table, tabulate
 from evenhand.verdicts.verdict import passes, verdict
 
 MISSING_SHARE_NOTED = 0.05  # above this share of rows without a group, the note says that a pass leaves them out
@@ -104,19 +104,29 @@ def _to_scale(request: Request, cube: Cube) -> Request:
 
 
 def row_finding(
-    request: Request, cube: Cube, spreads: Mapping[str, Spread], rest: Mapping[str, Spread] | None = None
+    request: Request,
+    cube: Cube,
+    spreads: Mapping[str, Spread],
+    rest: Mapping[str, Spread] | None = None,
+    drawn: Drawn | None = None,
 ) -> Finding:
     """The finding of measures that were computed from rows, given as the spread of each measure over the groups.
 
-    `rest` is the spread of everyone outside each group: without it groups cannot be compared with the rest. Where a
+    `rest` is the spread of everyone outside each group: without it groups cannot be compared with the rest. `drawn` is
+    what intervals made of draws need: without it the interval is simultaneous, whatever the policy names. Where a
     convention pools all groups but the reference, `cube` and `spreads` must be pooled already.
     """
+    if drawn is None:
+        request = replace(request, policy=replace(request.policy, interval="simultaneous"))
     plan, convention = plan_of(request, cube)
     if not convention.pool:
         _check_groups(cube)
     pooled = len(cube.named().groups) <= 2
     if plan.against == "overall" or (plan.against == "rest" and rest is None) or (convention.pool and not pooled):
-        raise CallError("a measure made of a function is compared between extremes or with a reference group.")
+        raise CallError(
+            "a measure made of rows is compared between extremes or with one group: leave reference= and convention= "
+            "out, or name a group, as in reference='White'."
+        )
     rows, groups = request.metric.rows, [group for _, group in cube.pairs]
     chosen = [spreads[row.name] for row in rows]
     values = np.stack([stratum.values for stratum in chosen])
@@ -134,7 +144,7 @@ def row_finding(
         bases = [rest[row.name] for row in rows]
         base = np.stack([stratum.values for stratum in bases])
         base_sizes = np.stack([stratum.sizes for stratum in bases]).astype(np.int64)
-    table = Table(cube, rows, groups, chosen, values, sizes, base, bases, base_sizes)
+    table = Table(cube, rows, groups, chosen, values, sizes, base, bases, base_sizes, drawn=drawn)
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
@@ -172,7 +182,8 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
 
 def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
     """What the groups of a cube are compared with, and the convention that was requested."""
-    convention = comparison.find_convention(request.convention)
+    worst_of = len(request.metric.measures) if request.aggregate == "worst" else 1
+    convention = comparison.find_convention(request.convention, worst_of=worst_of)
     sizes = dict.fromkeys(cube.groups, 0)
     for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
         sizes[group] += int(people)
@@ -185,6 +196,10 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
+    left_out = _left_out(request, strata)
+    if left_out and worst.verdict == "pass":
+        least = f"with fewer than {request.policy.min_group_size} rows to measure on"
+        sentence = f"{sentence[:-1]}, leaving out {join_names(left_out, 6)}, {least}."
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
@@ -213,7 +228,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         counts=counts,
         sample=sample,
         evidence=evidence_row(worst),
-        left_out=_left_out(request, strata),
+        left_out=left_out,
         panels=(
             *_panels(request.metric, cube),
             *(panel for panels, _ in impacts.values() for panel in panels),
@@ -277,7 +292,7 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
     notes = []
     small = _left_out(request, strata)
-    if small and not (len(strata) == 1 and strata[0].verdict == "pass"):  # whose sentence names them
+    if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
         least = request.policy.min_group_size
         notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
 from evenhand.core.results import Verdict
+from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
@@ -24,7 +25,7 @@ INCONCLUSIVE = ("inconclusive", "fail", "pass")
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Printable):
     """What an audit is judged by: in Python, in a TOML file (`Policy.load`), or by name (`Policy.named`).
 
     Attributes:

@@ -1,12 +1,11 @@
-"""Measures that are functions of rows: computed group by group, with errors from a bootstrap of the rows.
+"""Measures that are functions of rows: computed group by group, with intervals from a bootstrap of the rows.
 
 They are slower than measures made of cells, and the finding says so.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,19 +13,20 @@ import numpy as np
 
 from evenhand import sources
 from evenhand.core.arrays import Array
-from evenhand.core.results import Finding, Group
+from evenhand.core.results import Finding, Group, spell
+from evenhand.cube import chunks
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError
+from evenhand.errors import CallError, join_names, shorten
+from evenhand.inference.intervals import METHODS, Resampled
 from evenhand.inference.spread import Normal
 from evenhand.measures.cells import RowMeasure
 from evenhand.sources.roles import assign
-from evenhand.sources.rows import by_group
+from evenhand.sources.rows import read
+from evenhand.verdicts import row_draws
 from evenhand.verdicts.finding import check_roles, row_finding
 from evenhand.verdicts.request import Request
-
-Columns = dict[str, Array]
-
-_DRAWS = 200  # enough for a standard error: within 5 % of what any number of draws would give
+from evenhand.verdicts.row_draws import LEAST_DRAWS, Columns, Sample
+from evenhand.verdicts.table import Drawn
 
 
 def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any]) -> Finding:
@@ -34,20 +34,29 @@ def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any
 
     `data` and `arguments` are those of `evenhand.audit`, from which the rows are read again.
     """
-    if not request.metric.counted:
-        check_roles(request.metric, cube)  # which names the function to call
-    groups = _rows_by_group(cube, data, arguments)
-    spreads: dict[str, Normal] = {}
-    for row in request.metric.rows:
-        if isinstance(row, RowMeasure):
-            spreads[row.name] = _spread(row, [groups[group] for _, group in cube.pairs], request.policy.random_state)
-        else:
-            raise CallError(
-                f"{request.metric.name} mixes {row.name}, made of cells, with functions of rows: keep to one."
-            )
-    computed = row_finding(request, cube, spreads)
-    note = f"Computed from the rows of each group; errors by a bootstrap of the rows with {_DRAWS} draws."
-    return replace(computed, notes=(*computed.notes, note))
+    measures = _measures(request)
+    if isinstance(data, Cube):
+        raise CallError(f"{request.metric.name} needs the rows; a cube does not keep them.")
+    check_roles(request.metric, cube)
+    request, said = _feasible(request)
+    policy = request.policy
+    by_name = _rows_by_group(cube, data, arguments)
+    names = [group for _, group in cube.pairs]
+    groups = [by_name[name] for name in names]
+    sample = row_draws.sample(measures, groups, [spell(name) for name in names], policy.draws, policy.random_state)
+    spreads = {
+        row.name: Normal(*parts)
+        for row, *parts in zip(measures, sample.values, sample.errors, sample.sizes, strict=True)
+    }
+    computed = row_finding(request, cube, spreads, drawn=_drawn(request, measures, groups, sample))
+    settings = {**computed.settings, "draws": policy.draws, "random_state": policy.random_state}
+    notes = [*computed.notes, *_sample_notes(measures, names, sample), *said]
+    if policy.draws:
+        return replace(computed, notes=(*notes, _how(request)), settings=settings)
+    return replace(computed, notes=(*notes, _UNSETTLED), settings={**settings, "interval": None})
+
+
+_UNSETTLED = "Computed from the rows of each group. Without draws (draws=0) there is no interval: the verdict is open."
 
 
 def reusable(columns: Any) -> Any:
@@ -57,57 +66,102 @@ def reusable(columns: Any) -> Any:
     return {key: list(item) if isinstance(item, Iterator) else reusable(item) for key, item in columns.items()}
 
 
+def _measures(request: Request) -> list[RowMeasure]:
+    """The measures of the metric, which must all be functions."""
+    for row in request.metric.rows:
+        if not isinstance(row, RowMeasure):
+            raise CallError(
+                f"{request.metric.name} mixes {row.name}, made of {row.made_of}, with functions of rows: keep to one."
+            )
+    return [row for row in request.metric.rows if isinstance(row, RowMeasure)]
+
+
+def _feasible(request: Request) -> tuple[Request, list[str]]:
+    """The request with an interval that functions of rows can have, and what to say where that is another one."""
+    policy = request.policy
+    if 0 < policy.draws < LEAST_DRAWS:
+        raise CallError(
+            f"draws={policy.draws} is too few for the interval of a function of rows: draw at least {LEAST_DRAWS} "
+            "times, or pass draws=0 for values without intervals."
+        )
+    method = METHODS.get(policy.interval)
+    if method is None or (isinstance(method, Resampled) and method.drawn == "multinomial"):
+        return request, []
+    said = (
+        f"interval={policy.interval!r} is made of counts, which a function of rows does not have; this interval is "
+        "simultaneous, from standard errors."
+    )
+    return replace(request, policy=replace(policy, interval="simultaneous")), [said]
+
+
+def _drawn(request: Request, measures: Sequence[RowMeasure], groups: Sequence[Columns], sample: Sample) -> Drawn | None:
+    """What an interval made of draws needs; None for the default one."""
+    method = METHODS.get(request.policy.interval)
+    if not isinstance(method, Resampled):
+        return None
+    people, less = None, None
+    if "acceleration" in method.needs:
+        people, less = row_draws.one_less(measures, groups, sample.values)
+    # A group that never varies would seem to be known exactly.
+    known = np.where(np.isnan(sample.errors), np.nan, sample.drawn)
+    return Drawn(known, people, less)
+
+
+def _how(request: Request) -> str:
+    policy = request.policy
+    made = "standard errors" if policy.interval == "simultaneous" else f"{policy.interval} intervals"
+    return f"Computed from the rows of each group; {made} by a bootstrap of the rows with {policy.draws:,} draws."
+
+
+def _sample_notes(measures: Sequence[RowMeasure], names: Sequence[Group], sample: Sample) -> list[str]:
+    """Draws without a value, and groups whose interval the draws do not tell."""
+    draws, notes = len(sample.drawn), []
+    for i, measure in enumerate(measures if draws else ()):
+        values, errors, lost = sample.values[i], sample.errors[i], draws - sample.defined[i]
+        known = [j for j in range(len(names)) if not np.isnan(values[j])]
+        some = [f"{spell(names[j])} ({lost[j]:,})" for j in known if lost[j] and sample.sizes[i, j] > 1]
+        if some:
+            notes.append(f"In some draws {measure.title} has no value, and they are left out: {join_names(some, 6)}.")
+        error = sample.failures.get(measure.name)
+        if error is not None:
+            shown = f"{type(error).__name__}: {shorten(str(error), 200)}"
+            notes.append(f"In some draws the function of {measure.title} failed, such as with {shown}")
+        unknown = [spell(names[j]) for j in known if np.isnan(errors[j])]
+        if unknown:
+            notes.append(
+                f"No interval of {measure.title} is known for {join_names(unknown, 6)}: draws of the rows do not "
+                "differ, or most have no value."
+            )
+    return notes
+
+
 def _rows_by_group(cube: Cube, data: Any, arguments: Mapping[str, Any]) -> dict[Group, Columns]:
+    """The rows of each group of the cube that have a label."""
+    if chunks.is_chunks(data):
+        raise CallError("a function of rows needs all rows at once: pass one table instead of several.")
+    meaning = cube.meaning
     source = sources.open_source(data)
-    roles = assign(source.names, **arguments)
-    positions = [roles.sensitive.index(name) for name in cube.meaning.sensitive]
-    chunks: dict[Group, list[Columns]] = {}
-    for group, columns in by_group(source.lines(roles), roles):
-        chunks.setdefault(tuple(group[position] for position in positions), []).append(columns)
+    # As the cube was counted, where that was found in the data: the task, and bands of attributes.
+    roles = assign(source.names, **{**arguments, "task": meaning.task, "bands": meaning.bands or None})
+    rows = read(source.lines(roles), roles)
+    positions = [roles.sensitive.index(name) for name in meaning.sensitive]
+    names = [tuple(group[position] for position in positions) for group in rows.groups]
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    codes = np.array([places[name] for name in names], dtype=np.intp)[rows.codes]
+    # Each group keeps the order of the rows, whatever other attributes there are.
     return {
-        group: {role: np.concatenate([chunk[role] for chunk in several]) for role in several[0]}
-        for group, several in chunks.items()
+        name: _labelled({role: values[codes == place] for role, values in rows.columns.items()})
+        for name, place in places.items()
     }
 
 
-def _spread(row: RowMeasure, groups: list[Columns], random_state: int) -> Normal:
-    call = _caller(row)
-    random = np.random.default_rng(random_state)
-    values, errors, sizes = [], [], []
-    for columns in groups:
-        lacking = row.needs - set(columns)
-        if lacking:
-            raise CallError(f"{row.name} needs {' and '.join(sorted(lacking))}, which was not given.")
-        labelled = ~np.isnan(columns["label"])
-        rows = {role: part[labelled] for role, part in columns.items()}
-        n = int(labelled.sum())
-        drawn = []
-        for _ in range(_DRAWS if n > 1 else 0):
-            chosen = random.integers(0, n, n)
-            drawn.append(call({role: part[chosen] for role, part in rows.items()}))
-        defined = np.array(drawn)[~np.isnan(drawn)] if drawn else np.array([])
-        values.append(call(rows) if n else np.nan)
-        errors.append(float(defined.std(ddof=1)) if len(defined) > 1 else np.nan)
-        sizes.append(n)
-    return Normal(np.array(values), np.array(errors), np.array(sizes, dtype=np.float64))
+def _labelled(columns: Columns) -> Columns:
+    """The rows that have a label; values of one kind of number as an array of that kind."""
+    label = columns["label"]
+    there = np.array([value is not None for value in label], bool) if label.dtype == object else ~np.isnan(label)
+    return {role: _plain(values[there]) for role, values in columns.items()}
 
 
-def _caller(row: RowMeasure) -> Callable[[Columns], float]:
-    """The function of a measure as one of columns: label and prediction by position, as in scikit-learn.
-
-    Weights are passed by name where there are some and the function takes them.
-    """
-    try:
-        parameters = inspect.signature(row.function).parameters
-    except (TypeError, ValueError):
-        parameters = {}  # type: ignore[assignment]
-    weight = next((name for name in ("weight", "sample_weight") if name in parameters), None)
-
-    def call(columns: Columns) -> float:
-        extra = {weight: columns["weight"]} if weight and "weight" in columns else {}
-        try:
-            return float(row.function(columns["label"], columns["prediction"], **extra))
-        except ZeroDivisionError:
-            return float("nan")
-
-    return call
+def _plain(values: Array) -> Array:
+    kinds = {type(value) for value in values} if values.dtype == object else set()
+    return np.array(values.tolist()) if len(kinds) == 1 and kinds <= {int, float, bool} else values

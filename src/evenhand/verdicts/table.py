@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Floats
+from evenhand.core.arrays import Array, Floats, Ints
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
@@ -15,6 +15,18 @@ from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.measures.group_data import GroupData
 from evenhand.verdicts.comparison import Plan
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Draws of measures that are functions of rows, [draws, measures, groups].
+
+    For BCa also `less`, the values with one row less ([rows, measures, groups]), and how many `people` have each row.
+    """
+
+    sample: Floats
+    people: Ints | None = None
+    less: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class Table:
     """The rows that each baseline is measured on, as `support` is for the groups."""
     shares: Floats | None = None
     """Against everyone, the share of each group in everyone."""
+    drawn: Drawn | None = None
 
 
 def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:

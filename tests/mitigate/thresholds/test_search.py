@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,10 @@ import evenhand as eh
 from evenhand.errors import CallError, DataError
 from evenhand.mitigate import Thresholds, find_thresholds
 from evenhand.mitigate.thresholds.options import options_by_group
+from evenhand.mitigate.thresholds.rules import Rule
+from evenhand.mitigate.thresholds.search import decided
+from evenhand.verdicts.finding import judge
+from evenhand.verdicts.request import make_request
 from support import hostile
 from support.profiles import examples
 
@@ -446,3 +451,39 @@ def test_names_stay_names(name, tmp_path):
     assert not hostile.unseen(str(found))
     found.save(tmp_path / "x.json")
     assert Thresholds.load(tmp_path / "x.json").rules == found.rules
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("constraint", ["demographic_parity", "equal_opportunity", "equalized_odds"])
+def test_the_finding_of_random_cutoffs_is_of_their_expected_rates(constraint, weighted):
+    """Expected counts that were rounded to people made a gap of 0.1 points 'above the threshold of 0'."""
+    random = np.random.default_rng(3)
+    group = random.choice(["a", "b", "c"], 400)
+    score = np.round(random.random(400) * 0.7 + (group == "a") * 0.2, 3)
+    label = (random.random(400) < score).astype(int)
+    roles = {"weight": random.integers(1, 4, 400)} if weighted else {}
+    cube = eh.Cube.count(label=label, score=score, sensitive=group, resolution="exact", **roles)
+    found = find_thresholds(cube, constraint=constraint, within=0, randomised=True)
+    assert found.randomised
+    assert float(found.finding.value) == pytest.approx(0, abs=1e-9)
+    assert found.finding.passes
+    assert "above the threshold" not in found.explain()
+    expected = {rule.group: rule.after for rule in found.rules}
+    for row in found.finding.groups:
+        assert row.estimate.value == pytest.approx(expected[row.group][row.measure], abs=1e-9)
+    n = {group: int(people) for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True)}
+    if constraint == "demographic_parity":
+        assert {row.group: row.n for row in found.finding.groups} == n
+
+
+def test_the_interval_of_random_cutoffs_is_that_of_as_many_people():
+    """Drawing by lot makes nobody count for more or for less: at a rate of one half, 100 people are 100 people."""
+    people = {"label": [0, 1] * 100, "score": [0.2, 0.8] * 100, "sensitive": ["a"] * 100 + ["b"] * 100}
+    lots = replace(
+        find_thresholds(counted(**people), constraint="demographic_parity", within=0, randomised=True),
+        rules=tuple(Rule((group,), 100, (-np.inf, np.inf), (0.5, 0.5), {}, {}) for group in ("a", "b")),
+    )
+    by_lot = judge(make_request("demographic_parity"), decided(counted(**people), lots))
+    fixed = eh.demographic_parity(prediction=[0, 1] * 100, sensitive=people["sensitive"])
+    assert [row.estimate.high for row in by_lot.groups] == pytest.approx([row.estimate.high for row in fixed.groups])
+    assert by_lot.value.high == pytest.approx(fixed.value.high)

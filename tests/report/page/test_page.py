@@ -396,7 +396,7 @@ def test_a_notebook_gets_a_frame_of_its_own():
     frame = {name: value for tag, name, value in read.attributes if tag == "iframe"}
     assert "allow-same-origin" not in frame["sandbox"]
     assert "Verdict" in Read(frame["srcdoc"]).words
-    assert f"Verdict: {audit.verdict} by equalized_odds" in read.words
+    assert f"Verdict: {audit.verdict} ({audit.verdict}: equalized_odds on sex)" in read.words
     assert "script" not in read.tags
 
 

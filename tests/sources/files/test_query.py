@@ -108,3 +108,22 @@ def test_an_interrupt_stops_the_query_itself(stream):
     finally:
         signal.signal(signal.SIGINT, before)
     assert connection.done.is_set()
+
+
+LONG = "SELECT count(*) FROM range(20000) a, range(20000) b WHERE (a.range * b.range) % 7 = 3"
+
+
+def test_the_bar_of_a_real_query_moves(monkeypatch):
+    """DuckDB says how far it is only while its own bar is on; that bar itself must not be drawn."""
+    shown: list[float] = []
+    monkeypatch.setattr(progress._Bar, "tell", lambda _, done: shown.append(done))
+    with redirect_stderr(Terminal()) as page:
+        query.fetch(query.connect(), LONG)
+    assert max(shown) > 0
+    assert page.getvalue() == ""
+
+
+def test_a_connection_draws_no_bar_of_its_own():
+    with redirect_stderr(io.StringIO()):
+        settings = "SELECT current_setting('enable_progress_bar'), current_setting('enable_progress_bar_print')"
+        assert query.connect().execute(settings).fetchall() == [(False, False)]

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -133,8 +133,9 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
 
     def score(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> float:
         """The accuracy."""
-        right = np.asarray(y) == self.predict(X, sensitive=sensitive)
-        return float(np.average(right, weights=sample_weight))
+        labels, predicted = column_or_1d(frames.readable(y)), self.predict(X, sensitive=sensitive)
+        check_consistent_length(labels, predicted)
+        return float(np.average(labels == predicted, weights=sample_weight))
 
     def explain(self) -> str:
         """Which cutoffs were chosen, what they keep, and what they cost whom."""

@@ -15,7 +15,9 @@ import numpy as np
 from evenhand.core import frames
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import write_text
+from evenhand.core.frames import readable
 from evenhand.core.results import Finding, Group, number_or_none, spell
+from evenhand.core.signs import Printable
 from evenhand.errors import DataError, listing, short_path, shorten
 from evenhand.sources.roles import spelling
 
@@ -29,7 +31,7 @@ _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Printable):
     """The cutoffs of one group: `cutoffs[i]` applies with probability `weights[i]`; mostly there is only one.
 
     `before` and `after` are the group's measures with one cutoff for everyone and with this rule.
@@ -84,11 +86,11 @@ class Thresholds:
 
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
         """
-        return self.chances_at(scores, np.array([self._place(group) for group in groups], dtype=np.intp))
+        return self.chances_at(scores, np.array([self._place(group) for group in readable(groups)], dtype=np.intp))
 
     def chances_at(self, scores: Any, places: Indices) -> Floats:
         """The probability that each person is selected; `places` are the positions of their groups' rules."""
-        scores = np.asarray(scores, dtype=np.float64)
+        scores = np.asarray(readable(scores), dtype=np.float64)
         found = np.zeros(len(scores))
         for i, rule in enumerate(self.rules):
             mine = places == i
@@ -134,7 +136,7 @@ class Thresholds:
 
         return thresholds.plain(self)
 
-    __str__ = explain
+    __str__ = __repr__ = explain
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a cutoff that everyone reaches is "everyone", one that nobody reaches "nobody"."""

@@ -95,8 +95,10 @@ def find_thresholds(
 
 
 def decided(cube: Cube, thresholds: Thresholds) -> Cube:
-    """The cube with the decisions of these cutoffs; where they are random, with expected counts, rounded."""
+    """The cube with the decisions of these cutoffs; where they are random, its rates are the expected ones."""
     whole = cube.marginal(control=False)
+    if thresholds.randomised and whole.w is None:
+        whole = _as_weights(whole)
     table = whole.scores
     assert table is not None  # noqa: S101 - the cutoffs were chosen from it
     starts = table.bins.starts[table.bin]
@@ -104,6 +106,14 @@ def decided(cube: Cube, thresholds: Thresholds) -> Cube:
     chance = thresholds.chances_at(scores, table.pair.astype(np.intp))
     meaning = replace(whole.meaning, prediction="by cutoffs", score=None, cutoff=None, higher_is="positive")
     return replace(decide(whole, chance), meaning=meaning, scores=None)
+
+
+def _as_weights(cube: Cube) -> Cube:
+    """The cube with a weight of 1 for each person: weights can be shared between decisions, and people cannot."""
+    table = cube.scores
+    assert table is not None  # noqa: S101 - as above
+    people, ones = cube.n.astype(np.float64), table.n.astype(np.float64)
+    return replace(cube, w=people, w2=people, scores=replace(table, sums={**table.sums, "w": ones, "w2": ones}))
 
 
 # --- what is requested

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.core.records import pack
 from evenhand.core.version import __version__
+from evenhand.core.wording import capital
 from evenhand.report import tables
 from evenhand.report.json import full_counts
 from evenhand.report.page import results as pageresults
@@ -53,6 +54,7 @@ def dumps(audit: Audit, **counts: Any) -> str:
         facts=static.facts(audit, origin["created"]),
         verdict=audit.verdict,
         required=static.joined(_titles(audit)) if audit.required else None,
+        outcomes=capital(tables.outcomes(audit)),
         cards=static.cards(audit),
         more_cards=max(len(tables.deciding(audit)) - static.MOST_CARDS, 0),
         decides=audit.decides,
@@ -78,13 +80,15 @@ def notebook(audit: Audit) -> str:
 
     Where frames are taken out, as by sites that show notebooks, the text below stays.
     """
+    from evenhand.report.text import PAGE
     from evenhand.report.text import audit as text
 
-    verdict = f"Verdict: {audit.verdict}{' by ' + ', '.join(audit.required) if audit.required else ''}"
     shown: str = (
         _environment()
         .from_string(_FRAME)
-        .render(page=dumps(audit), title=static.title(audit), verdict=verdict, text=text.plain(audit))
+        .render(
+            page=dumps(audit), title=static.title(audit), verdict=tables.header(audit), text=text.plain(audit, PAGE)
+        )
     )
     return shown
 

@@ -277,13 +277,13 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
 
 def _evidence_data(finding: Finding) -> dict[str, Any] | None:
     """The pair of groups on which the verdict rests, and the measure, by the key of its column; null where averaged."""
-    row = finding.evidence
-    if row is None:
+    row = finding.evidence or finding.summary
+    if not row.group:
         return None
     key = row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
     return {
         "measure": None if row.measure == finding.metric else key,
-        "group": spell(row.group) if row.group else None,
+        "group": spell(row.group),
         "against": row.against,
         "n": row.n,
         "n_against": row.n_against,

@@ -5,7 +5,6 @@ Everything here is text; the template escapes it.
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
-from evenhand.core.wording import capital, shown_scale
+from evenhand.core.wording import capital
 from evenhand.report import tables
 from evenhand.report.page.results import Results
 from evenhand.report.tables import GroupTable
@@ -121,7 +120,8 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
             "on": " × ".join(finding.attributes),
             "numbers": _numbers(finding),
             "limit": "–" if finding.threshold is None else tables.limit(finding),
-            "between": _pair(finding),
+            "highest": tables.pair(finding)[0] or "–",
+            "lowest": tables.pair(finding)[1] or "–",
             "p": "–" if finding.p_adjusted is None else _small(finding.p_adjusted),
             "verdict": finding.verdict,
             "decides": audit.decides(finding),
@@ -131,23 +131,9 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(finding: Finding) -> tuple[str, str, str]:
+def _numbers(finding: Finding) -> tuple[str, ...]:
     """The judged value and its ends, each by itself."""
-    scale, shown_value = shown_scale(finding.judged_on, finding.unit), finding.shown
-    low, high = (
-        "–" if end is None or math.isnan(end) else tables.interval(end, None, None, scale)
-        for end in (shown_value.low, shown_value.high)
-    )
-    return tables.interval(shown_value.value, None, None, scale), low, high
-
-
-def _pair(finding: Finding) -> str:
-    """The two groups on which the verdict rests, with the people that each is measured on."""
-    row = finding.evidence
-    if row is None or not row.group:
-        return "–"
-    sides = ((spell(row.group), row.n), (row.against or "–", row.n_against))
-    return " / ".join(name if n is None else f"{name} (n = {n:,})" for name, n in sides)
+    return tuple("–" if figure is None else figure for figure in tables.figures(finding))
 
 
 def _small(p: float) -> str:

@@ -1,11 +1,16 @@
-"""Results as text, for a terminal or a file: the console and the tables that all of them share."""
+"""Results as text, for a terminal or a file: the console and the lines that all of them share."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from evenhand.core import signs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,27 +18,105 @@ if TYPE_CHECKING:
 STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "not judged": "dim"}
 """The colour of each verdict on a terminal."""
 
+_LEAST_WIDTH = 40
 
-def plain_text(write: Callable[[Console], None], width: int = 120) -> str:
-    """What `write` prints to a console of that width, as plain text.
+
+@dataclass(frozen=True)
+class Screen:
+    """What text is written for: its width in columns, and the encoding, which may lack some signs."""
+
+    width: int = 120
+    encoding: str = "utf-8"
+
+    @classmethod
+    def here(cls) -> Screen:
+        """What standard output shows: as wide as the terminal, or as COLUMNS says, and in its encoding."""
+        encoding = getattr(sys.stdout, "encoding", None)
+        return cls(_columns(), encoding if isinstance(encoding, str) else cls.encoding)
+
+
+PAGE = Screen()
+"""A file, or another place that carries every sign."""
+
+
+def _columns() -> int:
+    """The columns of standard output; those of a page where it is neither a terminal nor set by COLUMNS."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said) > 0:
+        return max(int(said), _LEAST_WIDTH)
+    try:
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, _LEAST_WIDTH) if terminal else PAGE.width
+    except (OSError, ValueError, AttributeError):
+        return PAGE.width
+
+
+def plain_text(write: Callable[[Console], None], screen: Screen | None = None) -> str:
+    """What `write` prints to a console, as plain text for that screen, or for standard output.
 
     Lines have no spaces at their ends, and there is one empty line where more were printed.
     """
     from rich.console import Console
 
-    page = io.StringIO()
-    write(Console(file=page, width=width, no_color=True, highlight=False, emoji=False, legacy_windows=False))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in page.getvalue().splitlines()))
+    screen = screen or Screen.here()
+    page = _Page(screen.encoding)
+    write(
+        Console(
+            file=page,
+            width=screen.width,
+            color_system=None,  # FORCE_COLOR is for terminals; text has neither colours nor bold letters
+            force_terminal=False,
+            force_jupyter=False,  # in a notebook rich would show each line there, and write nothing to the page
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+    )
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in page.getvalue().splitlines()))
+    return _carried(text, screen.encoding)
 
 
-def new_table(first: str, *others: str, left: tuple[str, ...] = ()) -> Any:
-    """A table without frames; numbers to the right, the columns that `left` names to the left."""
-    from rich import box
-    from rich.table import Table
+class _Page(io.StringIO):
+    """Text in memory for a stream of some encoding, by which a console chooses its signs."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override] # None in the stub of StringIO
+        return self._encoding
+
+
+def _carried(text: str, encoding: str) -> str:
+    try:
+        return signs.carried(text, encoding)
+    except LookupError:  # an encoding that Python does not know
+        return text
+
+
+def words(console: Console, text: str, style: str = "") -> Any:
+    """Text for a line or a cell, with stand-ins for signs that the console cannot show; never read as markup.
+
+    Before the layout, because a stand-in may be longer than its sign.
+    """
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
-    table.add_column(Text(first), no_wrap=True)
-    for title in others:
-        table.add_column(Text(title), justify="left" if title in left else "right", overflow="fold")
-    return table
+    return Text(_carried(text, console.encoding), style=style)
+
+
+def say(console: Console, *parts: str | tuple[str, str], wrap: bool = True) -> None:
+    """Print a line made of parts, each a text or a (text, style).
+
+    Where there is less room than on a page, a long line continues below itself; elsewhere whoever shows it breaks it,
+    so that a search finds it whole.
+    """
+    from rich.padding import Padding
+    from rich.text import Text
+
+    line = Text().join(words(console, *([part] if isinstance(part, str) else part)) for part in parts)
+    if not wrap or console.width >= PAGE.width or "\n" in line.plain:
+        console.print(line, soft_wrap=True)
+        return
+    indent = len(line.plain) - len(line.plain.lstrip(" "))
+    console.print(Padding(line[indent:], (0, 0, 0, indent), expand=False))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from evenhand.catalogue import METRICS
 from evenhand.core.results import Estimate
-from evenhand.core.wording import clip
-from evenhand.report.text import new_table, plain_text
+from evenhand.core.wording import clip, shown_scale
+from evenhand.report import tables
+from evenhand.report.text import Screen, plain_text, say
+from evenhand.report.text.columns import Columns
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,50 +18,39 @@ if TYPE_CHECKING:
     from evenhand.mitigate.comparison import Comparison
 
 
-def plain(comparison: Comparison, width: int = 120) -> str:
-    """The comparison as plain text."""
-    return plain_text(lambda console: write(comparison, console), width)
+def plain(comparison: Comparison, screen: Screen | None = None) -> str:
+    """The comparison as plain text, for standard output unless another screen is given."""
+    return plain_text(lambda console: write(comparison, console), screen)
 
 
 def write(comparison: Comparison, console: Console) -> None:
     """Write the comparison to a console. Names of users are never read as markup."""
-    from rich.text import Text
-
     metric = METRICS[comparison.metric].title if comparison.metric in METRICS else comparison.metric
-    console.print(
-        Text(
-            f"{len(comparison.contenders)} ways to decide for {comparison.people:,} people, each by models that were "
-            f"not fitted to them. The gap is that of {metric}, as a {comparison.judged_on}; 95 % intervals."
-        ),
-        soft_wrap=True,
+    say(
+        console,
+        f"{len(comparison.contenders)} ways to decide for {comparison.people:,} people, each by models that were "
+        f"not fitted to them. The gap is that of {metric}, as a {comparison.judged_on}; 95 % intervals.",
     )
-    unit = "gap, points" if comparison.judged_on == "difference" else "ratio"
+    unit = comparison.contenders[0].finding.unit
+    scale = shown_scale(comparison.contenders[0].finding.judged_on, unit)
+    title = "ratio" if comparison.judged_on == "ratio" else "gap, points" if scale == 100 else "gap"
     said = ("verdict", "frontier")
-    first = clip(comparison.contenders[0].name)
-    table = new_table("", "accuracy, %", f"beside {first}", unit, *said, left=said)
-    gap = _points if comparison.judged_on == "difference" else _ratio
+    numbers = ("accuracy, %", f"beside {clip(comparison.contenders[0].name)}", title)
+    table = Columns(console, "", *numbers, *said, left=said, fold=[numbers])
     for each in comparison.contenders:
-        cells = (
-            clip(each.name),
-            _points(each.accuracy),
-            "-" if each is comparison.contenders[0] else _points(each.cost, "+"),
-            gap(each.gap),
-            each.finding.verdict,
-            "yes" if each.frontier else "",
-        )
-        table.add_row(*map(Text, cells))
-    console.print(table)
+        cost = "-" if each is comparison.contenders[0] else _signed(each.cost)
+        shown = (clip(each.name), _interval(each.accuracy, 100), cost, _interval(each.gap, scale))
+        table.add([*shown, each.finding.verdict, "yes" if each.frontier else ""])
+    table.show()
 
 
-def _points(value: Estimate, sign: str = "") -> str:
-    return _with_interval(value, lambda number: f"{100 * number:{sign}.1f}")
+def _interval(value: Estimate, scale: int) -> str:
+    return tables.interval(value.value, value.low, value.high, scale)
 
 
-def _ratio(value: Estimate) -> str:
-    return _with_interval(value, lambda number: f"{number:.2f}")
-
-
-def _with_interval(value: Estimate, show: Callable[[float], str]) -> str:
+def _signed(value: Estimate) -> str:
+    """A change of accuracy in points, with its interval."""
+    show = "{:+.1f}".format
     if value.low is None or value.high is None or math.isnan(value.low):
-        return show(value.value)
-    return f"{show(value.value)} [{show(value.low)}, {show(value.high)}]"
+        return show(100 * value.value)
+    return f"{show(100 * value.value)} [{show(100 * value.low)}, {show(100 * value.high)}]"

@@ -9,7 +9,8 @@ from evenhand.core.results import Finding, spell
 from evenhand.core.wording import clean, clip, shown_scale
 from evenhand.errors import join_names
 from evenhand.report import tables
-from evenhand.report.text import STYLES, new_table, plain_text
+from evenhand.report.text import STYLES, Screen, plain_text, say
+from evenhand.report.text.columns import Columns
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,32 +28,30 @@ _MEANS = {
 _TENDENCIES = ("worse", "better", "unclear")
 
 
-def plain(changes: Changes, width: int = 120) -> str:
-    """The changes as plain text."""
-    return plain_text(lambda console: write(changes, console), width)
+def plain(changes: Changes, screen: Screen | None = None) -> str:
+    """The changes as plain text, for standard output unless another screen is given."""
+    return plain_text(lambda console: write(changes, console), screen)
 
 
 def write(changes: Changes, console: Console) -> None:
     """Write the changes to a console. Names of users are never read as markup."""
-    from rich.text import Text
-
-    verdict = Text("Change: ") + Text(changes.verdict, style=f"bold {STYLES[changes.verdict]}")
-    console.print(verdict.append(f" ({_MEANS[changes.verdict]})"))
+    verdict = (changes.verdict, f"bold {STYLES[changes.verdict]}")
+    say(console, "Change: ", verdict, f" ({_MEANS[changes.verdict]})")
     by = f"; judged by {', '.join(map(clean, changes.required))}" if changes.required else ""
-    console.print(Text(f"{changes.people[0]:,} people before, {changes.people[1]:,} after{by}"))
+    say(console, f"{changes.people[0]:,} people before, {changes.people[1]:,} after{by}")
     for change in changes.changes:
         if change.required:
-            line = Text(f"  {clip(' × '.join(change.attributes))}: {_verdicts(change)}. {clean(change.interpretation)}")
-            console.print(line, soft_wrap=True)
+            on = clip(" × ".join(change.attributes))
+            say(console, f"  {on}: {_verdicts(change)}. {clean(change.interpretation)}")
             for note in change.notes:
-                console.print(Text(f"    - {clean(note)}"), soft_wrap=True)
+                say(console, f"    - {clean(note)}")
     ordered = sorted(changes.changes, key=_rank)
     for attributes, together in itertools.groupby(ordered, key=lambda change: change.attributes):
         _section(attributes, list(together), changes.confidence, console)
     for sentence in _lines(changes):
-        console.print(Text(sentence), soft_wrap=True)
+        say(console, sentence)
     for note in changes.notes:
-        console.print(Text(f"- {clean(note)}"), soft_wrap=True)
+        say(console, f"- {clean(note)}")
 
 
 def _rank(change: Change) -> tuple[Any, ...]:
@@ -62,27 +61,23 @@ def _rank(change: Change) -> tuple[Any, ...]:
 
 
 def _section(attributes: tuple[str, ...], changes: list[Change], confidence: float, console: Console) -> None:
-    from rich.text import Text
-
     notable = [change for change in changes if change.required or change.crossed or change.tendency != "unclear"]
     shown = notable[:_MOST_ROWS]
-    console.print(Text(f"\n{clip(' × '.join(attributes), 100)}", style="bold"))
+    say(console, (f"\n{clip(' × '.join(attributes), 100)}", "bold"))
     if shown:
-        table = new_table(
-            "metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict", left=("", "verdict")
-        )
+        titles = ("metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict")
+        table = Columns(console, *titles, left=("", "verdict"), fold=[("verdict",), (titles[3],)])
         for change in shown:
             scale = shown_scale(change.judged_on, change.unit)
             figures = [tables.interval(one.value, None, None, scale) for one in (change.before, change.after)]
             moved = tables.interval(change.change.value, change.change.low, change.change.high, scale)
             tendency = "" if change.tendency == "unclear" else change.tendency
-            cells = [clip(change.metric), *figures, moved, tendency, _verdicts(change)]
-            table.add_row(*map(Text, cells))
-        console.print(table)
+            table.add([clip(change.metric), *figures, moved, tendency, _verdicts(change)])
+        table.show()
     if len(notable) > len(shown):
-        console.print(Text(f" {len(notable) - len(shown)} more that crossed a threshold or changed beyond chance."))
+        say(console, f" {len(notable) - len(shown)} more that crossed a threshold or changed beyond chance.")
     if len(changes) > len(notable):
-        console.print(Text(f" {len(changes) - len(notable)} others changed by no more than chance could bring about."))
+        say(console, f" {len(changes) - len(notable)} others changed by no more than chance could bring about.")
 
 
 def _lines(changes: Changes) -> list[str]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from evenhand.core.results import figure, spell
 from evenhand.core.wording import amount, clean, clip, limit_figure
 from evenhand.measures.cells import MEASURES
-from evenhand.report.text import new_table, plain_text
+from evenhand.report.text import Screen, plain_text, say
+from evenhand.report.text.columns import Columns
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,28 +19,26 @@ if TYPE_CHECKING:
 _MOST = 40
 
 
-def plain(thresholds: Thresholds, width: int = 120) -> str:
-    """The thresholds as plain text."""
-    return plain_text(lambda console: write(thresholds, console), width)
+def plain(thresholds: Thresholds, screen: Screen | None = None) -> str:
+    """The thresholds as plain text, for standard output unless another screen is given."""
+    return plain_text(lambda console: write(thresholds, console), screen)
 
 
 def write(thresholds: Thresholds, console: Console) -> None:
     """Write the thresholds to a console. Names of users are never read as markup."""
-    from rich.text import Text
-
     for line in _lines(thresholds):
-        console.print(Text(clean(line)), soft_wrap=True)
+        say(console, clean(line))
     titles = [MEASURES[name].title for name in _measures(thresholds)]
-    table = new_table(" × ".join(clip(name) for name in thresholds.attributes), "people", "cutoff", *titles)
+    name = " × ".join(clip(attribute) for attribute in thresholds.attributes)
+    table = Columns(console, name, "people", "cutoff", *titles, fold=[titles])
     for rule in thresholds.rules[:_MOST]:
         changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(thresholds)]
-        cells = (clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, thresholds.higher_is), *changes)
-        table.add_row(*map(Text, cells))
-    console.print(table)
+        table.add([clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, thresholds.higher_is), *changes])
+    table.show()
     if len(thresholds.rules) > _MOST:
-        console.print(f"{len(thresholds.rules) - _MOST} more groups: see to_frame().")
+        say(console, f"{len(thresholds.rules) - _MOST} more groups: see to_frame().")
     for note in thresholds.notes:
-        console.print(Text(f"- {clean(note)}"), soft_wrap=True)
+        say(console, f"- {clean(note)}")
 
 
 def _measures(thresholds: Thresholds) -> list[str]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from evenhand.core.wording import clean, clip
 from evenhand.report import tables
-from evenhand.report.text import STYLES, new_table, plain_text
+from evenhand.report.text import STYLES, Screen, plain_text, say
+from evenhand.report.text.columns import Columns
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,47 +17,44 @@ if TYPE_CHECKING:
 _MOST_PERIODS = 31
 
 
-def plain(trend: Trend, width: int = 120) -> str:
-    """The trend as plain text."""
-    return plain_text(lambda console: write(trend, console), width)
+def plain(trend: Trend, screen: Screen | None = None) -> str:
+    """The trend as plain text, for standard output unless another screen is given."""
+    return plain_text(lambda console: write(trend, console), screen)
 
 
 def write(trend: Trend, console: Console) -> None:
     """Write the trend to a console. Names of users are never read as markup."""
-    from rich.text import Text
-
     silent = "none so far" if trend.watchful else "none can be raised"
     alarm = silent if trend.alarm is None else f"since {clip(trend.alarm)}"
     style = f"bold {STYLES['not judged' if trend.alarm is None else 'fail']}"
-    console.print(Text("Alarm: ") + Text(alarm, style=style))
+    say(console, "Alarm: ", (alarm, style))
     size = f"{len(trend.periods)} period{'s' if len(trend.periods) > 1 else ''}"
-    console.print(Text(f"{size}, {trend.cube.size:,} people"))
+    say(console, f"{size}, {trend.cube.size:,} people")
     for each in trend.series:
         _section(each, console, trend.policy.confidence)
     for note in dict.fromkeys(trend.notes):
-        console.print(Text(f"- {clean(note)}"), soft_wrap=True)
+        say(console, f"- {clean(note)}")
 
 
 def _section(each: Series, console: Console, confidence: float) -> None:
-    from rich.text import Text
-
     from evenhand.audits.trend import e_figure
 
-    console.print(Text(f"\n{clip(' × '.join(each.attributes))}: {clip(each.whole.title)}", style="bold"))
-    console.print(Text(clean(each.interpretation)), soft_wrap=True)
+    say(console, (f"\n{clip(' × '.join(each.attributes))}: {clip(each.whole.title)}", "bold"))
+    say(console, clean(each.interpretation))
     left_out = max(len(each.points) - _MOST_PERIODS, 0)
     if left_out:
-        console.print(Text(f" {left_out} earlier periods are not shown; to_frame() and saved files have them."))
+        say(console, f" {left_out} earlier periods are not shown; to_frame() and saved files have them.")
     kind = each.whole.judged_on
-    words = ("highest", "lowest", "")
-    table = new_table("period", "people", f"{kind} [{confidence:.0%}]", *words[:2], "e-value", "", left=words)
+    words = ("between", "and", "")
+    titles = ("period", "people", f"{kind} [{confidence:.0%}]", *words[:2], "e-value", "")
+    table = Columns(console, *titles, left=words, fold=[words[:2]])
     raised = any(point.e_value >= each.needed for point in each.points[:left_out])
     for point in each.points[left_out:]:
         first = point.e_value >= each.needed and not raised
         raised |= first
         cells = [clip(point.period), f"{point.people:,}", *_gap(point), e_figure(point.e_value)]
-        table.add_row(*map(Text, [*cells, "alarm" if first else ""]))
-    console.print(table)
+        table.add([*cells, "alarm" if first else ""])
+    table.show()
 
 
 def _gap(point: Point) -> tuple[str, str, str]:
@@ -64,4 +62,5 @@ def _gap(point: Point) -> tuple[str, str, str]:
     finding = point.finding
     if finding is None:
         return "undefined", clip(point.reason or ""), ""
-    return tables.value(finding), clip(finding.highest or ""), clip(finding.lowest or "")
+    first, second = tables.pair(finding)
+    return tables.value(finding), clip(first or ""), clip(second or "")

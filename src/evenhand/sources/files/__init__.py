@@ -39,15 +39,10 @@ class FileSource:
     """One or more files of one format, read as one table."""
 
     def __init__(self, data: Any) -> None:
-        import duckdb
-
         self.paths = _expand([data] if isinstance(data, (str, os.PathLike)) else list(data))
         self.format = common_format(self.paths)
-        self.connection = duckdb.connect(
-            config={"autoinstall_known_extensions": "false", "temp_directory": tempfile.gettempdir()}
-        )
+        self.connection = query.connect(autoinstall_known_extensions="false", temp_directory=tempfile.gettempdir())
         self.connection.execute("SET preserve_insertion_order = false")
-        self.connection.execute("SET enable_progress_bar = false")
         self.table: Table = open_files(self.paths, self.format, self.connection, self._run)
 
     @property

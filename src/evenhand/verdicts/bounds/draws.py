@@ -21,6 +21,7 @@ from evenhand.verdicts.bounds.baseline import bounds_against_baseline
 from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.table import Drawn
 
 Statistic = Callable[[Floats], Floats]
 
@@ -30,12 +31,15 @@ _MOST_KEPT = 2_000_000  # numbers of one set of draws
 def bounds_from_draws(question: Question) -> Bounds | None:
     """All intervals of a table by one set of draws, with one statistic that returns everything as a row.
 
-    None where the policy names another method, or a measure is not made of cells.
+    None where the policy names another method, or a measure is made of neither cells nor rows.
     """
     policy, table = question.request.policy, question.table
-    if not policy.uses_draws or len(cell_measures(table.measures)) < len(table.measures):
+    cells = len(cell_measures(table.measures)) == len(table.measures)
+    if not policy.uses_draws or not (cells or table.drawn):
         return None
     layout = _Layout(question)
+    if table.drawn is not None:
+        return layout.bounds(*_interval_of_rows(layout, table.drawn, policy))
     return layout.bounds(*interval(layout.statistic, table.cube, policy))
 
 
@@ -51,6 +55,24 @@ def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, 
         mass = None if cube.w is None else cube.cells
         lessened = np.concatenate([statistic(block) for block in draws.one_less(cube.counts, mass)])
         arguments["acceleration"] = acceleration(cube.counts, lessened)
+    low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
+    return low, high
+
+
+def _interval_of_rows(layout: _Layout, drawn: Drawn, policy: Policy) -> tuple[Floats, Floats]:
+    """Both ends of everything in the layout, from draws of functions of rows."""
+    method = METHODS[policy.interval]
+    assert isinstance(method, Resampled)  # noqa: S101 - the policy uses draws
+    arguments: dict[str, Floats] = {}
+    if "estimate" in method.needs:
+        arguments["estimate"] = layout.of_values(layout.table.values)
+    if "acceleration" in method.needs and drawn.less is not None and drawn.people is not None:
+        arguments["acceleration"] = acceleration(drawn.people, layout.of_values(drawn.less))
+    sample = layout.of_values(drawn.sample)
+    if layout.table.base is None:
+        # A draw in which one of the groups has no value does not tell how far apart they are.
+        needed = layout.judged.everyone & ~np.isnan(layout.table.values)
+        sample[np.isnan(drawn.sample[:, needed]).any(axis=1), : -needed.size] = np.nan
     low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
     return low, high
 
@@ -108,8 +130,19 @@ class _Layout:
         """[..., groups, 8] to [..., everything]."""
         computed = evaluate(cells, self.rows)
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
+        return self._everything(values, comparison.baselines(cells, self.rows, self.question.plan, self.table.groups))
+
+    def of_values(self, values: Floats) -> Floats:
+        """[..., measures, groups] to [..., everything], between extremes or against a reference group."""
+        if self.table.base is None:
+            return self._everything(values, None)
+        place = list(self.table.groups).index(self.question.plan.reference)  # type: ignore[arg-type]
+        base = np.repeat(values[..., [place]], values.shape[-1], axis=-1)
+        base[..., place] = np.nan
+        return self._everything(values, base)
+
+    def _everything(self, values: Floats, base: Floats | None) -> Floats:
         lead = values.shape[:-2]
-        base = comparison.baselines(cells, self.rows, self.question.plan, self.table.groups)
         if base is None:
             pieces = [self._extremes(values, usable) for usable in (self.judged.everyone, self.judged.large)]
             several = np.where(self.judged.everyone, values, np.nan)

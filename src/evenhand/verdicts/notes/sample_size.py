@@ -62,7 +62,8 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
 def _unsettled(stratum: Stratum) -> list[str]:
     """Why no number of rows is named; against the rest of each group none is looked for."""
     spread = stratum.table.spreads[stratum.gap.measure or 0]
-    if spread is None or _pair(stratum, spread) is None:
+    pair = None if spread is None else _pair(stratum, spread)
+    if spread is None or pair is None or np.isnan(spread.variances[list(pair)]).any():
         return []
     if isinstance(spread, Shared):
         return ["More people alone are not expected to settle it: the replicas add noise too."]

@@ -349,6 +349,7 @@ function verdictSection() {
     });
     const order = (a, b) => RANK.indexOf(a[1].verdict) - RANK.indexOf(b[1].verdict);
     put($("verdict-state"), icon(moved() ? overallVerdict(deciding.map(([, each]) => each)) : DATA.verdict));
+    if ($("verdict-outcomes")) $("verdict-outcomes").hidden = moved(); // they are those of the audit
     $("moved").hidden = !moved();
     $("moved").textContent = moved() ? movedWords() : "";
     put(
