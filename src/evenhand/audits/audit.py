@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from evenhand.audits import impossibility, recomputation
+from evenhand.audits import audit_notes, impossibility, recomputation
 from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
@@ -356,7 +356,7 @@ def audit_cube(
 ) -> Audit:
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
     policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
-    notes = data_notes(cube)
+    notes = audit_notes.data_notes(cube)
     chosen_names = _choose(cube, chosen_metrics(metrics), policy, notes)
     reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
     sets, left_out = cube.attribute_sets(policy.intersections)
@@ -386,37 +386,7 @@ def audit_cube(
                 findings.append(judge(wanted, part))
     audited = Audit(cube, policy, adjusted(findings, policy), (), required, frame_kind)
     ordered = sorted(audited.findings, key=lambda finding: not audited.decides(finding))
-    return replace(audited, findings=tuple(ordered), notes=(*notes, *judging_notes(audited, chosen)))
-
-
-_ON = {
-    "single": "on single attributes",
-    "intersections": "on intersections of attributes",
-    "all": "on every attribute and intersection",
-}
-
-
-def judging_notes(audited: Audit, chosen: bool) -> list[str]:
-    """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
-    policy, judged = audited.policy, ", ".join(audited.required)
-    on = _ON[policy.on]
-    limits = [finding.threshold for finding in audited.findings if audited.decides(finding)]
-    if not audited.required:
-        notes = ["No metric is required, so nothing is judged."]
-    elif all(limit is None for limit in limits):
-        notes = [f"Shown and not judged {on}: {judged}."]
-    else:
-        notes = [f"Judged by {judged} {on}."]
-    if not chosen:
-        notes[0] += (
-            " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
-            "evenhand guide helps to."
-        )
-    if policy.inconclusive != "inconclusive":
-        notes.append(
-            f"A finding that decides and is inconclusive counts as a {policy.inconclusive}, as the policy says."
-        )
-    return [*notes, *policy.notes]
+    return replace(audited, findings=tuple(ordered), notes=(*notes, *audit_notes.judging_notes(audited, chosen)))
 
 
 def strict(policy: Policy, deciding: int) -> Policy:
@@ -490,26 +460,3 @@ def _usable(cube: Cube, notes: list[str]) -> list[str]:
         lacking = "a label" if "label" not in available else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
     return [entry.name for entry in usable]
-
-
-def data_notes(cube: Cube) -> list[str]:
-    """Notes on how the data was counted."""
-    notes = list(cube.notes)
-    if cube.facts.get("regression_chosen"):
-        notes.append(
-            "Label and prediction both hold fractions, so they are taken as numbers: task='regression'. "
-            "If they are probabilities, pass the prediction as score= and a label of classes."
-        )
-    for name in cube.cut_by_us:
-        notes.append(f"{name} is numeric and was cut into quantile bands; bands={{{name!r}: [...]}} sets your own.")
-    if cube.has_labels and (unlabelled := int(cube.n[:, -1, :].sum())):
-        notes.append(f"{unlabelled:,} rows have no label: they count in selection rates and in nothing that needs one.")
-    if lost := cube.facts.get("dropped"):
-        notes.append(f"{lost:,} rows without a group were left out (missing='drop').")
-    if differs := cube.facts.get("cutoff_disagrees"):
-        notes.append(f"In {differs:,} rows the prediction and the cutoff disagree; the prediction counts.")
-    if absent := cube.facts.get("score_missing"):
-        notes.append(f"{absent:,} rows have no score.")
-    if cube.w is not None:
-        notes.append("Rates are weighted; counts are of people.")
-    return notes

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.audits import audit as audits
+from evenhand.audits import audit_notes
 from evenhand.audits.audit import Audit
 from evenhand.core.results import Finding, spell
 from evenhand.cube import privacy
@@ -176,11 +177,13 @@ def _notes(audit: Audit, judged: Audit) -> list[str]:
 
     Of the notes of the audit, those stay that hold no number: the others may count people who are hidden.
     """
-    chosen = next((way for way in (True, False) if set(audits.judging_notes(audit, way)) <= set(audit.notes)), True)
-    old = {note for way in (True, False) for note in audits.judging_notes(audit, way)}
+    chosen = next(
+        (way for way in (True, False) if set(audit_notes.judging_notes(audit, way)) <= set(audit.notes)), True
+    )
+    old = {note for way in (True, False) for note in audit_notes.judging_notes(audit, way)}
     plain = [note for note in audit.notes if not re.search(r"\d", note) and note not in old]
-    counted = [note for names in judged.counted_sets for note in audits.data_notes(judged.counts(names))]
-    return list(dict.fromkeys([*counted, *plain, *audits.judging_notes(judged, chosen), *sharing_notes(judged)]))
+    counted = [note for names in judged.counted_sets for note in audit_notes.data_notes(judged.counts(names))]
+    return list(dict.fromkeys([*counted, *plain, *audit_notes.judging_notes(judged, chosen), *sharing_notes(judged)]))
 
 
 def sharing_notes(audit: Audit) -> list[str]:

@@ -332,7 +332,9 @@ const evenhandVerdicts = (() => {
       const [difference, ratio] = [shown('difference'), shown('ratio')];
       const pick = this.plan.threshold === null || gap.measure === null ? null
         : this.strongest(everyone, far, verdict(value) === 'fail');
-      const evidence = pick ? this.evidenceBetween(everyone, pick, value)
+      const pair = pick && this.evidenceBetween(everyone, pick, value);
+      // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold.
+      const evidence = pair && verdict(pair[kind]) === verdict(value) ? pair
         : { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
       return { value, evidence, difference, ratio };
     }
