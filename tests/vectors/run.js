@@ -100,7 +100,7 @@ function checkCurves(where, engine, wanted) {
   const named = (list) => list.map(([name, , , n]) => [name, n]);
   same(`${where} calibration bins`, named(bins), named(wanted.calibration));
   wanted.calibration.forEach((bin, i) => bin.forEach((value, j) => {
-    if (j > 0) number(`${where} calibration ${i}`, bins[i][j], value, VALUES);
+    if (j > 0) number(`${where} calibration ${i}`, bins[i][j], value, j === 5 || j === 6 ? INTERVALS : VALUES);
   }));
   const shares = engine.distribution(wanted.attributes, 1e6);
   wanted.shares.forEach((list, g) => list.forEach((share, i) =>

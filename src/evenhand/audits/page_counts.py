@@ -16,7 +16,7 @@ from evenhand.core.records import pack
 from evenhand.cube import cutoffs
 from evenhand.cube.cube import Cube
 
-MOST_BYTES = 225_000
+MOST_BYTES = 140_000
 """Of the packed counts, so that the data of a page stays below 330 KB; more of them are cut into fewer bins."""
 
 _BINS = 256
@@ -67,7 +67,7 @@ def _part(cube: Cube) -> dict[str, Any]:
         "values": [[group[0] for group in cube.marginal([name]).groups] for name in cube.meaning.sensitive],
         "n": cube.n.reshape(-1).tolist(),
         "scores": _scores(cube),
-        **{name: _digits(values) for name in ("w", "w2") if (values := getattr(cube, name)) is not None},
+        **{name: _digits(values, n) for name, n in _DIGITS.items() if (values := getattr(cube, name)) is not None},
     }
 
 
@@ -86,7 +86,7 @@ def _scores(cube: Cube) -> dict[str, Any] | None:
         "cells": np.bincount(row, minlength=len(cube.pairs) * reading.labels).tolist(),
         "step": (table.bin - before).tolist(),
         "n": table.n.tolist(),
-        **{name: _digits(table.sums[name]) for name in ("w", "w2") if table.weighted},
+        **{name: _digits(table.sums[name], digits) for name, digits in _DIGITS.items() if table.weighted},
     }
     if table.counts_only:
         return data
@@ -96,6 +96,10 @@ def _scores(cube: Cube) -> dict[str, Any] | None:
     return {**data, "first": _digits(first)}
 
 
-def _digits(values: Array) -> list[float]:
-    """Sums of weights to twelve digits: rates of them are right to more than nine, and a page has room for the rest."""
-    return [float(f"{value:.12g}") for value in values.reshape(-1).tolist()]
+def _digits(values: Array, digits: int = 10) -> list[float]:
+    """Sums to so many digits: ten make rates that are right to more than nine."""
+    return [float(f"{value:.{digits}g}") for value in values.reshape(-1).tolist()]
+
+
+_DIGITS = {"w": 10, "w2": 8}
+"""Of sums of weights; squares only tell how wide intervals are, which are right to six."""

@@ -164,8 +164,9 @@ def test_emoji_and_right_to_left_names_stay_whole():
 # --- What it weighs
 
 
-def test_200_groups_and_256_bins_are_under_330_kb_of_data():
-    text = html.dumps(pages.many_groups())
+@pytest.mark.parametrize("weighted", [False, True])
+def test_200_groups_and_256_bins_are_under_330_kb_of_data(weighted):
+    text = html.dumps(pages.many_groups(weighted=weighted))
     data = text.replace(html.assets()[0], "").replace(html.assets()[1], "")
     assert len(data.encode()) < 330_000
     (part,) = page_data.unpack(data_of(text)["counts"])["parts"]
