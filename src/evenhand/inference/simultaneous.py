@@ -123,7 +123,8 @@ class _Limits:
 
     `bias` is how far noise alone may have lifted the value, which errors of other groups cannot cancel: it is added,
     while `down` and `up` combine as the sides of a triangle. `least` is what no true value can be below. `moves` is
-    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms.
+    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms. Where the limits are not
+    `independent` of those they are set against, the margins of the two are added.
     """
 
     def __init__(self, spread: Spread, deviate: float, offset: float, chosen: Indices) -> None:
@@ -133,6 +134,7 @@ class _Limits:
         self.bias, self.least = np.zeros(len(values)), -np.inf
         self.moves: Floats | None = None
         self.log_moves: Floats | None = None
+        self.independent = True
         if isinstance(spread, Shared):
             down, up = spread.of_people(deviate, offset)
             low, high, self.moves = values - down[chosen], values + up[chosen], spread.of_replicas(deviate)[chosen]
@@ -155,28 +157,31 @@ class _Limits:
 
 def _lower(mine: _Limits, theirs: _Limits) -> Floats:
     """The lower end of mine − theirs."""
-    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves)
+    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.independent)
     end = mine.values - mine.bias - theirs.values - reach
     return np.asarray(np.maximum(end, mine.least - (theirs.values + theirs.up)))
 
 
 def _upper(mine: _Limits, theirs: _Limits) -> Floats:
-    end = mine.values - (theirs.values - theirs.bias) + _reach(mine.up, theirs.down, mine.moves, theirs.moves)
+    reach = _reach(mine.up, theirs.down, mine.moves, theirs.moves, mine.independent)
+    end = mine.values - (theirs.values - theirs.bias) + reach
     return np.asarray(np.minimum(end, mine.values + mine.up - theirs.least))
 
 
 def _log_lower(mine: _Limits, theirs: _Limits) -> Floats:
     """How far below its estimate the logarithm of mine / theirs may be."""
-    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves)
+    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves, mine.independent)
 
 
 def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
-    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves)
+    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves, mine.independent)
 
 
-def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None) -> Floats:
-    """√(a² + b²) of two independent margins, plus the replica noise that the two groups do not share."""
-    alone = np.hypot(mine, theirs)
+def _reach(
+    mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, independent: bool
+) -> Floats:
+    """√(a² + b²) of two independent margins, else a + b; plus the replica noise that the two groups do not share."""
+    alone = np.hypot(mine, theirs) if independent else mine + theirs
     return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
 
 
@@ -204,16 +209,19 @@ def against(
     """Each group against a baseline: `bases` holds the baseline of each group.
 
     The baseline is one group for all, or the rest of each group. With `shares`, the share of each group in everyone
-    [measures, groups], the baseline is everyone: groups overlap with it, so the comparison with the rest is
-    transformed, exactly.
+    [measures, groups], groups are compared with everyone, of whom they are a part. Where everyone's value is a mean
+    over the groups, `bases` holds the rest and the comparison with the rest is transformed, exactly. Where it is not
+    (an AUC, a root, an R²), the shares are NaN and `bases` holds everyone: the margins of the two are added, which
+    holds whatever they have in common, and is wider than need be.
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
         usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
         q = family(usable, confidence ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
-        ends = [_one_by_one(spread, base, deviate, offset) for deviate, offset in ((q, _NEAR), (c, _FAR))]
-        if shares is not None:
+        mixed = shares is None or bool(np.isfinite(shares[i]).all())
+        ends = [_one_by_one(spread, base, deviate, offset, mixed) for deviate, offset in ((q, _NEAR), (c, _FAR))]
+        if shares is not None and mixed:
             ends = [_to_overall(pair, shares[i]) for pair in ends]
         rows.append([np.where(usable, values, np.nan) for pair in ends for values in pair])
     stacked = [np.stack(part) for part in zip(*rows, strict=True)]
@@ -231,9 +239,12 @@ def family(compared: Bools, confidence: float) -> float:
     return critical.sidak(int(compared.sum()), confidence)
 
 
-def _one_by_one(spread: Spread, base: Spread, deviate: float, offset: float) -> tuple[Floats, Floats, Floats, Floats]:
+def _one_by_one(
+    spread: Spread, base: Spread, deviate: float, offset: float, independent: bool
+) -> tuple[Floats, Floats, Floats, Floats]:
     every = np.arange(len(spread.values))
     mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
+    mine.independent = independent
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = _lower(mine, theirs), _upper(mine, theirs)
         middle = np.log(mine.centre) - np.log(theirs.centre)

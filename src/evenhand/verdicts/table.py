@@ -10,7 +10,6 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.measures.group_data import GroupData
@@ -30,7 +29,8 @@ class Table:
     base: Floats | None = None
     base_spreads: Sequence[Spread | None] = ()
     shares: Floats | None = None
-    """Against everyone, the share of each group in everyone."""
+    """Against everyone, the share of each group in everyone; NaN for a measure whose value for everyone is not a mean
+    over the groups. The spread of its baseline is then that of everyone, else that of the rest."""
 
 
 def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
@@ -44,11 +44,10 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
         return table
     if plan.against == "reference":
         return _against_reference(table, plan)
-    rest_spreads, rest = _evaluate(measures, GroupData(cube, rest=True))
+    rest_spreads, rest = _evaluate(measures, GroupData(cube, "rest"))
     if plan.against == "rest":
         return replace(table, base=rest, base_spreads=rest_spreads)
-    base, shares = _everyone(table, data, rest)
-    return replace(table, base=base, base_spreads=rest_spreads, shares=shares)
+    return _against_everyone(table, data, rest_spreads)
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
@@ -70,18 +69,17 @@ def _against_reference(table: Table, plan: Plan) -> Table:
     return replace(table, base=base, base_spreads=spreads)
 
 
-def _everyone(table: Table, data: GroupData, rest: Floats) -> tuple[Floats, Floats]:
-    """The values of everyone, and the share of each group in everyone; `rest` are those of all other groups."""
-    curved = [row.title for row in table.measures if not row.linear]
-    if curved:
-        raise CallError(f"the {curved[0]} of everyone is not a mean over the groups: compare with reference='rest'.")
-    rows = list(zip(table.measures, table.spreads, strict=True))
-    mass = np.stack([row.mass(data, spread) for row, spread in rows])
+def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | None]) -> Table:
+    """Compared with everyone, whose values are computed from everyone as one group.
+
+    `rest` are the spreads of all other groups, from which the interval of a mean follows by the share of the group.
+    """
+    everyone, values = _evaluate(table.measures, GroupData(table.cube, "everyone"))
+    mass = np.stack([row.mass(data) if row.linear else np.full(data.groups, np.nan) for row in table.measures])
+    repeated = [0] * data.groups
+    spreads = [
+        others if row.linear or whole is None else whole.scaled(1.0, repeated)
+        for row, whole, others in zip(table.measures, everyone, rest, strict=True)
+    ]
     shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
-    mean = shares * np.nan_to_num(table.values) + (1 - shares) * np.nan_to_num(rest)
-    base = np.where(np.isnan(rest), table.values, mean)
-    for i, row in enumerate(table.measures):
-        exact = row.overall(data)
-        if exact is not None:
-            base[i] = exact
-    return base, shares
+    return replace(table, base=np.repeat(values, data.groups, axis=1), base_spreads=spreads, shares=shares)

@@ -86,7 +86,7 @@ def _standardise(
     pooled: Stratum, strata: Sequence[Stratum], measure: int, names: tuple[Group, Group]
 ) -> _Standardised | None:
     q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.request.policy.confidence)
-    values, down, up, people = [], [], [], []
+    values, down, up, people, mass = [], [], [], [], []
     for stratum in strata:
         spread, places = stratum.table.spreads[measure], _places(stratum, names)
         if spread is None or places is None or not np.isfinite(spread.values[places]).all():
@@ -95,11 +95,13 @@ def _standardise(
         values.append(spread.values[places])
         down.append(np.hypot(values[-1][0] - low[0], high[1] - values[-1][1]))
         up.append(np.hypot(high[0] - values[-1][0], values[-1][1] - low[1]))
-        people.append(stratum.table.cube.size)
-    if not people:
+        cube = stratum.table.cube
+        people.append(cube.size)
+        mass.append(float((cube.n if cube.w is None else cube.w).sum()))
+    if not sum(mass):
         return None
     each, sizes = np.array(values), np.array(people, dtype=np.float64)
-    share = sizes / sizes.sum()
+    share = np.array(mass) / sum(mass)
     first, second = share @ each
     gaps = each[:, 0] - each[:, 1]
     whole = pooled.table.values[measure]
