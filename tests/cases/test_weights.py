@@ -39,9 +39,7 @@ def test_the_mean_prediction_of_everyone_is_a_mean_by_weight():
 def test_the_observed_rate_of_everyone_in_a_calibration_bin_is_a_mean_by_weight():
     """One bin: a has 1 of 4 by weight, b 9 of 12, everyone 10 of 16."""
     table = {"label": [1, 0, 0, 0, 1, 1, 1, 0], "score": [0.5] * 8, "sensitive": list("aaaabbbb")}
-    found = eh.calibration(
-        **table, weight=[1, 1, 1, 1, 3, 3, 3, 3], bins=1, min_bin=1, reference="overall"
-    )
+    found = eh.calibration(**table, weight=[1, 1, 1, 1, 3, 3, 3, 3], bins=1, min_bin=1, reference="overall")
     assert gaps(found) == close({"a": 1 / 4 - 10 / 16, "b": 9 / 12 - 10 / 16})
 
 
@@ -60,7 +58,7 @@ LABELS = [0, 1, 0, 1, 1, 0, 0, 1]
 
 @pytest.mark.parametrize("label", [None, LABELS])
 def test_distances_of_scores_do_not_change_when_a_label_is_given(label):
-    """Below .5 lie 10 of 12 and 2 of 4: KS 1/3, and each step is .2 wide: |1/12 − 1/4| + |10/12 − 1/2| + |11/12 − 3/4|."""
+    """Below .5 lie 10 of 12 and 2 of 4: KS 1/3. Steps are .2 wide: |1/12 − 1/4| + |10/12 − 1/2| + |11/12 − 3/4|."""
     table = SAME if label is None else {**SAME, "label": label}
     assert eh.ks_distance(**table).value.value == close(1 / 3)
     assert eh.wasserstein_distance(**table).value.value == close(0.2 * (1 / 6 + 1 / 3 + 1 / 6))
@@ -160,10 +158,10 @@ def test_an_audit_with_scores_against_everyone_computes_every_metric(reference):
     group = np.repeat(["a", "b", "c"], 60)
     label = rng.integers(0, 2, 180)
     score = np.clip(rng.random(180) / 2 + 0.3 * label, 0, 1)
-    found = eh.audit(
-        label=label, score=score, cutoff=0.5, sensitive=group, reference=reference
-    )
-    assert {"auc_parity", "balanced_accuracy_equality", "calibration_error_parity"} <= {each.metric for each in found.findings}
+    found = eh.audit(label=label, score=score, cutoff=0.5, sensitive=group, reference=reference)
+    assert {"auc_parity", "balanced_accuracy_equality", "calibration_error_parity"} <= {
+        each.metric for each in found.findings
+    }
 
 
 def test_curved_measures_of_everyone_are_those_of_all_the_rows():

@@ -86,8 +86,9 @@ def _ratio(values: Floats, near: _Limits, far: _Limits) -> tuple[float, float]:
         high = middle + _log_upper(near.column(), near)
     np.fill_diagonal(low, np.inf)
     np.fill_diagonal(high, np.inf)
-    estimate = values.min() / values.max()
-    ends = float(np.exp(low.min())), min(1.0, float(np.exp(high.min())))
+    with np.errstate(divide="ignore", over="ignore"):
+        estimate = values.min() / values.max()
+        ends = float(np.exp(low.min())), min(1.0, float(np.exp(high.min())))
     return min(ends[0], estimate), max(ends[1], estimate)
 
 
@@ -144,7 +145,8 @@ class _Limits:
                 self.log_moves = self.moves / self.centre[:, None]
             if isinstance(spread, BiasedUpwards):
                 self.bias, self.down, self.least = spread.bias[chosen], spread.below(deviate)[chosen], 0.0
-            self.log_down = np.log(self.centre) - np.log(np.minimum(low, self.centre))
+            # A limit below 0 leaves the ratio without an end on that side: 0 or infinity, never the estimate itself.
+            self.log_down = np.log(self.centre) - np.log(np.maximum(np.minimum(low, self.centre), 0.0))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
 
     def column(self) -> _Limits:
@@ -177,9 +179,7 @@ def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
     return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves, mine.independent)
 
 
-def _reach(
-    mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, independent: bool
-) -> Floats:
+def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, independent: bool) -> Floats:
     """√(a² + b²) of two independent margins, else a + b; plus the replica noise that the two groups do not share."""
     alone = np.hypot(mine, theirs) if independent else mine + theirs
     return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
@@ -251,7 +251,10 @@ def _one_by_one(
         ratio = spread.values / base.values
         least = np.exp(middle - _log_lower(mine, theirs))
         most = np.exp(middle + _log_upper(mine, theirs))
-    return low, high, np.fmin(least, ratio), np.fmax(most, ratio)
+    least, most = (
+        np.where(np.isnan(end), np.nan, widened(end, ratio)) for end, widened in ((least, np.fmin), (most, np.fmax))
+    )
+    return low, high, least, most
 
 
 def _to_overall(ends: tuple[Floats, Floats, Floats, Floats], share: Floats) -> tuple[Floats, Floats, Floats, Floats]:

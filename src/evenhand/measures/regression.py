@@ -90,8 +90,15 @@ REGRESSION_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
 
 LOSSES = {
     "absolute": REGRESSION_MEASURES["mean_absolute_error"],
-    "squared": ScoreMeasure("mean_squared_error", "mean squared error", _mean("ee", "eeee"), _BOTH, _KNOWN,
-                            over=_LABELLED, tasks=_REGRESSION),
+    "squared": ScoreMeasure(
+        "mean_squared_error",
+        "mean squared error",
+        _mean("ee", "eeee"),
+        _BOTH,
+        _KNOWN,
+        over=_LABELLED,
+        tasks=_REGRESSION,
+    ),
 }
 """The losses that a group's mean may be bounded in."""
 

@@ -200,7 +200,9 @@ class ScoreMeasure(MeasureDefaults):
 
     def mass(self, data: GroupData) -> Floats:
         """The weight of those whose mean it is."""
-        return super().mass(data) if self.over is None or data.scores is None else self.over(data.scores, data.scores.mass)
+        return (
+            super().mass(data) if self.over is None or data.scores is None else self.over(data.scores, data.scores.mass)
+        )
 
     def signed(self, data: GroupData) -> bool:
         """Can a value be negative, on the scale that the score has in this data?"""

@@ -166,7 +166,7 @@ def _binned(cube: Cube, table: ScoreTable, groups: int) -> BinnedScores:
 
 def _joint(cube: Cube) -> tuple[Floats, str]:
     """People by group and by what is decided: the score (or predicted number) in at most ten bins, else the decision,
-    else the label; and what that is called. Shares are by weight, and all together are as many as the weights are worth.
+    else the label; and what that is called. Shares are by weight; all together are as many as the weights are worth.
     """
     if cube.scores is not None:
         of = "prediction" if cube.meaning.task == "regression" else "score"

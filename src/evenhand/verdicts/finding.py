@@ -37,7 +37,7 @@ from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import stratum_rows, summary_row
-from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
+from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, tabulate
 from evenhand.verdicts.verdict import overall, passes, verdict_on_value
@@ -252,6 +252,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
         notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
+    notes += _ratio_notes(request, strata)
     several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and not math.isnan(stratum.value)]
     lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))
     if lost:
@@ -271,6 +272,20 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
     return notes
+
+
+def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:
+    """Why values that can be negative have no ratio, where the sentence of the finding does not say so."""
+    if request.judged_on == "ratio" and len(strata) == 1:
+        return []
+    whys = [(stratum, no_ratio(stratum)) for stratum in strata]
+    unjudged = " A pass says nothing about it." if request.judged_on == "ratio" else ""
+    within = (f"In {spell(stratum.name)}: " if stratum.name else "" for stratum, why in whys if why is not None)
+    texts = [why for _, why in whys if why is not None]
+    return [
+        f"{place}{why[0].lower() + why[1:] if place else why}{unjudged}"
+        for place, why in zip(within, texts, strict=True)
+    ]
 
 
 def _settings(request: Request, plan: Plan) -> dict[str, object]:

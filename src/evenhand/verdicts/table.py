@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Floats
+from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
 from evenhand.inference.spread import Spread
@@ -31,6 +31,8 @@ class Table:
     shares: Floats | None = None
     """Against everyone, the share of each group in everyone; NaN for a measure whose value for everyone is not a mean
     over the groups. The spread of its baseline is then that of everyone, else that of the rest."""
+    signed: Bools | None = None
+    """Which measures can be negative, so that their ratio has a meaning only where all values are above 0."""
 
 
 def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
@@ -39,7 +41,8 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     data = GroupData(cube)
     spreads, values = _evaluate(measures, data)
     support = np.stack([row.support(data, spread) for row, spread in zip(measures, spreads, strict=True)])
-    table = Table(cube, measures, groups, spreads, values, support)
+    signed = np.array([row.signed(data) for row in measures], dtype=bool)
+    table = Table(cube, measures, groups, spreads, values, support, signed=signed)
     if plan.between_extremes:
         return table
     if plan.against == "reference":

@@ -17,6 +17,7 @@ from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
 from evenhand.inference import critical, hypotheses
 from evenhand.inference.spread import Proportions, Spread
+from evenhand.verdicts import comparison
 from evenhand.verdicts.rows import summary_row
 from evenhand.verdicts.stratum import Stratum
 
@@ -65,7 +66,7 @@ def stratum_notes(pooled: Stratum, strata: Sequence[Stratum]) -> tuple[list[Row]
             against=spell(names[1]),
             n=standard.people,
             difference=Estimate(standard.gap, standard.low, standard.high),
-            ratio=Estimate(_quotient(standard, pooled)),
+            ratio=Estimate(_quotient(standard, pooled, measure)),
         ),
     ]
     return rows, [_note(pooled, standard, measure, names), *_differences(strata, measure, names)], [panel]
@@ -123,12 +124,13 @@ def _places(stratum: Stratum, names: tuple[Group, Group]) -> list[int] | None:
     return [groups.index(name) for name in names] if all(name in groups for name in names) else None
 
 
-def _quotient(standard: _Standardised, pooled: Stratum) -> float:
+def _quotient(standard: _Standardised, pooled: Stratum, measure: int) -> float:
     """lowest / highest between extremes, group / reference against one; as everywhere."""
     top, bottom = (
         (standard.first, standard.second) if pooled.table.base is not None else (standard.second, standard.first)
     )
-    return top / bottom if bottom else math.nan
+    signed = False if pooled.table.signed is None else pooled.table.signed[measure]
+    return float(comparison.ratio(top, bottom, signed)) if bottom else math.nan
 
 
 def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
