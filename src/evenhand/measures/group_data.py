@@ -260,9 +260,10 @@ class RegressionSums:
     def error(self, terms: dict[str, Floats | float], bands: list[int]) -> Floats:
         """The standard error of a mean whose squared deviations are this sum of products ("" is the constant)."""
         mass, n = _total(self.mass, bands), self.people(bands)
-        squares = sum(factor * self._sum("w2", moment, bands) for moment, factor in terms.items())
+        parts = [factor * self._sum("w2", moment, bands) for moment, factor in terms.items()]
+        squares = without_rounding(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.sqrt(np.where(n > 1, np.maximum(squares, 0) / mass**2 * n / (n - 1), np.nan)))
+            return np.asarray(np.sqrt(np.where(n > 1, squares / mass**2 * n / (n - 1), np.nan)))
 
     def _sum(self, by: str, moment: str, bands: list[int]) -> Floats:
         if not moment:
@@ -272,6 +273,14 @@ class RegressionSums:
 
 def _total(values: Array, bands: list[int]) -> Floats:
     return np.asarray(values[:, bands].sum(axis=(1, 2)), dtype=np.float64)
+
+
+def without_rounding(squares: Floats, scale: Floats) -> Floats:
+    """Sums of squared deviations as differences of larger sums: 0 where no more than their last digits remain.
+
+    The root of such a rest is 1e-8 of the value, which would pass for a small standard error.
+    """
+    return np.asarray(np.where(squares > 16 * np.finfo(np.float64).eps * scale, squares, 0.0))
 
 
 def worth(mass: Floats, squares: Floats) -> Floats:

@@ -18,7 +18,7 @@ from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
 from evenhand.measures import curves
 from evenhand.measures.base import MadeOf, MeasureDefaults
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData, without_rounding
 from evenhand.sources.scores import ScoreReading
 
 MIN_BIN = 10
@@ -38,7 +38,8 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
         n = data.n[:, chosen].sum(axis=(1, 2))
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(mass > 0, first / mass, np.nan)
-            variance = np.maximum(q2 - 2 * value * q1 + value**2 * q0, 0) / mass**2 * n / np.maximum(n - 1, 1)
+            squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2)
+            variance = squares / mass**2 * n / np.maximum(n - 1, 1)
         return Normal(value, np.sqrt(variance), n)
 
     return spread

@@ -104,12 +104,13 @@ def plan(
     reference: Any,
     attributes: Sequence[str],
     groups: Sequence[Group],
-    sizes: Mapping[Group, int],
+    sizes: Mapping[Group, float],
     convention: Convention,
 ) -> Plan:
     """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest" or "highest".
 
-    An intersection has a reference only if every attribute of it has one.
+    An intersection has a reference only if every attribute of it has one. `sizes` are people or, where there are weights,
+    the sums of these: they say which group is the largest.
     """
     if reference is None:
         reference = convention.default_reference

@@ -101,7 +101,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
     value, summary = Estimate(math.nan), Row(request.metric.name, ())
     sentence = f"{request.metric.title} is undefined: no group has outcomes."
     if np.isfinite(spread.values).any():
-        value = Estimate.of(*(float(np.nanmax(part)) for part in (spread.values, low, high)))
+        value = Estimate.of(*(float(np.fmax.reduce(part)) for part in (spread.values, low, high)))
         worst, best = (groups[int(pick(spread.values))] for pick in (np.nanargmax, np.nanargmin))
         summary = Row(request.metric.name, worst, against=spell(best))
         sentence = (
@@ -185,7 +185,13 @@ def _in_all(mass: Floats, squares: Floats) -> Floats:
 
 
 def _cut(people: Floats) -> Floats:
-    """The table with its columns joined into at most ten, which hold about equally many people."""
+    """The table with its columns joined into at most ten, which hold about equally many people.
+
+    Ten values or fewer stay as they are: a rare one joined to the next would hide what it has to do with the group.
+    """
+    people = people[:, people.any(axis=0)]
+    if people.shape[1] <= dependence.MOST_COLUMNS:
+        return people
     reached = np.cumsum(people.sum(axis=0))
     share = (reached - 0.5 * people.sum(axis=0)) / reached[-1]
     column = np.minimum((share * dependence.MOST_COLUMNS).astype(int), dependence.MOST_COLUMNS - 1)

@@ -167,9 +167,10 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
 def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
     """What the groups of a cube are compared with, and the convention that was requested."""
     convention = comparison.find_convention(request.convention)
-    sizes = dict.fromkeys(cube.groups, 0)
-    for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
-        sizes[group] += int(people)
+    sizes = dict.fromkeys(cube.groups, 0.0)
+    mass = cube.n if cube.w is None else cube.w
+    for (_, group), size in zip(cube.pairs, mass.sum(axis=(1, 2)), strict=True):
+        sizes[group] += float(size)
     return comparison.plan(request.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
 
 
