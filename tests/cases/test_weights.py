@@ -109,16 +109,6 @@ def test_the_standardised_gap_weighs_strata_by_weight():
     assert sign * row.difference.value == close(1 / 3)
 
 
-def test_a_weighted_brier_score_is_exact_on_a_grid():
-    rng = np.random.default_rng(0)
-    score, label, weight = rng.random(4000), rng.integers(0, 2, 4000), rng.random(4000)
-    group = np.where(np.arange(4000) % 2, "a", "b")
-    found = eh.brier_score_parity(label=label, score=score, sensitive=group, weight=weight)
-    for name, value in by_group(found).items():
-        mine = group == name
-        assert value == close(np.average((score - label)[mine] ** 2, weights=weight[mine]))
-
-
 CLASSES = {
     "label": list("pqrpqrppqrrq"),
     "prediction": list("pqrqqrprqqrp"),

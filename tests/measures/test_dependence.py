@@ -108,7 +108,7 @@ def test_one_value_only_is_undefined():
 
 
 def test_weights_worth_fewer_people_than_there_are_values():
-    """Two people of a million each leave less than one person for every other value, and each margin has at least one."""
+    """Two people of a million each leave less than one for every other value, and each margin has at least one."""
     table = {"score": np.arange(8) / 8, "sensitive": list("abababab"), "weight": [1e6, 1e6, 1, 1, 1, 1, 1, 1]}
     for metric in (eh.maximal_correlation, eh.mutual_information):
         found = metric(**table)

@@ -35,7 +35,9 @@ def people(draw: st.DrawFn, task: Task) -> People:
         st.sampled_from(agreement.STRATA),
     )
     rows = draw(st.lists(row, min_size=4, max_size=24))
-    columns = dict(zip(("label", "prediction", "score", "group", "stratum"), map(np.array, zip(*rows)), strict=True))
+    columns = dict(
+        zip(("label", "prediction", "score", "group", "stratum"), map(np.array, zip(*rows, strict=False)), strict=True)
+    )
     columns["group"][:2] = agreement.GROUPS[:2]
     if task != "binary":
         del columns["score"]

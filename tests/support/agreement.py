@@ -170,7 +170,7 @@ def close(ours: float, theirs: float) -> bool:
 
 
 def numbers(finding: eh.Finding, *, ends: bool) -> dict[tuple[Any, ...], float]:
-    """Every number of a finding by where it stands; with `ends` also those of the intervals, the p-values and people."""
+    """Every number of a finding by where it stands; with `ends` also the intervals, the p-values and people."""
     found: dict[tuple[Any, ...], float] = {}
 
     def put(where: tuple[Any, ...], estimate: eh.Estimate | None) -> None:

@@ -5,6 +5,7 @@ A group is the rows that belong to it, each with a weight. What the package comp
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -127,7 +128,7 @@ def inside(values: np.ndarray, low: float, high: float, last: float) -> np.ndarr
 def _away(people: People, bins: int, least: int) -> list[tuple[float, float]]:
     """Of each calibration bin with enough people: its weight, and how far its rate is from its mean score."""
     edges, found = np.linspace(0, 1, bins + 1), []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in itertools.pairwise(edges):
         held = people.take(inside(people["score"], low, high, 1.0))
         if len(held) >= least and held.weight.sum() > 0:
             found.append((held.weight.sum(), abs(np.average(held["label"] - held["score"], weights=held.weight))))
@@ -247,7 +248,7 @@ def abroca(people: People) -> dict[tuple[str, str], float]:
             for each in (a, b)
         ]
         places = np.unique(np.concatenate([fpr for fpr, _ in curves]))
-        return sum(_between(curves, low, high) for low, high in zip(places[:-1], places[1:], strict=True))
+        return sum(_between(curves, low, high) for low, high in itertools.pairwise(places))
 
     return _pairs(people, apart)
 

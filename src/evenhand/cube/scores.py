@@ -39,8 +39,8 @@ def moments(
 class ScoreTable:
     """A line for each (pair, label, bin) that occurs, in this order.
 
-    `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σws², Σw²s and Σw²s²; for a regressor
-    the MOMENTS. The label axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
+    `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σw²s and Σw²s²; for a regressor the
+    MOMENTS. The label axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
     """
 
     reading: ScoreReading

@@ -259,7 +259,7 @@ def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> Array
 
 
 def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
-    """Σs and Σs² of each line, or with weights Σws, Σws², Σw²s and Σw²s²."""
+    """Σs and Σs² of each line, or with weights Σws, Σw²s and Σw²s²."""
     if lines.score_sums is not None:
         return dict(lines.score_sums)
     if lines.scores is None:
@@ -269,7 +269,7 @@ def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | Non
     absent = np.isnan(lines.scores)
     s = np.where(absent, 0.0, lines.scores) if absent.any() else lines.scores
     if w is not None and w2 is not None:
-        return {"ws": w * s, "ws2": w * s**2, "w2s": w2 * s, "w2s2": w2 * s**2}
+        return {"ws": w * s, "w2s": w2 * s, "w2s2": w2 * s**2}
     each = s if n is None else n.astype(np.float64) * s
     return {"s": each, "s2": each * s}
 

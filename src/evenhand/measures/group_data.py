@@ -144,7 +144,8 @@ class BinnedScores:
         self.first: Floats = arrays["ws"] if weighted else arrays["s"]
         names = ("w2", "w2s", "w2s2") if weighted else ("n", "s", "s2")
         self.squares: list[Floats] = [arrays[name].astype(np.float64) for name in names]
-        self.second: Floats = arrays["ws2" if weighted else "s2"]
+        self.second: Floats | None = arrays.get("ws2" if weighted else "s2")
+        """Σw·s² by bin; None where a table with weights does not have it."""
         self._arrays = arrays
 
     @classmethod

@@ -99,10 +99,11 @@ def auc_error(data: BinnedScores) -> Floats:
 
 
 def brier(data: BinnedScores) -> Spread:
-    """The mean of (score − label)²: exact whatever the bins; its error is from the mean score of each bin."""
+    """The mean of (score − label)²: exact for people, from the mean of each bin for weights."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(data.mass > 0, data.first / data.mass, 0.0)
-    loss = data.second.copy()
+    second = data.second if data.second is not None else data.mass * mean**2
+    loss = second.copy()
     loss[:, POSITIVE] += data.mass[:, POSITIVE] - 2 * data.first[:, POSITIVE]
     return _mean_loss(data, loss, np.stack([mean[:, NEGATIVE] ** 2, (1 - mean[:, POSITIVE]) ** 2], axis=1))
 

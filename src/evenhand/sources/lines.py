@@ -16,7 +16,7 @@ LARGEST_WEIGHT = 1e100
 """Above these limits sums and squares would overflow."""
 
 PLAIN = ("s", "s2")
-WEIGHTED = ("w", "w2", "ws", "ws2", "w2s", "w2s2")
+WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
 
 MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "eeyy")
 """Of a regressor, each a product of its letters: the prediction f and the outcome y, both measured from the middle of

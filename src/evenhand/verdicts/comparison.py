@@ -109,8 +109,8 @@ def plan(
 ) -> Plan:
     """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest" or "highest".
 
-    An intersection has a reference only if every attribute of it has one. `sizes` are people or, where there are weights,
-    the sums of these: they say which group is the largest.
+    An intersection has a reference only if every attribute of it has one. `sizes` are people or, with weights, the sums
+    of these: they say which group is the largest.
     """
     if reference is None:
         reference = convention.default_reference

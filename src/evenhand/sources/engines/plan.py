@@ -229,7 +229,7 @@ class Plan:
         s = nw.col(self._axis)
         wanted = {"s": ("", 1), "s2": ("", 2)}
         if self.weighted:
-            wanted = {"ws": ("w", 1), "ws2": ("w", 2), "w2s": ("w2", 1), "w2s2": ("w2", 2)}
+            wanted = {"ws": ("w", 1), "w2s": ("w2", 1), "w2s2": ("w2", 2)}
         return {name: reduce(mul, [*by[key], *[s] * power]) for name, (key, power) in wanted.items()}
 
     def _letters(self, middle: float) -> dict[str, nw.Expr]:

@@ -89,7 +89,7 @@ class Statement:
         s, w = self._score, f"({weight})"
         products = [s, f"{s} * {s}"]
         if self.roles.weight is not None:
-            products = [f"{w} * {s}", f"{w} * {s} * {s}", f"{w} * {w} * {s}", f"{w} * {w} * {s} * {s}"]
+            products = [f"{w} * {s}", f"{w} * {w} * {s}", f"{w} * {w} * {s} * {s}"]
         return [f"coalesce(kahan_sum({by}{product}), 0)" for product in products]
 
     def _moments(self, people: str, weight: str, middle: float) -> list[str]:
