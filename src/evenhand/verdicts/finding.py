@@ -38,7 +38,7 @@ from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
-from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
+from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Drawn, Table, tabulate
 from evenhand.verdicts.verdict import passes, verdict
@@ -184,9 +184,10 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
     """What the groups of a cube are compared with, and the convention that was requested."""
     worst_of = len(request.metric.measures) if request.aggregate == "worst" else 1
     convention = comparison.find_convention(request.convention, worst_of=worst_of)
-    sizes = dict.fromkeys(cube.groups, 0)
-    for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
-        sizes[group] += int(people)
+    sizes = dict.fromkeys(cube.groups, 0.0)
+    mass = cube.n if cube.w is None else cube.w
+    for (_, group), size in zip(cube.pairs, mass.sum(axis=(1, 2)), strict=True):
+        sizes[group] += float(size)
     return comparison.plan(request.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
 
 
@@ -301,6 +302,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
         notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
+    notes += _ratio_notes(request, strata)
     several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and stratum.value.defined]
     lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))
     if lost:
@@ -320,6 +322,20 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
     return notes
+
+
+def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:
+    """Why values that can be negative have no ratio, where the sentence of the finding does not say so."""
+    if request.judged_on == "ratio" and len(strata) == 1:
+        return []
+    whys = [(stratum, no_ratio(stratum)) for stratum in strata]
+    unjudged = " A pass says nothing about it." if request.judged_on == "ratio" else ""
+    within = (f"In {spell(stratum.name)}: " if stratum.name else "" for stratum, why in whys if why is not None)
+    texts = [why for _, why in whys if why is not None]
+    return [
+        f"{place}{why[0].lower() + why[1:] if place else why}{unjudged}"
+        for place, why in zip(within, texts, strict=True)
+    ]
 
 
 def _settings(request: Request, plan: Plan) -> dict[str, object]:

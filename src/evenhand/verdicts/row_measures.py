@@ -56,9 +56,7 @@ def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any
     return replace(computed, notes=(*notes, _UNSETTLED), settings={**settings, "interval": None})
 
 
-_UNSETTLED = (
-    "Computed from the rows of each group. Without draws (draws=0) there is no interval: the verdict is open."
-)
+_UNSETTLED = "Computed from the rows of each group. Without draws (draws=0) there is no interval: the verdict is open."
 
 
 def reusable(columns: Any) -> Any:
