@@ -477,7 +477,7 @@ def test_files_and_chunks_are_refused_with_a_remedy(tmp_path):
     frame = pd.DataFrame(DATA)
     frame.to_csv(tmp_path / "x.csv", index=False)
     roles = {"label": "label", "prediction": "prediction", "sensitive": "sensitive"}
-    with pytest.raises(eh.CallError, match="read the data first"):
+    with pytest.raises(eh.CallError, match="in memory: read the file first"):
         AGREEMENT(tmp_path / "x.csv", **roles)
     with pytest.raises(eh.CallError, match="pass one table instead of several"):
         AGREEMENT([frame, frame], **roles)
