@@ -39,7 +39,7 @@ def read(lines: Lines, roles: Roles) -> Rows:
     """
     if lines.n is not None:
         raise CallError(
-            "a function of rows needs one row for each person, in memory: read the file first (as pandas.read_csv does), "
+            "a function of rows needs one row for each person, in memory: read the file first, as by pandas.read_csv, "
             "or collect the table."
         )
     if roles.control:
