@@ -48,7 +48,8 @@ def readable(value: Any) -> Any:
     """
     if isinstance(value, memoryview):
         return np.asarray(value)
-    if hasattr(value, "__iter__") or isinstance(value, type) or hasattr(value, "columns"):
+    # Of the class: to name its columns, a lazy table would have to be resolved.
+    if hasattr(value, "__iter__") or isinstance(value, type) or hasattr(type(value), "columns"):
         return value
     if any(hasattr(value, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
         return np.asarray(value)

@@ -38,7 +38,10 @@ def read(lines: Lines, roles: Roles) -> Rows:
     are the caller's own values, and None for missing. `weight` is a number.
     """
     if lines.n is not None:
-        raise CallError("a function of rows needs the rows in memory: read the data first, as pandas.read_csv does.")
+        raise CallError(
+            "a function of rows needs one row for each person, in memory: read the file first, as by pandas.read_csv, "
+            "or collect the table."
+        )
     if roles.control:
         raise CallError("a function of rows takes no control=: audit each stratum by itself.")
     problems = Problems()
