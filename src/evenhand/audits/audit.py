@@ -22,7 +22,7 @@ from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
-from evenhand.verdicts.finding import check_roles, judge
+from evenhand.verdicts.finding import check_roles, judge, lacks_losses
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.verdict import overall
@@ -377,6 +377,13 @@ def _usable(cube: Cube, notes: list[str]) -> list[str]:
         usable = [entry for entry in usable if not entry.probability]
         if other_scale:
             notes.append(f"The score is not a probability, so these are left out: {', '.join(other_scale)}.")
+    unknown = [entry.name for entry in usable if lacks_losses(entry, cube)]
+    if unknown:
+        usable = [entry for entry in usable if entry.name not in unknown]
+        notes.append(
+            "The cube was counted by an earlier version, which did not sum the loss of each person, so these are left "
+            f"out: {', '.join(unknown)}. Count the rows again to have them."
+        )
     unfit = [entry for entry in fitting if not entry.needs <= available and entry.name != "base_rate_parity"]
     left_out = [entry.name for entry in unfit if entry.needs - available != {"score"}]
     if left_out:

@@ -28,7 +28,7 @@ VERSION = 1
 _KEY = "evenhand_cube"
 _AXES = ("label", "prediction", "bin")
 _NAMED = ("control_", "sensitive_")
-_CUT_BY = ("meaning", "classes", "shape", "reading")
+_CUT_BY = ("meaning", "classes", "shape", "reading", "sums")
 _LISTS = ("cut_by_us", "notes")
 _KINDS = {"label": "SMALLINT", "prediction": "SMALLINT", "bin": "INTEGER", "n": "BIGINT"}
 
@@ -38,7 +38,8 @@ def save(cube: Cube, path: Path) -> None:
     import duckdb
 
     lines = _lines(cube)
-    header = json.dumps({"version": VERSION, **tables.header(cube)})
+    sums = [] if cube.scores is None else sorted(cube.scores.sums)
+    header = json.dumps({"version": VERSION, **tables.header(cube), "sums": sums})
     fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
     with replacing(path) as temporary:
         try:

@@ -15,11 +15,22 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
-from evenhand.cube.scores import ScoreTable, collect, moments
+from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import levels
 from evenhand.sources.columns import Levels, encode, numbers
-from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_count, complain_weight, names_of_sums
+from evenhand.sources.groupby import sums_losses
+from evenhand.sources.lines import (
+    LARGEST_COUNT,
+    LARGEST_WEIGHT,
+    SIDES,
+    Lines,
+    complain_count,
+    complain_weight,
+    names_by_side,
+    names_of_losses,
+    names_of_sums,
+)
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
@@ -62,15 +73,20 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
     classes: tuple[str, ...] = ()
+    labels: Array | None = None
     if roles.task == "regression":
         _add_outcomes(key, lines, roles, problems)
     else:
-        classes = _add_decisions(key, lines, roles, problems)
+        classes, labels = _add_decisions(key, lines, roles, problems)
     problems.raise_if_any(DataError)
     if lines.reading is not None:
         base = lines.reading.bins.count
         key.add(None, lines.columns["bin"], base + 1)
-    return _assemble(key, lines, attributes, roles, [n, w, w2], classes)
+    sums = {name: values for name, values in (("w", w), ("w2", w2)) if values is not None}
+    sums |= _score_sums(lines, n, w, w2)
+    if labels is not None and sums_losses(roles, lines.reading):
+        sums |= _losses(lines, labels, n, w, w2)
+    return _assemble(key, lines, attributes, roles, sums, classes)
 
 
 class _Key:
@@ -136,14 +152,16 @@ class _Key:
         return totals
 
 
-def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[str, ...]:
-    """Append label, prediction and the decision by the cutoff to the keys. Returns the classes of a multiclass task."""
+def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[tuple[str, ...], Array | None]:
+    """Append label, prediction and the decision by the cutoff to the keys. Returns the classes of a multiclass task,
+    and of any other the label of each line: negative, positive or neither."""
     columns = {}
     for role in ("label", "prediction"):
         if (name := getattr(roles, role)) is not None:
             found, codes = encode(lines.columns[role], f"{role} column {shorten(name)!r}", roles.na)
             columns[role] = found, codes, key.counter(codes, found)() > 0
     classes: tuple[str, ...] = ()
+    labels: Array | None = None
     if roles.task == "multiclass":
         classes = levels.all_classes({role: (part[0], part[2]) for role, part in columns.items()}, problems)
     for role, (found, codes, seen) in columns.items():
@@ -154,6 +172,8 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
         else:
             lookup = levels.classes(role, getattr(roles, role), found, seen, roles.positive[role], problems)
             key.add(lookup, codes, 3)
+            if role == "label" and sums_losses(roles, lines.reading):
+                labels = lookup.astype(np.int8)[codes]
     if roles.cutoff is not None:
         codes = lines.columns["decided"]
         absent = _people(key, codes < 0)
@@ -163,7 +183,7 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
                 "has to decide them; leave those rows out or give prediction=."
             )
         key.add(np.array([0, 1, 2], dtype=np.intp), codes, 3)
-    return classes
+    return classes, labels
 
 
 def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
@@ -191,14 +211,12 @@ def _assemble(
     lines: Lines,
     attributes: Mapping[str, levels.Attribute],
     roles: Roles,
-    counts: list[Any],
+    sums: Mapping[str, Floats],
     classes: tuple[str, ...],
 ) -> Tally:
     n = key.totals()
     present = np.flatnonzero(n)
     keys = key.keys[present]
-    sums = {name: values for name, values in zip(("w", "w2"), counts[1:], strict=True) if values is not None}
-    sums |= _score_sums(lines, *counts)
     fields: dict[str, Any] = {"n": n[present]}
     fields |= {name: key.totals(values)[present] for name, values in sums.items()}
     base = len(classes) + 1 if classes else 3
@@ -261,17 +279,35 @@ def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> Array
 def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
     """Σs and Σs² of each line, or with weights Σws, Σw²s and Σw²s²."""
     if lines.score_sums is not None:
-        return dict(lines.score_sums)
+        return {name: values for name, values in lines.score_sums.items() if name not in names_by_side(w is not None)}
     if lines.scores is None:
         return {}
     if lines.reading is not None and lines.reading.outcome is not None:
         return moments(lines.scores, lines.outcomes, lines.reading.middle, (n, w, w2))
-    absent = np.isnan(lines.scores)
-    s = np.where(absent, 0.0, lines.scores) if absent.any() else lines.scores
+    s = _present(lines.scores)
     if w is not None and w2 is not None:
         return {"ws": w * s, "w2s": w2 * s, "w2s2": w2 * s**2}
     each = s if n is None else n.astype(np.float64) * s
     return {"s": each, "s2": each * s}
+
+
+def _present(scores: Floats) -> Floats:
+    """The scores with 0 for a missing one, which is in no bin."""
+    absent = np.isnan(scores)
+    return np.where(absent, 0.0, scores) if absent.any() else scores
+
+
+def _losses(lines: Lines, labels: Array, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
+    """The sums of `names_of_losses` of each line; of those that an engine has summed, the ones of its label."""
+    if lines.scores is not None:
+        return loss_sums(_present(lines.scores), labels, (n, w, w2))
+    given, weighted = lines.score_sums or {}, w is not None
+    found = {"ws2": given["ws2"]} if weighted else {}
+    for name in names_of_losses(weighted):
+        if name not in found:
+            no, yes = (given[side + name] for side in SIDES)
+            found[name] = np.where(labels == levels.POSITIVE, yes, np.where(labels == levels.NEGATIVE, no, 0.0))
+    return found
 
 
 def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreTable | None:
@@ -279,9 +315,11 @@ def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreT
         return None
     scored = fields["bin"] < read.bins.count
     part = {name: values[scored] for name, values in fields.items()}
-    sums = {name: part[name] for name in names_of_sums(read, "w" in fields)}
     labels = part["label"] if read.outcome is None else part["band"]
-    return collect(read, part["where"], labels, part["bin"], part["n"], sums)
+    names = names_of_sums(read, "w" in fields)
+    if read.hides_losses and bool((labels < levels.NEITHER).any()):
+        names += names_of_losses("w" in fields)
+    return collect(read, part["where"], labels, part["bin"], part["n"], {name: part[name] for name in names})
 
 
 def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], Indices]:

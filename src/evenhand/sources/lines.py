@@ -18,6 +18,15 @@ LARGEST_WEIGHT = 1e100
 PLAIN = ("s", "s2")
 WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
 
+LOSSES = ("l", "l2")
+WEIGHTED_LOSSES = ("ws2", "wl", "w2l", "w2l2")
+"""What the mean score of a bin does not tell: the log loss l of each person and its square, and Σws² for the Brier
+score. They are summed where a bin holds many values of a probability, and labels say what happened."""
+
+SIDES = ("no_", "yes_")
+"""A loss depends on whether the label is positive, which engines do not know: they sum the loss of both cases, as
+"no_l" and "yes_l", and the tally takes the one that happened. Σws² is the same for both."""
+
 MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "eeyy")
 """Of a regressor, each a product of its letters: the prediction f and the outcome y, both measured from the middle of
 the range, the residual e = y − f and its size a. Without a label all but those of f are 0."""
@@ -30,6 +39,17 @@ def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
     if not weighted:
         return MOMENTS
     return ("w", "w2", *(f"{by}_{moment}" for by in ("w", "w2") for moment in MOMENTS))
+
+
+def names_of_losses(weighted: bool) -> tuple[str, ...]:
+    """The sums of losses that a score table holds, all of them or none."""
+    return WEIGHTED_LOSSES if weighted else LOSSES
+
+
+def names_by_side(weighted: bool) -> tuple[str, ...]:
+    """The sums of losses as engines compute them."""
+    names = names_of_losses(weighted)
+    return tuple(side + name for name in names for side in (("",) if name == "ws2" else SIDES))
 
 
 @dataclass(frozen=True)
@@ -49,7 +69,8 @@ class Lines:
     outcomes: Floats | None = None
     """The label of each line as a number, where the lines are rows of a regressor."""
     score_sums: Mapping[str, Floats] | None = None
-    """The sums of `names_of_sums` for each line, where an engine has computed them; then there are no `scores`."""
+    """The sums of `names_of_sums` and, where the reading needs them, of `names_by_side` for each line, where an engine
+    has computed them; then there are no `scores`."""
 
 
 def complain_count(wrong: int, name: str, problems: Problems) -> None:

@@ -15,6 +15,8 @@ from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.roles import Roles
 
 OUTCOME_BANDS = 5
+TINY = float(np.finfo(np.float64).eps)
+"""A probability is taken as this far from 0 and 1 at least where its logarithm is needed, as in scikit-learn."""
 _LARGEST = 1e100  # above it, squares and their sums overflow
 _FEW_EDGES = 3  # with this many edges, or odd scores, comparing each is cheap
 
@@ -64,6 +66,11 @@ class ScoreReading:
         """The bin that an engine should compute for a score, before `Bins.settle`: its cell plus the edges below."""
         cell = math.floor((score - self.bins.low) * self.bins.scale)
         return float(cell + sum(edge <= score for edge in (*self.bins.extra, *self.twice)))
+
+    @property
+    def hides_losses(self) -> bool:
+        """Do bins hold many values of a probability, so that losses must be summed while rows are counted?"""
+        return self.outcome is None and self.bins.is_probability and not self.bins.exact
 
     @property
     def labels(self) -> int:

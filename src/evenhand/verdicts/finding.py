@@ -28,7 +28,7 @@ from evenhand.measures.indices import (
     ShiftFromEveryone,
 )
 from evenhand.measures.regression import outcome_bands
-from evenhand.measures.scores import calibration_bins
+from evenhand.measures.scores import ScoreMeasure, calibration_bins
 from evenhand.verdicts import comparison, distance_finding, index_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
@@ -309,6 +309,18 @@ def check_roles(metric: Metric, cube: Cube) -> None:
             f"{metric.name} compares the score with what happened, so it needs a probability; this score goes from "
             f"{cube.scores.bins.low:g} to {cube.scores.bins.high:g}."
         )
+
+    if lacks_losses(metric, cube):
+        raise CallError(
+            f"{metric.name} needs the loss of each person, which this cube does not hold: it was counted by an earlier "
+            "version, or merged with one that was. Count the rows again; resolution='exact' also keeps every score."
+        )
+
+
+def lacks_losses(metric: Metric, cube: Cube) -> bool:
+    """Is the metric made of losses that the cube has not summed?"""
+    of_losses = any(isinstance(row, ScoreMeasure) and row.of_losses for row in metric.rows)
+    return of_losses and cube.scores is not None and not cube.scores.knows_losses
 
 
 def _check_groups(cube: Cube) -> None:
