@@ -18,11 +18,9 @@ from evenhand.core.results import Pair
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import levels
-from evenhand.sources.columns import Levels, encode, numbers
+from evenhand.sources.columns import Levels, encode
 from evenhand.sources.groupby import sums_losses
 from evenhand.sources.lines import (
-    LARGEST_COUNT,
-    LARGEST_WEIGHT,
     SIDES,
     Lines,
     complain_count,
@@ -30,6 +28,7 @@ from evenhand.sources.lines import (
     names_by_side,
     names_of_losses,
     names_of_sums,
+    read_masses,
 )
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
@@ -55,7 +54,7 @@ class Tally:
 def tally(lines: Lines, roles: Roles) -> Tally:
     """Count the lines. All that is wrong with the data is said in one error."""
     if lines.length == 0:
-        raise DataError("there are no rows to count.")
+        raise DataError(f"there are no rows to count{'.' if roles.count is None else ': every count is 0.'}")
     problems = Problems()
     n, w, w2 = _fields(lines, roles, problems)
     problems.raise_if_any(DataError)
@@ -63,13 +62,14 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         raise DataError("there are no rows to count: every count is 0.")
     if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
         raise DataError("the counts add up to more people than can be counted.")
-    key = _Key(lines.length, n)
+    key = _Key(lines.length, n, w)
     attributes = {}
     for name in roles.grouping:
         title = name.partition(":")[2]
         found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         edges = roles.bands.get(title) or lines.edges.get(title)
-        read = levels.attribute(title, found, key.counter(codes, found), edges, problems)
+        counts, weights = key.counter(codes, found), key.weigher(codes, found)
+        read = levels.attribute(title, found, counts, edges, problems, weights=weights)
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
     classes: tuple[str, ...] = ()
@@ -92,15 +92,22 @@ def tally(lines: Lines, roles: Roles) -> Tally:
 class _Key:
     """One integer for each line, built up column by column as in a number with mixed bases."""
 
-    def __init__(self, length: int, n: Ints | None) -> None:
+    def __init__(self, length: int, n: Ints | None, w: Floats | None) -> None:
         self.length = length
         self.n = n
+        self.w = w
         self.bases: list[int] = []
         self.codes: Array = np.zeros(1, dtype=np.int16)
         self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
 
     def counter(self, codes: Codes, column_levels: Levels) -> levels.CountLevels:
         return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(column_levels) + 1)[1:]
+
+    def weigher(self, codes: Codes, column_levels: Levels) -> levels.CountLevels | None:
+        """As `counter`, of weights; None where there are none."""
+        if self.w is None:
+            return None
+        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(column_levels) + 1, self.w)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
         """Append a digit to each key: the entry of `lookup` for its code; without it the code, and the last for −1."""
@@ -369,17 +376,11 @@ def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None
     """People, Σ weight and Σ weight² of each line; None for one person a line, and for no weights."""
     if lines.n is not None:
         return lines.n, lines.w, lines.w2
-    n: Ints | None = None
-    if roles.count is not None:
-        counts, _ = numbers(lines.columns["count"], "count", roles.count, roles.na)
-        wrong = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
-        complain_count(int(wrong.sum()), roles.count, problems)
-        n = np.where(wrong, 0, counts).astype(np.int64)
-    if roles.weight is None:
+    read = read_masses(lines.columns, roles)
+    complain_count(read.wrong_counts, str(roles.count), problems)
+    complain_weight(read.wrong_weights, str(roles.weight), problems)
+    n, weights = read.people, read.weights
+    if weights is None:
         return n, None, None
-    weights, _ = numbers(lines.columns["weight"], "weight", roles.weight, roles.na)
-    wrong = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
-    complain_weight(int(wrong.sum()), roles.weight, problems)
-    weights = np.where(wrong, 0, weights)
     people = 1 if n is None else n
     return n, people * weights, people * weights**2

@@ -38,7 +38,8 @@ class Statistics(Protocol):
         """The distinct numbers; more than GRID of them are cut short."""
 
     def quantiles(self, role: str, parts: int) -> Floats:
-        """The edges of parts that hold equally many rows, each a number that occurs; empty without rows."""
+        """The edges of parts that hold equally many people, or equally much of their weight, each a number that occurs,
+        with both ends; empty without rows."""
 
 
 def settle(roles: Roles, statistics: Statistics) -> ScoreReading | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.errors import Problems, listing, shorten
+from evenhand.sources.quantiles import inner_edges, mass_of
 from evenhand.sources.roles import Positive, canonical, spelling
 
 NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
@@ -44,9 +45,16 @@ class Attribute:
 
 
 def attribute(
-    name: str, levels: Sequence[Any], counts: CountLevels, edges: tuple[float, ...] | None, problems: Problems
+    name: str,
+    levels: Sequence[Any],
+    counts: CountLevels,
+    edges: tuple[float, ...] | None,
+    problems: Problems,
+    *,
+    weights: CountLevels | None = None,
 ) -> Attribute:
-    """Read the levels of a sensitive attribute or a control. `counts` counts people by level when it is called."""
+    """Read the levels of a sensitive attribute or a control. `counts` counts people by level when it is called, and
+    `weights` adds up their weights where they have any."""
     values = as_numbers(levels, declared=edges is not None)
     cut_by_us = False
     if edges is None and values is not None and len(values) > _MOST_FRACTIONS:
@@ -54,7 +62,8 @@ def attribute(
         seen = people > 0
         whole = bool(np.all(values[seen] == np.floor(values[seen])))
         if seen.sum() > (_MOST_WHOLE if whole else _MOST_FRACTIONS):
-            edges, cut_by_us = quantile_edges(values[seen], people[seen]), True
+            mass = mass_of(people, None if weights is None else weights())
+            edges, cut_by_us = quantile_edges(values[seen], (people if mass is None else mass)[seen]), True
     if edges is not None:
         return _banded(name, levels, values, counts, edges, cut_by_us, problems)
     if len(levels) > _MOST_VALUES and (seen_values := int((counts() > 0).sum())) > _MOST_VALUES:
@@ -68,13 +77,10 @@ def attribute(
     return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp))
 
 
-def quantile_edges(values: Floats, people: Floats) -> tuple[float, ...]:
-    """Five bands that hold about the same number of people: the edges, each a value that occurs."""
-    order = np.argsort(values)
-    values, reached = values[order], np.cumsum(people[order])
-    # In whole numbers, so that every engine cuts at the same value.
-    inner = values[np.searchsorted(QUANTILE_BANDS * reached, np.arange(1, QUANTILE_BANDS) * reached[-1])]
-    return tuple(dict.fromkeys([float(values[0]), *(float(cut) for cut in inner), float(values[-1])]))
+def quantile_edges(values: Floats, mass: Floats) -> tuple[float, ...]:
+    """Five bands that hold about as many people, or as much of their weight: the edges, each a value that occurs."""
+    inner = inner_edges(values, QUANTILE_BANDS, mass)
+    return tuple(dict.fromkeys([float(values.min()), *(float(cut) for cut in inner), float(values.max())]))
 
 
 def band_names(edges: Sequence[float]) -> tuple[str, ...]:

@@ -6,8 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evenhand.core.arrays import Floats, Ints
+import numpy as np
+
+from evenhand.core.arrays import Array, Floats, Ints
 from evenhand.errors import Problems, shorten
+from evenhand.sources.columns import numbers
+from evenhand.sources.quantiles import mass_of
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
@@ -71,6 +75,39 @@ class Lines:
     score_sums: Mapping[str, Floats] | None = None
     """The sums of `names_of_sums` and, where the reading needs them, of `names_by_side` for each line, where an engine
     has computed them; then there are no `scores`."""
+
+
+@dataclass(frozen=True)
+class Masses:
+    """How many people each row stands for, and the weight of each of them; None where every row is one, or has none.
+
+    What is not a count or a weight is 0 here, and counted as wrong.
+    """
+
+    people: Ints | None
+    weights: Floats | None
+    wrong_counts: int = 0
+    wrong_weights: int = 0
+
+    @property
+    def total(self) -> Array | None:
+        """How much each row counts in a quantile."""
+        people = 1 if self.people is None else self.people
+        return mass_of(self.people, None if self.weights is None else people * self.weights)
+
+
+def read_masses(columns: Mapping[str, Any], roles: Roles) -> Masses:
+    """The counts and weights of rows in memory."""
+    people, weights, wrong = None, None, [0, 0]
+    if roles.count is not None:
+        counts, _ = numbers(columns["count"], "count", roles.count, roles.na)
+        bad = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
+        people, wrong[0] = np.where(bad, 0, counts).astype(np.int64), int(bad.sum())
+    if roles.weight is not None:
+        weights, _ = numbers(columns["weight"], "weight", roles.weight, roles.na)
+        bad = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
+        weights, wrong[1] = np.where(bad, 0, weights), int(bad.sum())
+    return Masses(people, weights, *wrong)
 
 
 def complain_count(wrong: int, name: str, problems: Problems) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import mul, or_
 from typing import Any
@@ -78,6 +78,24 @@ class Columns:
             return value
         gone = reduce(or_, [value == self.literal(number) for number in absent])
         return nw.when(~gone).then(value)
+
+    def with_people(self) -> Columns:
+        """The columns of the rows that stand for someone; a missing count stays, so that the error counts it."""
+        if self.roles.count is None:
+            return self
+        count = self.number("count")
+        return replace(self, frame=self.frame.filter(count.is_null() | (count != self.literal(0.0))))
+
+    def mass(self, *, weighted: bool) -> nw.Expr:
+        """How much a row counts in a quantile: its people, times their weight; what is no count or weight counts 0."""
+        found = self.literal(1.0)
+        limits = {"count": LARGEST_COUNT, "weight": LARGEST_WEIGHT if weighted else None}
+        for role, most in limits.items():
+            if most is not None and getattr(self.roles, role) is not None:
+                value, zero = self.number(role), self.literal(0.0)
+                good = (value >= zero) & (value <= self.literal(most))
+                found = found * nw.when(good).then(value).otherwise(zero)
+        return found
 
     @property
     def has_nan(self) -> bool:
