@@ -23,6 +23,7 @@ from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts.finding import check_roles, judge, lacks_losses
+from evenhand.verdicts.notes.bands import cut_notes, text_notes
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.verdict import overall
@@ -122,8 +123,16 @@ class Audit:
         return frames.frame(columns, self.frame_kind)
 
     def groups(self) -> Any:
-        """Every measure of every group, with its interval, counts and the reason where one is undefined."""
-        names = ("attributes", "stratum", "group", "measure", "class", "value", "low", "high", "n", "reason")
+        """Every measure of every group, with its interval, counts and the reason where one is undefined.
+
+        `group` is the name of the group, as every sentence writes it. Each attribute and each control also has a column
+        of its own, which holds the caller's values, so that the table can be joined with the data: 1 stays 1 and is not
+        "1"; None is a missing value, or an attribute that the line is not about.
+        """
+        control, sensitive = self.cube.meaning.control, self.cube.meaning.sensitive
+        measured_as = ("measure", "class", "value", "low", "high", "n", "reason")
+        titles = value_titles((*control, *sensitive), ("attributes", "stratum", "group", *measured_as))
+        names = ("attributes", *titles[: len(control)], "stratum", *titles[len(control) :], "group", *measured_as)
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for attributes in self.cube.attribute_sets()[0]:
             part = self.cube.marginal(attributes)
@@ -132,11 +141,19 @@ class Audit:
                 for i, (stratum, group) in enumerate(part.pairs):
                     why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
                     numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
-                    names_of_line = (" × ".join(attributes), spell(stratum), spell(group), row.name)
-                    line = (*names_of_line, row.of_class, *numbers, int(measured.support[i]), why)
+                    own = dict(zip(attributes, part.values(attributes, group), strict=True))
+                    line = (
+                        " × ".join(attributes),
+                        *part.values(control, stratum),
+                        spell(stratum),
+                        *(own.get(name) for name in sensitive),
+                        spell(group),
+                        row.name,
+                        *(row.of_class, *numbers, int(measured.support[i]), why),
+                    )
                     for key, item in zip(names, line, strict=True):
                         columns[key].append(item)
-        if not self.cube.meaning.control:
+        if not control:
             del columns["stratum"]
         if not self.cube.classes:
             del columns["class"]
@@ -183,6 +200,22 @@ class Audit:
         forms = {"text/plain": self.__str__, "text/html": self._repr_html_}
         wanted = [name for name in forms if (not include or name in include) and name not in (exclude or ())]
         return {name: forms[name]() for name in wanted}
+
+
+def value_titles(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """The columns that hold the values of attributes: their own names, or another where a table has that one already.
+
+    >>> value_titles(["race", "group"], ["group", "value"])
+    ['race', 'group_value']
+    """
+    used, titles = set(taken), []
+    for name in names:
+        title = name
+        while title in used:
+            title = f"{title}_value"
+        used.add(title)
+        titles.append(title)
+    return titles
 
 
 @with_read_arguments
@@ -399,8 +432,7 @@ def _data_notes(cube: Cube) -> list[str]:
             "Label and prediction both hold fractions, so they are taken as numbers: task='regression'. "
             "If they are probabilities, pass the prediction as score= and a label of classes."
         )
-    for name in cube.cut_by_us:
-        notes.append(f"{name} is numeric and was cut into quantile bands; bands={{{name!r}: [...]}} sets your own.")
+    notes += [*cut_notes(cube), *text_notes(cube)]
     if cube.has_labels and (unlabelled := int(cube.n[:, -1, :].sum())):
         notes.append(f"{unlabelled:,} rows have no label: they count in selection rates and in nothing that needs one.")
     if lost := cube.facts.get("dropped"):

@@ -19,6 +19,7 @@ from evenhand.core.files import replacing
 from evenhand.cube import tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
+from evenhand.sources.kinds import united_by_name
 from evenhand.sources.levels import order_key
 
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ def _together(headers: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for fact, times in header["facts"].items():
             facts[fact] = facts.get(fact, 0) + times
     joined = {name: list(dict.fromkeys(each for header in headers for each in header.get(name, ()))) for name in _LISTS}
-    return {**headers[0], "facts": facts, **joined}
+    kinds = united_by_name(header.get("kinds", {}) for header in headers)
+    return {**headers[0], "facts": facts, **joined, "kinds": kinds}
 
 
 def _texts(column: Any) -> list[str | None]:

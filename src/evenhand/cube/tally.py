@@ -18,7 +18,7 @@ from evenhand.core.results import Pair
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import levels
-from evenhand.sources.columns import Levels, encode
+from evenhand.sources.columns import Levels, encode, is_categorical
 from evenhand.sources.groupby import sums_losses
 from evenhand.sources.lines import (
     SIDES,
@@ -49,6 +49,7 @@ class Tally:
     facts: Mapping[str, int] = field(default_factory=dict)
     scores: ScoreTable | None = None
     classes: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def tally(lines: Lines, roles: Roles) -> Tally:
@@ -69,7 +70,8 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         edges = roles.bands.get(title) or lines.edges.get(title)
         counts, weights = key.counter(codes, found), key.weigher(codes, found)
-        read = levels.attribute(title, found, counts, edges, problems, weights=weights)
+        named = title in roles.categories or title in lines.categories or is_categorical(lines.columns[name])
+        read = levels.attribute(title, found, counts, edges, problems, weights=weights, categories=named)
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
     classes: tuple[str, ...] = ()
@@ -265,6 +267,7 @@ def _assemble(
         facts,
         _score_table(fields, lines.reading),
         classes,
+        {name.partition(":")[2]: read.kind for name, read in attributes.items()},
     )
 
 

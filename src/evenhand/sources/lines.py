@@ -67,6 +67,8 @@ class Lines:
     w: Floats | None = None
     w2: Floats | None = None
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    categories: frozenset[str] = frozenset()
+    """The attributes that the source itself holds as categories."""
     reading: ScoreReading | None = None
     scores: Floats | None = None
     """The score of each line, or the prediction of a regressor, where lines are rows."""

@@ -60,6 +60,9 @@ def reusable(columns: Any) -> Any:
 def _rows_by_group(cube: Cube, data: Any, arguments: Mapping[str, Any]) -> dict[Group, Columns]:
     source = sources.open_source(data)
     roles = assign(source.names, **arguments)
+    # Groups as the cube has them, which may have cut an attribute by more than these rows show.
+    bands = {name: edges for name, edges in cube.meaning.bands.items() if name in roles.sensitive}
+    roles = replace(roles, bands=bands, categories=frozenset(roles.sensitive))
     positions = [roles.sensitive.index(name) for name in cube.meaning.sensitive]
     chunks: dict[Group, list[Columns]] = {}
     for group, columns in by_group(source.lines(roles), roles):

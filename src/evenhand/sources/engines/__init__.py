@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.errors import DataError, Problems, listing, shorten
+from evenhand.errors import DataError, Problems, listing
 from evenhand.sources.bins import GRID
 from evenhand.sources.columns import library
 from evenhand.sources.engines.table import engine_of
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, floats, lines_of, outside, say_outside, settle
-from evenhand.sources.levels import QUANTILE_BANDS
+from evenhand.sources.levels import QUANTILE_BANDS, too_many
 from evenhand.sources.lines import Lines, complain_twice
 from evenhand.sources.roles import Roles
 
@@ -84,7 +84,7 @@ class LazySource:
             edges = frame.wide_edges(sure=True)
             lines = frame.group(read, edges)
         if lines is None:
-            raise DataError(f"{frame.widest}: an id? A group needs more than one person; choose a coarser column.")
+            raise DataError(frame.widest)
         if outside(lines):
             say_outside(roles, frame)
         return replace(lines, edges=edges)
@@ -159,7 +159,7 @@ class _Frame:
         found = {}
         for key in self.roles.grouping:
             name = self.roles.keys[key]
-            if name in self.roles.bands or not self.columns.numeric(key):
+            if name in self.roles.bands or name in self.roles.categories or not self.columns.numeric(key):
                 continue
             wide = self._different(key) >= MOST_LEVELS if sure else self._starts_wide(key)
             if wide and (cut := self._quantile_edges(key)):
@@ -169,7 +169,7 @@ class _Frame:
     @property
     def widest(self) -> str:
         most, key = max((self._different(key), key) for key in self.roles.raw_keys)
-        return f"{shorten(self.roles.keys[key])!r} has {most:,} different values"
+        return too_many(self.roles.keys[key], f"{most:,}", numbers=key in self.roles.grouping)
 
     def _starts_wide(self, key: str) -> bool:
         return self.columns.fractional(key) and len(np.unique(self.beginning(key, _SAMPLE))) >= MOST_LEVELS

@@ -23,7 +23,7 @@ from evenhand.sources.files import query
 from evenhand.sources.files.formats import SUFFIXES, Column, Table, common_format, double, explain, open_files
 from evenhand.sources.files.statement import Statement, present
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, outside, say_outside, settle
-from evenhand.sources.levels import PLAIN_NUMBER, QUANTILE_BANDS
+from evenhand.sources.levels import QUANTILE_BANDS, too_many
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_twice
 from evenhand.sources.quantiles import shares
 from evenhand.sources.roles import Roles
@@ -72,13 +72,12 @@ class FileSource:
             statement = Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
             rows = self._run(statement.sql)
         if len(rows) > MOST_LINES:
-            raise DataError(
-                f"{self._widest(roles)}: an id? A group needs more than one person; choose a coarser column."
-            )
+            raise DataError(self._widest(roles))
         lines = statement.read(rows)
         if outside(lines):
             say_outside(roles, statistics)
-        return replace(lines, edges=edges)
+        named = (name for name in (*roles.control, *roles.sensitive) if self.table.columns[name].categorical)
+        return replace(lines, edges=edges, categories=frozenset(named))
 
     def fractional(self, roles: Roles) -> bool:
         """Do the first labels and predictions both hold fractions?"""
@@ -92,16 +91,15 @@ class FileSource:
 
     def _edges(self, roles: Roles, *, numeric: bool) -> dict[str, tuple[float, ...]]:
         """Edges for attributes with very many values, which would make as many groups: those in columns of
-        numbers, or those in columns of text that hold nothing but numbers."""
+        numbers, or those in columns without a type that hold nothing but numbers."""
         found = {}
         for name in (*roles.control, *roles.sensitive):
             column = self.table.columns[name]
-            if name in roles.bands or column.numeric is not numeric:
+            never = name in roles.categories or column.categorical
+            if name in roles.bands or never or column.numeric is not numeric or column.only_numbers == "false":
                 continue
-            plain = (
-                "true" if numeric else f"bool_and(coalesce(regexp_full_match({column.text}, '{PLAIN_NUMBER}'), true))"
-            )
-            select = f"SELECT approx_count_distinct({column.key}), {plain} FROM {self.table.relation}"  # noqa: S608
+            counted = f"approx_count_distinct({column.key}), {column.only_numbers}"
+            select = f"SELECT {counted} FROM {self.table.relation}"  # noqa: S608
             (levels, numbers) = self._run(select)[0]
             if numbers and levels >= MOST_LEVELS and (cut := self._quantile_edges(column, roles)):
                 found[name] = cut
@@ -135,7 +133,7 @@ class FileSource:
         counts = ", ".join(f"approx_count_distinct({self.table.columns[roles.keys[key]].key})" for key in keys)
         row = self._run(f"SELECT {counts} FROM {self.table.relation}")[0]  # noqa: S608 - as above
         most, key = max(zip(row, keys, strict=True))
-        return f"{shorten(roles.keys[key])!r} has about {most:,} different values"
+        return too_many(roles.keys[key], f"about {most:,}", numbers=key in roles.grouping)
 
     def _run(self, sql: str) -> list[tuple[Any, ...]]:
         import duckdb
