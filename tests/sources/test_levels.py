@@ -106,7 +106,7 @@ def test_a_note_says_that_numbers_are_held_as_text(tmp_path):
     assert not any("as text" in note for note in audit(incomes(600), prediction="p", sensitive="years").notes)
 
 
-@each_of("backend", UNCUT)
+@pytest.mark.parametrize("backend", UNCUT)
 def test_text_and_categories_are_never_cut(backend, tmp_path):
     columns = incomes(900)
     cube = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="years")

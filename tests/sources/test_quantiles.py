@@ -50,6 +50,10 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
+UNCUT = [name for name in BACKENDS if name.startswith(("csv", "tsv"))] + ["arrow-dictionary", "arrow-file"]
+"""Kinds of data in which numbers are text, or are said to be categories: their attributes need bands of the caller."""
+
+
 def cuts(cube: Cube) -> tuple[Any, ...]:
     """All that was cut: bands of attributes, bins of calibration, bands of the outcome."""
     reading = None if cube.scores is None else cube.scores.reading
@@ -69,8 +73,8 @@ def inner(cube: Cube) -> list[tuple[float, ...]]:
 def test_counts_and_weights_cut_as_rows_that_are_written_out(backend, call, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_LEVELS", 100)  # so that an engine cuts the attribute itself
     columns, roles = table(), CALLS[call]
-    if backend.startswith(("csv", "tsv")) and call == "bands of an attribute":
-        pytest.skip("a CSV is text, which is not cut")
+    if call == "bands of an attribute" and backend in UNCUT:
+        roles = {**roles, "bands": {"income": [0, 20_000, 1e7]}}
     data = BACKENDS[backend](columns, tmp_path)
     expected = Cube.count(written_out(columns), **roles)
     counted, weighted = Cube.count(data, **roles, count="k"), Cube.count(data, **roles, weight="k")
@@ -92,21 +96,19 @@ def test_the_metrics_agree(metric):
     assert function(columns, **call, weight="k").value.value == pytest.approx(rows.value.value, rel=1e-9)
 
 
-@each_of("backend", ["pandas", "csv", "parquet", "polars-lazy", "relation-duckdb"])
+@pytest.mark.parametrize("backend", ["pandas", "csv", "parquet", "polars-lazy", "relation-duckdb"])
 def test_a_row_that_stands_for_nobody_changes_nothing(backend, tmp_path):
     """Not the range of a score, nor its values, nor the ends of bands."""
     columns = table()
     columns["k"][0], columns["s"][0], columns["outcome"][0], columns["income"][0] = 0, 70.5, 1e6, -1.0
     rest = {name: values[1:] for name, values in columns.items()}
-    for call in CALLS.values():
-        if backend == "csv" and "income" in call["sensitive"]:
-            continue
+    for call in CALLS.values() if backend != "csv" else [*CALLS.values()][1:]:  # text is not cut
         found, expected = (Cube.count(BACKENDS[backend](each, tmp_path), **call, count="k") for each in (columns, rest))
         assert found == expected
         assert cuts(found) == cuts(expected)
 
 
-@each_of("backend", ["pandas", "parquet", "polars-lazy", "relation-duckdb"])
+@pytest.mark.parametrize("backend", ["pandas", "parquet", "polars-lazy", "relation-duckdb"])
 def test_without_any_weight_people_count(backend, tmp_path):
     columns = {**table(), "none": [0.0] * 400}
     for call in CALLS.values():

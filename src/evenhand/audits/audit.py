@@ -16,6 +16,7 @@ from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
 from evenhand.core.results import Finding, Verdict, spell
+from evenhand.cube import merge
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.inference import multiplicity
@@ -236,19 +237,22 @@ def audit(
     """Audit decisions, outcomes and groups: every metric the data allows, with a verdict.
 
     `data` is a dataframe, a path (CSV, Parquet, JSON lines, Arrow, or a glob of them), or None with arrays in the
-    roles. `metrics` limits what is computed; `policy` says what decides: a Policy, the name of one that ships with the
-    package ("four-fifths", "nyc-ll144") or the path of a TOML file. An argument beats the policy.
+    roles; or it is counted already: a Cube, the path of a saved one ("x.cube"), a glob or a list of them. `metrics`
+    limits what is computed; `policy` says what decides: a Policy, the name of one that ships with the package
+    ("four-fifths", "nyc-ll144") or the path of a TOML file. An argument beats the policy.
 
     >>> from evenhand.datasets import compas
     >>> found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive="race")
     >>> found.verdict, found.findings[0].highest
     ('fail', 'Native American')
     """
+    said = arguments
     arguments = complete(audit, arguments)
     # What is wrong with these is said before the data is read.
     policy, metrics = policy_file.resolve(policy), chosen_metrics(metrics)
     data, arguments = row_measures.reusable(data), row_measures.reusable(arguments)
-    cube = Cube.count(data, **arguments)
+    known = merge.counted(data, said)
+    cube = Cube.count(data, **arguments) if known is None else known
 
     def from_rows(wanted: Request, part: Cube) -> Finding:
         return row_measures.finding(wanted, part, data, arguments)
@@ -265,7 +269,7 @@ def audit(
         draws=draws,
         random_state=random_state,
         frame_kind=frames.kind_of(data),
-        row_evaluator=from_rows,
+        row_evaluator=from_rows if known is None else None,
     )
 
 
