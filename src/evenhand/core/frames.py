@@ -34,6 +34,8 @@ def frame(columns: Mapping[str, Sequence[Any]], kind: str | None) -> Any:
     library = importlib.import_module(kind)
     if kind == "pyarrow":
         return library.table(dict(columns))
+    if kind == "pandas":
+        columns = {name: _with_gaps(values, library) for name, values in columns.items()}
     return library.DataFrame(dict(columns))
 
 
@@ -56,6 +58,15 @@ def readable(value: Any) -> Any:
     if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
         return [value[i] for i in range(len(value))]
     return value
+
+
+def _with_gaps(values: Sequence[Any], pandas: Any) -> Any:
+    """A column for pandas: whole numbers and truth values stay what they are where some are missing."""
+    types = {type(value) for value in values}
+    for own, dtype in ((int, "Int64"), (bool, "boolean")):
+        if types == {own, type(None)}:
+            return pandas.array(values, dtype=dtype)
+    return values
 
 
 def row_count(table: Any) -> int:

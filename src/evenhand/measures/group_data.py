@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.cube.cube import Cube
-from evenhand.cube.scores import ScoreTable
+from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import effective
 from evenhand.sources.scores import ScoreReading
@@ -167,6 +167,21 @@ class BinnedScores:
         chosen = list(labels)
         mass = self.mass[:, chosen].sum(axis=1)
         return mass if self.mass is self.n else worth(mass, self.squares[0][:, chosen].sum(axis=1))
+
+    @cached_property
+    def losses(self) -> tuple[Floats, Floats, Floats] | None:
+        """Σw·l, Σw²·l and Σw²·l² of the log loss l by bin; None where neither sums nor single values tell it."""
+        names = ("wl", "w2l", "w2l2") if "w" in self._arrays else ("l", "l", "l2")
+        if all(name in self._arrays for name in names):
+            first, q1, q2 = (self._arrays[name] for name in names)
+            return first, q1, q2
+        bins = self.reading.bins
+        if not bins.exact:
+            return None if self.n[:, [NEGATIVE, POSITIVE]].any() else (np.zeros_like(self.mass),) * 3
+        each = np.stack(
+            [log_loss(bins.starts, np.full(bins.count, label)) for label in (NEGATIVE, POSITIVE, UNLABELLED)]
+        )
+        return self.mass * each, self.squares[0] * each, self.squares[0] * each**2
 
     def of_label(self, label: int) -> Floats:
         """People with one label by bin, as many as their weights are worth; [groups, bins]."""

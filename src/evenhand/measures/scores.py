@@ -32,17 +32,22 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     """The mean score of the rows with these labels: Σws / Σw of the group's own rows."""
 
     def spread(data: BinnedScores) -> Spread:
-        chosen = list(labels)
-        mass, first = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.first))
-        q0, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in data.squares)
-        n = data.n[:, chosen].sum(axis=(1, 2))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.where(mass > 0, first / mass, np.nan)
-            squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2)
-            variance = squares / mass**2 * n / np.maximum(n - 1, 1)
-        return Normal(value, np.sqrt(variance), n)
+        return _mean(data, (data.first, *data.squares[1:]), labels)
 
     return spread
+
+
+def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...]) -> Normal:
+    """The mean of what was summed by bin over the rows with these labels; `sums` are Σwx, Σw²x and Σw²x²."""
+    chosen = list(labels)
+    mass, q0 = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.squares[0]))
+    first, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in sums)
+    n = data.n[:, chosen].sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(mass > 0, first / mass, np.nan)
+        squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2)
+        variance = squares / mass**2 * n / np.maximum(n - 1, 1)
+    return Normal(value, np.sqrt(variance), n)
 
 
 def scoring_rate(data: BinnedScores) -> Spread:
@@ -99,7 +104,7 @@ def auc_error(data: BinnedScores) -> Floats:
 
 
 def brier(data: BinnedScores) -> Spread:
-    """The mean of (score − label)²: exact for people, from the mean of each bin for weights."""
+    """The mean of (score − label)², from sums of squared scores; its error from the mean of each bin."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(data.mass > 0, data.first / data.mass, 0.0)
     second = data.second if data.second is not None else data.mass * mean**2
@@ -108,13 +113,21 @@ def brier(data: BinnedScores) -> Spread:
     return _mean_loss(data, loss, np.stack([mean[:, NEGATIVE] ** 2, (1 - mean[:, POSITIVE]) ** 2], axis=1))
 
 
+def brier_error(data: BinnedScores) -> Floats | None:
+    """How far the Brier score may be off where Σws² is not known: by the variance of scores within a bin."""
+    if data.second is not None or data.reading.bins.exact:
+        return None
+    width = np.diff(np.append(data.reading.bins.starts, data.reading.bins.high)).max()
+    return np.full(len(data.mass), width**2 / 4)
+
+
 def log_loss(data: BinnedScores) -> Spread:
-    """The mean of −log of the probability that was predicted for what happened, from the mean score of each bin."""
-    tiny = np.finfo(np.float64).eps
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.clip(np.where(data.mass > 0, data.first / data.mass, 0.5), tiny, 1 - tiny)
-    each = np.stack([-np.log(1 - mean[:, NEGATIVE]), -np.log(mean[:, POSITIVE])], axis=1)
-    return _mean_loss(data, data.mass[:, _LABELLED] * each, each)
+    """The mean of −log of the probability that was predicted for what happened, from sums over people."""
+    if data.losses is None:
+        unknown = np.full(len(data.mass), np.nan)
+        return Normal(unknown, unknown, np.zeros(len(data.mass)))
+    mean = _mean(data, data.losses, _LABELLED)
+    return Normal(mean.values, np.where(mean.sizes > 1, mean.errors, np.nan), mean.sizes)
 
 
 def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
@@ -174,13 +187,15 @@ class ScoreMeasure(MeasureDefaults):
     empty: str
     unit: str = "score"
     formula: str = ""
-    error: Callable[[Any], Floats] | None = None
-    """How far the value of each group may be off on a grid; None where bins make no difference or have no bound."""
+    error: Callable[[Any], Floats | None] | None = None
+    """How far the value of each group may be off on a grid; None where bins make no difference."""
     over: Callable[[Any, Array], Floats] | None = None
     """Of a mean: an array [groups, labels, bins] summed over those whose mean it is. None where it is not a mean."""
     negative: Literal["never", "as the score", "always"] = "never"
     """Whether a value can be negative: where the score (or the prediction) itself can be, or on any scale."""
     tasks: frozenset[str] = frozenset({"binary"})
+    of_losses: bool = False
+    """Is it made of the losses of people, which bins do not tell?"""
 
     @property
     def made_of(self) -> MadeOf:
@@ -248,9 +263,9 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("auc", "AUC", auc, _BOTH, "positive or no negative labels with a score",
                  formula="P(S of a positive > S of a negative) + ½ P(equal)", error=auc_error),
     ScoreMeasure("brier_score", "Brier score", brier, _BOTH, "labels with a score", formula="E[(S − Y)²]",
-                 probability=True, over=_KNOWN),
+                 probability=True, error=brier_error, over=_KNOWN),
     ScoreMeasure("log_loss", "log loss", log_loss, _BOTH, "labels with a score",
-                 formula="−E[Y log S + (1−Y) log(1−S)]", probability=True, over=_KNOWN),
+                 formula="−E[Y log S + (1−Y) log(1−S)]", probability=True, of_losses=True, over=_KNOWN),
     ScoreMeasure("expected_calibration_error", "expected calibration error", calibration_error, _BOTH,
                  "labels with a score", formula="Σ_b n_b/n · |observed rate − mean score|",
                  probability=True),

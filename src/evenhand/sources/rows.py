@@ -102,7 +102,14 @@ def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
     if not roles.sensitive:
         return groups.everyone(lines.length)
     read = [
-        groups.attribute(name, lines.columns[f"sensitive:{name}"], roles.bands.get(name), problems, roles.na)
+        groups.attribute(
+            name,
+            lines.columns[f"sensitive:{name}"],
+            roles.bands.get(name),
+            problems,
+            roles.na,
+            categories=name in roles.categories,
+        )
         for name in roles.sensitive
     ]
     parts, codes = zip(*read, strict=True)

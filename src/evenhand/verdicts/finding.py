@@ -29,13 +29,14 @@ from evenhand.measures.indices import (
     ShiftFromEveryone,
 )
 from evenhand.measures.regression import outcome_bands
-from evenhand.measures.scores import calibration_bins
+from evenhand.measures.scores import ScoreMeasure, calibration_bins
 from evenhand.verdicts import comparison, distance_finding, index_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
 from evenhand.verdicts.notes import strata as strata_notes
+from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
 from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
@@ -64,7 +65,8 @@ def judge(request: Request, cube: Cube) -> Finding:
     index = request.metric.index
     if index is not None:
         result = FINDERS[type(index)](request, cube, index)
-        return on_value(request, cube.meaning.sensitive, result, all_strata=bool(cube.meaning.control))
+        names, together = cube.meaning.sensitive, bool(cube.meaning.control)
+        return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
@@ -148,8 +150,16 @@ def row_finding(
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
-def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *, all_strata: bool = False) -> Finding:
-    """The finding of a value of which less is better; `all_strata` says that strata were not kept apart."""
+def on_value(
+    request: Request,
+    attributes: Sequence[str],
+    result: ValueResult,
+    *,
+    all_strata: bool = False,
+    notes: Sequence[str] = (),
+) -> Finding:
+    """The finding of a value of which less is better; `all_strata` says that strata were not kept apart, and `notes` is
+    what else a reader must know."""
     metric, value, policy = request.metric, result.value, request.policy
     strata_note = ["Computed over all strata together."] if all_strata else []
     return Finding(
@@ -164,7 +174,7 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
         result.sentence,
         result.summary,
         tuple(result.rows),
-        (*result.notes, *strata_note),
+        (*result.notes, *strata_note, *notes),
         unit=result.unit,
         p_value=result.p_value,
         tested=result.tested,
@@ -321,7 +331,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         share = missing / cube.size
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
-    return notes
+    return [*notes, *cut_notes(cube)]
 
 
 def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:
@@ -375,6 +385,18 @@ def check_roles(metric: Metric, cube: Cube) -> None:
             f"{metric.name} compares the score with what happened, so it needs a probability; this score goes from "
             f"{cube.scores.bins.low:g} to {cube.scores.bins.high:g}."
         )
+
+    if lacks_losses(metric, cube):
+        raise CallError(
+            f"{metric.name} needs the loss of each person, which this cube does not hold: it was counted by an earlier "
+            "version, or merged with one that was. Count the rows again; resolution='exact' also keeps every score."
+        )
+
+
+def lacks_losses(metric: Metric, cube: Cube) -> bool:
+    """Is the metric made of losses that the cube has not summed?"""
+    of_losses = any(isinstance(row, ScoreMeasure) and row.of_losses for row in metric.rows)
+    return of_losses and cube.scores is not None and not cube.scores.knows_losses
 
 
 def _check_groups(cube: Cube) -> None:
