@@ -48,6 +48,8 @@ FENCE = re.compile(
 WORDS = {"exec", "raises", "hidden", "quiet"}
 EXIT_CODE = re.compile(r"# exit code (\d+)\s*$")
 WIDTH = "100"
+PATIENCE = 300  # seconds, after which a command is taken to wait for somebody
+CUT = re.compile(r"\bnan\b|  \.\.\.  ", re.IGNORECASE)  # what no output may show: no number, columns left out
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,13 @@ class Page:
         """What the block prints; for commands with the commands themselves. An error if it does not do what it says."""
         if block.title is not None:
             Path(block.title).write_text(block.source, encoding="utf-8")
-        if block.is_run:
-            return RUNNERS[block.language](self, block)
-        check(block)
-        return ""
+        if not block.is_run:
+            check(block)
+            return ""
+        output = RUNNERS[block.language](self, block)
+        if found := CUT.search(output):
+            raise AssertionError(f"the output has {found[0].strip()!r}:\n{output}")
+        return output
 
     def python(self, block: Block) -> str:
         """What the code prints, followed by the value of its last line or by the error it has to raise."""
@@ -238,7 +243,14 @@ def expected(command: str) -> int:
 
 def call(command: str) -> str:
     done = subprocess.run(  # noqa: S602 - our own pages
-        command, shell=True, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        shell=True,
+        check=False,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=PATIENCE,
     )
     if done.returncode != expected(command):
         said = f"exit code {done.returncode}, and the page says {expected(command)}"

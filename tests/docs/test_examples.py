@@ -9,6 +9,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import examples
 from conftest import ROOT
@@ -40,6 +41,14 @@ def test_every_block_is_run_or_says_why_not(path: Path):
     assert len(marked) == NOT_RUN.get(name(path), 0)
     for block in marked:
         examples.check(block)  # its syntax, and that the options of evenhand exist
+
+
+@pytest.mark.parametrize("path", [*READ, *PAGES], ids=name)
+def test_code_is_fenced(path: Path):
+    """Indented code and HTML would be shown and never run."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(path.read_text(encoding="utf-8"))
+    assert [token.content for token in tokens if token.type == "code_block"] == []
+    assert [token.content for token in tokens if token.type == "html_block" and "<pre" in token.content] == []
 
 
 @pytest.mark.parametrize("path", READ, ids=name)
@@ -94,6 +103,8 @@ WRONG_EXAMPLES = {
     "an option that does not exist": "<!-- not run: a server -->\n```console\n$ evenhand audit --databse x\n```",
     "a command that does not exist": "<!-- not run: a server -->\n```console\n$ evenhand audits x\n```",
     "Python that is not run": "<!-- not run: a server -->\n```python\nx =\n```",
+    "an output without a number": "```python exec\nfloat('nan')\n```",
+    "an output that is cut": "```console exec\n$ echo 'a  ...  b'\n```",
     "YAML": "```yaml exec\na: [\n```",
     "YAML that is not run": "<!-- not run: a server -->\n```yaml\na: [\n```",
     "a step of a workflow": "```yaml exec\nsteps:\n- run: evenhand audit nothing.csv\n```",

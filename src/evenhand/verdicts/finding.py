@@ -196,6 +196,10 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
+    left_out = _left_out(request, strata)
+    if left_out and worst.verdict == "pass":
+        least = f"with fewer than {request.policy.min_group_size} rows to measure on"
+        sentence = f"{sentence[:-1]}, leaving out {join_names(left_out, 6)}, {least}."
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
@@ -224,7 +228,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         counts=counts,
         sample=sample,
         evidence=evidence_row(worst),
-        left_out=_left_out(request, strata),
+        left_out=left_out,
         panels=(
             *_panels(request.metric, cube),
             *(panel for panels, _ in impacts.values() for panel in panels),
@@ -288,7 +292,7 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
     notes = []
     small = _left_out(request, strata)
-    if small and not (len(strata) == 1 and strata[0].verdict == "pass"):  # whose sentence names them
+    if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
         least = request.policy.min_group_size
         notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":

@@ -40,15 +40,11 @@ def stratum_sentence(stratum: Stratum) -> str:
 
 
 def _ending(stratum: Stratum, judged: Estimate) -> str:
-    """The interval, the side of the threshold, and on a pass the groups that it leaves out."""
+    """The interval, and the side of the threshold."""
     request, unit = stratum.request, stratum.unit
     low, high = (math.nan if end is None else end for end in (judged.low, judged.high))
     said = reach((low, high), request.policy.confidence, request.judged_on, unit)
-    said += bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
-    if stratum.verdict == "pass" and stratum.small:
-        names = join_names([spell(group) for group in stratum.small], 6)
-        said += f", leaving out {names}, with fewer than {request.policy.min_group_size} rows to measure on"
-    return said
+    return said + bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
 
 
 def undefined_reasons(stratum: Stratum) -> list[str]:

@@ -44,10 +44,14 @@ def bounds_between(
         decided = verdict(value, threshold, judged_on)
     bounds = Bounds(own, value, None, difference, ratio, by_measure)
     pick = None if threshold is None or gap.measure is None else _strongest(question, everyone, far, decided == "fail")
-    if pick is None:
-        ends = Estimate.of(gap.difference, *difference), Estimate.of(gap.ratio, *ratio)
-        return replace(bounds, evidence=None if gap.high is None else Evidence(gap.measure, gap.high, gap.low, *ends))
-    return replace(bounds, evidence=_with_far_end(question, _evidence(question, everyone, *pick), value))
+    if pick is not None:
+        evidence = _with_far_end(question, _evidence(question, everyone, *pick), value)
+        judged = evidence.ratio if judged_on == "ratio" else evidence.difference
+        if verdict(judged, threshold, judged_on) == decided:
+            return replace(bounds, evidence=evidence)
+    # The extremes themselves decide, such as a group without an interval that lies beyond the threshold.
+    ends = Estimate.of(gap.difference, *difference), Estimate.of(gap.ratio, *ratio)
+    return replace(bounds, evidence=None if gap.high is None else Evidence(gap.measure, gap.high, gap.low, *ends))
 
 
 def _ends(question: Question, near: Reach, far: tuple[Reach, ...]) -> tuple[Interval, Interval, Estimate]:
