@@ -5,6 +5,8 @@ And every weighted value is what numpy, scipy, scikit-learn and statsmodels make
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from support.oracle import People
 from support.profiles import examples
 
 FEW = examples(40)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @st.composite
@@ -116,6 +119,22 @@ def test_rows_of_weight_0_change_no_value(name, task, data, against):
 
 def test_every_metric_that_is_counted_is_compared():
     assert {name for name, _ in CASES} == {name for name, entry in METRICS.items() if entry.counted}
+
+
+def test_the_table_in_the_docs_has_every_metric():
+    """`python tools/invariance_table.py --write` makes it."""
+    text = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
+    lines = text.partition("<!-- agreement -->")[2].partition("<!-- /agreement -->")[0].splitlines()
+    rows = {line.split("`")[1]: line.split("|")[2:-1] for line in lines if line.startswith("| `")}
+    assert list(rows) == [name for name, entry in METRICS.items() if entry.counted]
+    for name, cells in rows.items():
+        compared_with = METRICS[name].judged_on != "value"
+        assert [bool(cell.strip()) for cell in cells] == [
+            *([True] * 3),
+            *([compared_with] * 3),
+            "multiclass" in METRICS[name].tasks,
+        ]
+        assert all(int(cell) > 0 for cell in cells if cell.strip())
 
 
 def test_the_standardised_gap_is_a_mean_by_weight():

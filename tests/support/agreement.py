@@ -82,7 +82,9 @@ def ask(name: str, people: People, task: Task, how: How, *, against: str | None 
 def compared(name: str, finding: eh.Finding, people: People, task: Task, against: str | None = None) -> Compared:
     """What, our number and that of the oracle, for every number of a finding that the oracle knows."""
     entry = METRICS[name]
-    against = people.heaviest if against == "largest" else against
+    if against == "largest" and entry.index is None:  # of two that weigh the same, either
+        against = str(finding.settings["against"])
+        yield "the weight of the largest group", people.group(against).weight.sum(), people.heaviest
     if entry.index is not None:
         yield from _of_index(entry, finding, people, task)
         return

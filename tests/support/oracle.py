@@ -50,9 +50,9 @@ class People:
         return self.take(self["group"] == name)
 
     @property
-    def heaviest(self) -> str:
-        size = {each: self.group(each).weight.sum() for each in self.groups}
-        return max(self.groups, key=size.__getitem__)
+    def heaviest(self) -> float:
+        """The weight of the heaviest group."""
+        return max(float(self.group(each).weight.sum()) for each in self.groups)
 
     def against(self, name: str, against: str | None) -> People | None:
         """Whom a group is set against; None for the reference itself and between extremes."""
