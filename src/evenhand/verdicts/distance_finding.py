@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from evenhand.measures.distances import Distances
 from evenhand.measures.group_data import BinnedScores, RegressionSums, worth
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
-from evenhand.verdicts.index_finding import ValueResult, deciding_pair
+from evenhand.verdicts.index_finding import ValueResult, deciding_pair, deciding_row
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.verdict import verdict
 
@@ -94,15 +95,21 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
     ]
     value = Estimate.of(*apart.worst)
     sentence = f"{request.metric.title} is undefined: fewer than two groups have predictions."
-    summary: Group = ()
+    summary, evidence = Row(request.metric.name, ()), None
+    notes = [sentences.precision(table.bins, apart.error)]
     if value.defined:
-        summary = groups[int(np.nanargmax(apart.values[:, 0]))]
+        farthest = groups[int(np.nanargmax(apart.values[:, 0]))]
+        summary = Row(request.metric.name, farthest, against="everyone")
+        evidence = replace(deciding_row(rows, value, request.threshold), n_against=int(people.sum()))
+        own = evidence.estimate or value
         sentence = (
-            f"The share of people predicted above some value differs most between {spell(summary)} and everyone: "
-            f"by {value.value:.3g}{sentences.value_ending(request, value)}."
+            f"The share of people predicted above some value differs between {spell(evidence.group)} (n = "
+            f"{evidence.n:,}) and everyone (n = {evidence.n_against:,}) by up to {own.value:.3g}"
+            f"{sentences.value_ending(request, own)}."
         )
-    last = Row(request.metric.name, summary, against="everyone" if summary else None)
-    return ValueResult(value, sentence, last, rows, [sentences.precision(table.bins, apart.error)], unit="score")
+        if farthest != evidence.group:
+            notes.append(f"The largest estimate is {value.value:.3g}, for {spell(farthest)}; it is less sure.")
+    return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
 def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResult:
@@ -123,18 +130,25 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
         )
         for i, group in enumerate(groups)
     ]
-    value, summary = Estimate(math.nan), Row(request.metric.name, ())
+    value, summary, evidence = Estimate(math.nan), Row(request.metric.name, ()), None
     sentence = f"{request.metric.title} is undefined: no group has outcomes."
+    notes: list[str] = []
     if np.isfinite(spread.values).any():
         value = Estimate.of(*(float(np.fmax.reduce(part)) for part in (spread.values, low, high)))
         worst, best = (groups[int(pick(spread.values))] for pick in (np.nanargmax, np.nanargmin))
         summary = Row(request.metric.name, worst, against=spell(best))
+        evidence = deciding_row(rows, value, request.threshold)
+        own = evidence.estimate or value
         sentence = (
-            f"The {row.title} is largest for {spell(worst)}: {wording.amount(value.value, 'score')}"
-            f"{sentences.value_ending(request, value)}; it is smallest for {spell(best)}: "
-            f"{wording.amount(float(np.nanmin(spread.values)), 'score')}."
+            f"The {row.title} is {wording.amount(own.value, 'score')} for {spell(evidence.group)} (n = {evidence.n:,})"
+            f"{sentences.value_ending(request, own)}."
         )
-    return ValueResult(value, sentence, summary, rows, unit="score")
+        least = wording.amount(float(np.nanmin(spread.values)), "score")
+        notes.append(f"It is smallest for {spell(best)}: {least}.")
+        if worst != evidence.group:
+            most = wording.amount(value.value, "score")
+            notes.append(f"The largest estimate is {most}, for {spell(worst)}; it is less sure.")
+    return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
 def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResult:
