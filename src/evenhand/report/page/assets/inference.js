@@ -190,9 +190,9 @@ const evenhandInference = (() => {
     };
   }
 
-  // One group in the place of every group.
-  function repeated(spread, place) {
-    const again = (values) => values.map(() => (place < 0 ? NaN : values[place]));
+  // One group in the place of every group, or of so many.
+  function repeated(spread, place, size = spread.values.length) {
+    const again = (values) => filled(size, () => (place < 0 ? NaN : values[place]));
     return {
       values: again(spread.values),
       centre: () => again(spread.centre()),
@@ -222,7 +222,7 @@ const evenhandInference = (() => {
 
   // Cells are TN FP FN TP U0 U1 D0 D1 of each group. Everything else is computed when it is asked for.
   class State {
-    constructor(measures, cells, counts, squares) {
+    constructor(measures, cells, counts, squares, whole = null) {
       Object.assign(this, { measures, cells, counts, squares, size: cells.length / 8 });
       this.values = memo((name) => this.evaluate(measures.get(name)));
       this.spread = memo((name) => this.spreadOf(measures.get(name)));
@@ -233,8 +233,9 @@ const evenhandInference = (() => {
         const all = sums(from);
         return from.map((value, i) => all[i % 8] - value);
       };
-      this.everyone = memo(() => new State(measures, sums(cells), sums(counts), null));
-      this.rest = memo(() => new State(measures, others(cells), counts, squares && others(squares)));
+      this.whole = whole || sums(cells); // the cells of everyone, for shares
+      this.everyone = memo(() => new State(measures, sums(cells), sums(counts), squares && sums(squares)));
+      this.rest = memo(() => new State(measures, others(cells), counts, squares && others(squares), this.whole));
     }
 
     weighed(row, cells = this.cells) {
@@ -248,7 +249,7 @@ const evenhandInference = (() => {
       }
       const top = this.weighed(row.top);
       if (row.total) return top;
-      const bottom = this.weighed(row.bottom), all = row.share ? total(bottom) : 0;
+      const bottom = this.weighed(row.bottom), all = row.share ? weigh(this.whole, 0, row.bottom) : 0;
       return filled(this.size, (g) => {
         const under = row.share ? all : bottom[g];
         return under === 0 ? NaN : top[g] / under;
@@ -268,7 +269,7 @@ const evenhandInference = (() => {
     }
 
     shared(form) {
-      const chosen = this.weighed(form.top), all = total(chosen);
+      const chosen = this.weighed(form.top), all = weigh(this.whole, 0, form.top);
       return new Proportion(chosen, chosen.map(() => all));
     }
 
@@ -412,12 +413,13 @@ const evenhandInference = (() => {
   }
 
   // The ends of each group against its baseline. With shares the baseline is everyone, which overlaps with the group:
-  // the comparison with the rest is transformed, exactly.
-  function againstEnds(spread, base, at, offset, ratio, shares) {
+  // the comparison with the rest is transformed, exactly. Of an average `base` is everyone, and the margins are added.
+  function againstEnds(spread, base, at, offset, ratio, shares, added) {
+    const reach = added ? (a, b) => a + b : hypot;
     const mine = reaches(spread, at, offset, ratio), theirs = reaches(base, at, offset, ratio);
     return Array.from(mine.at, (place, g) => {
       const middle = place - theirs.at[g], share = shares ? shares[g] : 0;
-      const ends = [middle - hypot(mine.down[g], theirs.up[g]), middle + hypot(mine.up[g], theirs.down[g])];
+      const ends = [middle - reach(mine.down[g], theirs.up[g]), middle + reach(mine.up[g], theirs.down[g])];
       if (!ratio) return ends.map((end) => (1 - share) * end);
       const seen = spread.values[g] / base.values[g], [low, high] = ends.map(Math.exp);
       const wide = isNumber(seen) ? [Math.min(low, seen), Math.max(high, seen)] : [low, high];
@@ -462,15 +464,17 @@ const evenhandInference = (() => {
     againstAll(ratio) {
       const { plan: { against, measures }, state, place } = this;
       return measures.map((name) => {
-        const spread = state.spread(name);
-        const base = against === 'reference' ? repeated(spread, place) : state.rest().spread(name);
-        const mass = against === 'overall' ? state.summed(state.cells, state.measures.get(name)) : null;
+        const spread = state.spread(name), row = state.measures.get(name);
+        const added = against === 'overall' && (row.of.length > 0 || row.share);
+        const base = against === 'reference' ? repeated(spread, place)
+          : added ? repeated(state.everyone().spread(name), 0, state.size) : state.rest().spread(name);
+        const mass = against === 'overall' && !added ? state.weighed(row.bottom) : null;
         const all = mass && Math.max(total(mass), 1e-300), shares = mass && mass.map((part) => part / all);
         const usable = this.named.map((takes, g) => takes && g !== place && Number.isFinite(spread.values[g])
           && Number.isFinite(base.values[g]));
         const count = usable.filter(Boolean).length;
         return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
-          againstEnds(spread, base, this.critical(side, count), offset, ratio, shares)
+          againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
             .map((ends, g) => (usable[g] ? ends : [NaN, NaN])));
       });
     }
