@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 BLOCKS = {"p", "li", "td", "th", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6"}
 CODE = {"code", "pre", "script", "style", "svg"}
 WORD = "<code>"  # stands for a piece of code in the text around it
-COMMENTS = re.compile(r" (not run: .+|/?output) ")
 
 # In text that is not code. A pipe is part of no sentence, so a line of them is a table that was not recognised.
 MARKUP = {
@@ -28,12 +27,18 @@ def faults(html: str) -> list[str]:
     reader = _Reader()
     reader.feed(html)
     reader.close()
-    found = [f"a comment that is no mark: {text.strip()}" for text in reader.comments if not COMMENTS.fullmatch(text)]
+    found = [f"a place that was not filled: {text}" for text in unfilled(reader.comments)]
     for tag, prose in reader.blocks:
         found += [f"{what}: {short(prose)}" for what, pattern in MARKUP.items() if pattern.search(prose)]
         if tag == "p" and prose.strip() and not prose.strip().endswith(ENDS) and not prose.startswith("Bases:"):
             found.append(f"a paragraph that does not end: {short(prose)}")
     return found
+
+
+def unfilled(comments: list[str]) -> list[str]:
+    """The comments that neither say why a block is not run nor stand around what a tool has written: x and /x."""
+    ends = {f"/{text}" for text in comments}
+    return [text for text in comments if not (text.startswith("not run: ") or text in ends or f"/{text}" in comments)]
 
 
 def short(text: str) -> str:
@@ -73,4 +78,4 @@ class _Reader(HTMLParser):
             self.open[-1][1].append(data)
 
     def handle_comment(self, data: str) -> None:
-        self.comments.append(data)
+        self.comments.append(data.strip())

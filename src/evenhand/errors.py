@@ -9,7 +9,9 @@ EvenhandError                 the root of all; the message is for a person and n
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class EvenhandError(Exception):
@@ -54,6 +56,31 @@ class Problems:
         if self.messages:
             lines = "\n".join(f"- {message}" for message in self.messages)
             raise kind(f"{len(self.messages)} problems:\n{lines}")
+
+
+_on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Within it, messages say what to type on the command line, not in Python."""
+    token = _on_command_line.set(True)
+    try:
+        yield
+    finally:
+        _on_command_line.reset(token)
+
+
+def as_typed(python: str, option: str) -> str:
+    """What the caller would type: an argument in Python, an option on the command line.
+
+    >>> as_typed("positive=", "--positive")
+    'positive='
+    >>> with on_command_line():
+    ...     as_typed("positive=", "--positive")
+    '--positive'
+    """
+    return option if _on_command_line.get() else python
 
 
 def listing(values: Iterable[object], most: int = 8) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import evenhand
 from evenhand.core import signs
 
 ENCODINGS = {
@@ -98,7 +99,8 @@ def folder(tmp_path_factory) -> Path:
 
 def called(code: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[bytes]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHONIO"))}
-    environment = {**kept, "PYTHONUTF8": "0", "COLUMNS": "400", **settings}
+    ours = str(Path(evenhand.__file__).parents[1])
+    environment = {**kept, "PYTHONPATH": ours, "PYTHONUTF8": "0", "COLUMNS": "400", **settings}
     return subprocess.run(
         [sys.executable, "-X", "utf8=0", "-c", code], cwd=folder, env=environment, capture_output=True, check=False
     )

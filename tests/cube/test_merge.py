@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random as shuffling
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+import evenhand as eh
 from evenhand import CallError, Cube, DataError
 from evenhand.cube.merge import natural
 from support.hostile import as_group, every_file_name, every_name
@@ -242,3 +244,58 @@ def test_notes_and_facts_travel(tmp_path):
     assert found.facts == {"dropped": 4}
     assert found == cube + cube
     assert found.audit().notes[0] == "one file was left out."
+
+
+# --- cubes in place of data
+
+
+def saved(folder) -> tuple[Cube, list[str]]:
+    """A cube, and the paths of its two halves."""
+    halves = [Cube.count(table(day), **ROLES) for day in range(2)]
+    paths = [str(folder / f"{day}.cube") for day in range(2)]
+    for half, path in zip(halves, paths, strict=True):
+        half.save(path)
+    return Cube.merge(halves), paths
+
+
+def test_an_audit_takes_cubes_and_files_of_cubes(tmp_path):
+    whole, paths = saved(tmp_path)
+    expected = whole.audit().findings
+    for data in (whole, paths, tuple(map(Path, paths)), str(tmp_path / "*.cube"), [Cube.load(paths[0]), paths[1]]):
+        assert eh.audit(data).findings == expected
+        assert eh.demographic_parity(data).value == next(
+            finding.value for finding in expected if finding.metric == "demographic_parity"
+        )
+    one = Cube.load(paths[0])
+    assert eh.audit(paths[0], reference="a").findings == one.audit(reference="a").findings
+    assert eh.audit(Path(paths[0]), metrics=["equal_opportunity"]).cube == one
+
+
+@pytest.mark.parametrize("function", [eh.audit, eh.equalized_odds])
+def test_a_cube_knows_its_columns_already(function, tmp_path):
+    whole, paths = saved(tmp_path)
+    for data in (whole, paths, paths[0]):
+        with pytest.raises(CallError, match=r"knows its columns.*leave out prediction=, sensitive=\."):
+            function(data, prediction="d", sensitive=["g"])
+        with pytest.raises(CallError, match=r"leave out bands=\."):
+            function(data, bands={"g": None})
+        assert function(data, missing="group", positive=1) is not None  # which is what a cube is counted with
+
+
+def test_cubes_and_data_are_not_mixed(tmp_path):
+    whole, paths = saved(tmp_path)
+    for data in ([paths[0], "people.csv"], [whole, {"g": ["a"]}]):
+        with pytest.raises(CallError, match="cannot be read together: count that first"):
+            eh.audit(data)
+    with pytest.raises(DataError, match=r"there is no file 'nowhere\.cube'"):
+        eh.audit("nowhere.cube")
+
+
+def test_a_measure_of_rows_needs_the_rows(tmp_path):
+    whole, paths = saved(tmp_path)
+    own = eh.metric("agreement", measures=eh.measure("agreement", lambda y, p: (y == p).mean()))
+    for data in (whole, paths):
+        with pytest.raises(CallError, match="needs the rows; a cube does not keep them"):
+            own(data)
+        with pytest.raises(CallError, match="needs the rows; a cube does not keep them"):
+            eh.audit(data, metrics=[own])

@@ -58,6 +58,7 @@ SOUND = [
     "```text\n| a | b |\n**\n```",
     "![A picture](a.png)",
     "<!-- not run: a drawing -->\n```text\nx\n```",
+    "<!-- agreement -->\n\n| a |\n| --- |\n| 1 |\n\n<!-- /agreement -->",
 ]
 
 

@@ -311,3 +311,33 @@ def test_against_a_reference_of_a_trillion() -> None:
     low, high = against([0.3 * n, 0.25 * n, 7], [n, n, 20], reference=0).difference_near
     assert (low[0, 1], high[0, 1]) == pytest.approx((-0.05, -0.05), abs=1e-5)
     assert low[0, 2] < 0.05 < high[0, 2]
+
+
+def test_against_everyone_without_shares_the_margins_are_added_and_cover():
+    """Means of groups against the mean of all, as if nothing were known of how the two hang together.
+
+    All true gaps are known, so the share of samples in which every interval holds can be counted; 95 % is asked for.
+    """
+    random, sizes, truth = np.random.default_rng(0), np.array([30, 60, 200]), np.array([0.0, 0.5, 0.2])
+    true_gaps, held, widths = truth - sizes @ truth / sizes.sum(), 0, []
+    runs = 400
+    for _ in range(runs):
+        groups = [random.normal(mean, 1, n) for mean, n in zip(truth, sizes, strict=True)]
+        mean, everyone = Normal(*_moments(groups)), Normal(*_moments([np.concatenate(groups)]))
+        rest = Normal(*_moments([np.concatenate(groups[:i] + groups[i + 1 :]) for i in range(3)]))
+        compared, none = np.ones((1, 3), dtype=bool), np.full((1, 3), np.nan)
+        ends = simultaneous.against([mean], [everyone.scaled(1.0, [0] * 3)], compared, 0.95, shares=none)
+        shares = (sizes / sizes.sum())[None, :]
+        exact = simultaneous.against([mean], [rest], compared, 0.95, shares=shares)
+        low, high = (end[0] for end in ends.difference_near)
+        held += bool(((low <= true_gaps) & (true_gaps <= high)).all())
+        widths.append((high - low) / (exact.difference_near[1] - exact.difference_near[0])[0])
+    assert held / runs > 0.95
+    assert 1 < np.mean(widths) < 5
+
+
+def _moments(groups):
+    return tuple(
+        np.array([part(group) for group in groups])
+        for part in (np.mean, lambda g: np.std(g, ddof=1) / np.sqrt(len(g)), lambda g: float(len(g)))
+    )

@@ -105,3 +105,11 @@ def test_one_value_only_is_undefined():
     found = eh.mutual_information(prediction=[1, 1, 1, 1], sensitive=["a", "a", "b", "b"])
     assert np.isnan(found.value.value)
     assert "undefined" in found.interpretation
+
+
+def test_weights_worth_fewer_people_than_there_are_values():
+    """Two people of a million each leave less than one for every other value, and each margin has at least one."""
+    table = {"score": np.arange(8) / 8, "sensitive": list("abababab"), "weight": [1e6, 1e6, 1, 1, 1, 1, 1, 1]}
+    for metric in (eh.maximal_correlation, eh.mutual_information):
+        found = metric(**table)
+        assert 0 < found.p_value <= 1

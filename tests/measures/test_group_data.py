@@ -50,7 +50,7 @@ def test_an_audit_reads_the_scores_far_less_often_than_it_has_metrics(dense_call
 
 def test_the_rest_of_a_group_is_everyone_else():
     cube = eh.Cube.count(**COLUMNS)
-    own, rest = GroupData(cube), GroupData(cube, rest=True)
+    own, rest = GroupData(cube), GroupData(cube, "rest")
     total = own.cells.mass.sum(axis=0)
     np.testing.assert_allclose(own.cells.mass + rest.cells.mass, np.broadcast_to(total, own.cells.mass.shape))
     np.testing.assert_allclose((own.scores.n + rest.scores.n)[0], own.scores.n.sum(axis=0))

@@ -66,11 +66,13 @@ def check(finding: eh.Finding) -> None:
         assert finding.passes is False, place
     if finding.verdict == "pass":
         assert finding.passes is True, place
-    if finding.evidence is not None and finding.threshold is not None and finding.judged_on != "value":
+    if finding.evidence is not None and finding.threshold is not None:
         part = judged_part(finding.evidence, finding)
         assert part is not None, place
         assert rule(part, finding) == finding.verdict, place
-        same_sentence(finding, part)
+        if finding.judged_on != "value":
+            same_sentence(finding, part)
+        assert f"(n = {finding.evidence.n:,})" in finding.interpretation or not finding.value.defined, place
     assert "nan" not in finding.interpretation.replace("Hispanic", ""), place
     if finding.verdict == "pass":
         for name in finding.left_out:

@@ -23,6 +23,9 @@ thresholds = mitigate.find_thresholds(cube.marginal(["sex"]))
 impossibility = eh.impossibility(audit, attribute="sex")
 recommendation = eh.recommend(ground_truth=True, priority="opportunity")
 finding = audit.findings[0]
+sweep = eh.sweep(cube)
+said = [[(i * k) % 7 / 7 for i in range(120)] for k in (1, 2, 3)]
+stability = eh.stability(said, label=[0, 1] * 60, sensitive=["a", "b", "b"] * 40)
 from sklearn.tree import DecisionTreeClassifier
 trees = {"small": DecisionTreeClassifier(max_depth=1), "large": DecisionTreeClassifier(max_depth=2)}
 people = [[i % 3] for i in range(60)], [i % 2 for i in range(60)], ["a", "b", "b"] * 20
@@ -42,6 +45,8 @@ SHOWN = {
     "audit.findings[:2]": "equalized_odds on race",
     "audit.policy": "Policy(",
     "comparison": "2 ways to decide",
+    "sweep": "<Sweep: ",
+    "stability": "3 replicas, 120 people",
 }
 
 FILES = """

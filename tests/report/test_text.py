@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import pty
+import struct
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -49,11 +49,8 @@ def test_a_result_is_as_wide_as_the_terminal():
         "import evenhand as eh\n"
         f"print(eh.audit(eh.datasets.compas(), **{COMPAS!r}, sensitive='race', metrics=['equalized_odds']))"
     )
+    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
     ours, theirs = pty.openpty()
-    import fcntl
-    import struct
-    import termios
-
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     with subprocess.Popen([sys.executable, "-c", code], stdout=theirs, stderr=theirs, stdin=theirs) as process:
         os.close(theirs)

@@ -41,11 +41,16 @@ BAD_DATA = {
     "nothing near": (GOOD, {"sensitive": "zzzzz"}, r"there are: '.*'\."),
     "one group": ({**GOOD, "race": ["Black"] * 40}, {}, r"'race' has one group only \('Black'\): there is nothing"),
     "no group": ({**GOOD, "race": [None] * 39 + ["x"]}, {"missing": "drop"}, r"'race' has one group only"),
-    "third label": (with_value("y", 2), {}, r"label column 'y' has 3 values \('0', '1', '2'\).*positive=\['2'\]"),
+    "third label": (
+        with_value("y", 2),
+        {},
+        r"label column 'y' has 3 values \('0', '1', '2'\).*(positive=\[\.\.\.\]|--positive)",
+    ),
     "other label": (
         {**GOOD, "y": ["no", "yes"] * 20},
         {},
-        r"never holds the positive value '1'; it holds 'no', 'yes'.*positive=",
+        r"never holds the positive value '1'; it holds 'no', 'yes'\. Say which of its values is favourable with "
+        r"(positive=|--positive), or for this column alone with (positive=\{'label': \.\.\.\}|--positive-label)\.$",
     ),
     "score as prediction": ({**GOOD, "p": GOOD["s"]}, {}, r"looks like a score .*pass it as score= with cutoff="),
     "fraction as label": (with_value("y", 0.5), {}, r"label column 'y' holds fractions \('0.5'\)"),

@@ -22,7 +22,7 @@ from evenhand.errors import CallError, DataError
 from evenhand.sources import engines, groupby
 from evenhand.sources.engines import fetch, quantiles
 from evenhand.sources.engines.table import ENGINES, Engine, engine_of, is_lazy
-from evenhand.sources.levels import quantile_edges
+from evenhand.sources.levels import QUANTILE_BANDS, quantile_edges
 from evenhand.sources.scores import OUTCOME_BANDS
 from support.backends import LAZY
 from support.profiles import examples
@@ -250,7 +250,7 @@ def test_a_cutoff_parts_scores_exactly(kind, edge, near, tmp_path_factory):
 
 
 def ranked(numbers: np.ndarray) -> nw.LazyFrame:
-    return nw.from_native(pl.LazyFrame({"v": numbers.astype(float)}))
+    return nw.from_native(pl.LazyFrame({"v": numbers.astype(float), "c": np.ones(len(numbers))}))
 
 
 NUMBERS = st.lists(
@@ -264,7 +264,7 @@ def test_ranks_are_those_of_numpy(numbers, parts, enough):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quantiles, "_ENOUGH", enough)
         patch.setattr(quantiles, "_CELLS", 16)
-        found = quantiles.edges_of_rows(ranked(numbers), nw.lit, parts)
+        found = quantiles.edges(ranked(numbers), nw.lit, parts)
     inner = np.quantile(numbers, np.arange(1, parts) / parts, method="inverted_cdf")
     assert found.tolist() == [numbers.min(), *inner.tolist(), numbers.max()]
 
@@ -277,7 +277,8 @@ def test_edges_are_those_of_memory(numbers, seed):
     values, where = np.unique(numbers, return_inverse=True)
     total = np.bincount(where, weights=people)
     expected = quantile_edges(values[total > 0], total[total > 0]) if total.any() else ()
-    assert quantiles.edges_of_people(frame, nw.lit) == expected
+    found = quantiles.edges(frame.filter(nw.col("c") > 0), nw.lit, QUANTILE_BANDS)
+    assert tuple(dict.fromkeys(found.tolist())) == expected
 
 
 def test_ranks_of_numbers_on_many_scales():
@@ -285,7 +286,7 @@ def test_ranks_of_numbers_on_many_scales():
     numbers = np.concatenate([rng.random(3_000), 1e12 * rng.random(10), rng.lognormal(0, 8, 3_000)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quantiles, "_ENOUGH", 10)
-        found = quantiles.edges_of_rows(ranked(numbers), nw.lit, OUTCOME_BANDS)
+        found = quantiles.edges(ranked(numbers), nw.lit, OUTCOME_BANDS)
     inner = np.quantile(numbers, np.arange(1, OUTCOME_BANDS) / OUTCOME_BANDS, method="inverted_cdf")
     assert found.tolist() == [numbers.min(), *inner, numbers.max()]
 

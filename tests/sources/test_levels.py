@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import Cube, audit
+import evenhand as eh
+from evenhand import Cube, audit, cli
 from evenhand.errors import CallError, DataError
 from evenhand.sources import files
 from evenhand.sources.levels import band_names, quantile_edges
@@ -31,9 +33,13 @@ def incomes(size: int, digits: int = 2) -> Columns:
     }
 
 
+UNCUT = [name for name in BACKENDS if name.startswith(("csv", "tsv"))] + ["arrow-dictionary", "arrow-file"]
+"""Kinds of data in which numbers are text, or are said to be categories."""
+
+
 @pytest.mark.parametrize("count", [None, "c"])
 @pytest.mark.parametrize("attribute", ["income", "years"])
-@each_of("backend", list(BACKENDS), handful=12)
+@each_of("backend", [name for name in BACKENDS if name not in UNCUT], handful=12)
 def test_quantile_bands_agree_between_engines(backend, attribute, count, tmp_path):
     columns = incomes(300)
     roles = {"prediction": "p", "sensitive": attribute, "count": count}
@@ -45,10 +51,10 @@ def test_quantile_bands_agree_between_engines(backend, attribute, count, tmp_pat
 
 
 @pytest.mark.parametrize("count", [None, "c"])
-@pytest.mark.parametrize("backend", ["csv", "tsv-gz", "jsonl", "parquet", "feather", "parquet-glob"])
+@pytest.mark.parametrize("backend", ["jsonl", "parquet", "feather", "parquet-glob"])
 def test_quantile_bands_agree_where_the_engine_cuts(backend, count, tmp_path, monkeypatch):
     """With very many values the bands are cut by the engine, before anything is fetched."""
-    columns = incomes(3000, digits=9)
+    columns = incomes(6000, digits=9)
     monkeypatch.setattr(files, "MOST_LINES", 500)
     roles = {"prediction": "p", "sensitive": ["g", "income"], "count": count}
     assert Cube.count(FILES[backend](columns, tmp_path), **roles) == Cube.count(columns, **roles)
@@ -65,9 +71,120 @@ def test_very_many_values_that_are_no_numbers_name_the_column(backend, role, tmp
         Cube.count(FILES[backend](columns, tmp_path), **roles)
 
 
-def test_a_note_says_that_we_cut():
-    found = audit(incomes(300), prediction="p", sensitive="years")
-    assert any("years is numeric and was cut into quantile bands" in note for note in found.notes)
+@pytest.mark.parametrize("attribute", ["years", "income"])
+def test_a_note_says_that_we_cut(attribute):
+    """On the audit, on each finding that rests on it, and on what a function of a metric finds."""
+    columns = incomes(600)
+    columns["y"] = columns["p"][::-1]
+    note = f"{attribute} is numeric and was cut into quantile bands; bands={{{attribute!r}: [...]}} sets your own"
+    found = audit(columns, prediction="p", sensitive=[attribute, "g"])
+    assert any(note in each for each in found.notes)
+    for finding in found.findings:
+        assert any(note in each for each in finding.notes) == (attribute in finding.attributes), finding
+    for metric in (eh.demographic_parity, eh.theil_index, eh.differential_fairness, eh.mutual_information):
+        assert sum(note in each for each in metric(columns, prediction="p", label="y", sensitive=attribute).notes) == 1
+    own = eh.metric("agreement", measures=eh.measure("agreement", lambda y, p: (y == p).mean()))
+    assert any(note in each for each in own(columns, prediction="p", label="y", sensitive=attribute).notes)
+    strata = eh.demographic_parity(columns, prediction="p", sensitive="g", control=attribute)
+    assert any(note in each for each in strata.notes)
+
+
+def test_a_note_on_the_command_line_names_its_option(tmp_path, capsys):
+    path = FILES["parquet"](incomes(300), tmp_path)
+    cli.run(["audit", str(path), "--prediction", "p", "--sensitive", "years"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--bands years=0,25,45 sets your own, --bands years=none keeps each value as a group" in said
+    assert "bands={" not in said
+    cli.run(["audit", str(path), "--prediction", "p", "--sensitive", "years", "--bands", "years=none"])
+    assert "cut into quantile bands" not in capsys.readouterr().out
+
+
+def test_a_note_says_that_numbers_are_held_as_text(tmp_path):
+    data = FILES["csv"](incomes(600), tmp_path)
+    found = audit(data, prediction="p", sensitive=["years", "g"])
+    assert sum("years holds 43 numbers as text, each of which is a group" in note for note in found.notes) == 1
+    assert not any("as text" in note for note in audit(incomes(600), prediction="p", sensitive="years").notes)
+
+
+@pytest.mark.parametrize("backend", UNCUT)
+def test_text_and_categories_are_never_cut(backend, tmp_path):
+    columns = incomes(900)
+    cube = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="years")
+    assert cube.cut_by_us == ()
+    assert [group[0] for group in cube.groups] == [*map(str, range(43)), None]
+    given = {"prediction": "p", "sensitive": "years", "bands": {"years": [0, 20, 50]}}
+    assert Cube.count(BACKENDS[backend](columns, tmp_path), **given) == Cube.count(columns, **given)
+
+
+@every_backend
+def test_codes_of_text_are_never_cut(backend, tmp_path):
+    """Codes that look like numbers are the names of groups, whatever holds them."""
+    columns = {
+        "zip": [str(10_000 + 7 * k) for k in range(40)] * 3,
+        "grade": [f"{k}.5" for k in range(30)] * 4,
+        "p": [0, 1, 1] * 40,
+    }
+    cube = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive=["zip", "grade"])
+    assert (cube.cut_by_us, dict(cube.meaning.bands)) == ((), {})
+    assert set(cube.kinds.values()) == {"text"}
+    assert len(cube.marginal(["zip"]).groups) == 40
+
+
+@each_of("backend", [name for name in BACKENDS if name not in UNCUT], handful=12)
+@pytest.mark.parametrize("attribute", ["years", "income"])
+def test_none_says_that_numbers_are_categories(backend, attribute, tmp_path):
+    columns = incomes(900, digits=-1)
+    roles = {"prediction": "p", "sensitive": attribute, "bands": {attribute: None}}
+    cube = Cube.count(BACKENDS[backend](columns, tmp_path), **roles)
+    assert (cube.cut_by_us, dict(cube.meaning.bands)) == ((), {})
+    assert cube == Cube.count(columns, **roles)
+    assert cube.kinds[attribute].endswith(" category")
+    assert len(cube.groups) == len(set(columns[attribute]))
+
+
+def test_a_category_of_pandas_is_never_cut():
+    columns = incomes(900)
+    frame = pd.DataFrame(columns).assign(years=pd.Categorical(columns["years"]))
+    cube = Cube.count(frame, prediction="p", sensitive="years")
+    assert cube.cut_by_us == ()
+    assert cube.kinds == {"years": "integer category"}
+    assert not any("cut" in note for note in audit(frame, prediction="p", sensitive="years").notes)
+
+
+def test_no_bands_at_all_cut_as_if_nothing_were_said():
+    assert Cube.count(incomes(300), prediction="p", sensitive="years", bands={}).cut_by_us == ("years",)
+
+
+@pytest.mark.parametrize("backend", ["csv", "pandas-object"])
+def test_too_many_numbers_held_as_text_name_the_remedy(backend, tmp_path):
+    columns = {"income": [str(k) for k in range(3000)], "p": [0, 1, 1] * 1000}
+    data = BACKENDS[backend](columns, tmp_path)
+    with pytest.raises(
+        DataError, match=r"'income' has 3,000 different values: an id\?.*with bands=\{'income': \[...\]\}"
+    ):
+        Cube.count(data, prediction="p", sensitive="income")
+    cube = Cube.count(data, prediction="p", sensitive="income", bands={"income": [0, 1000, 3000]})
+    assert cube.n.sum(axis=(1, 2)).tolist() == [1000, 2000]
+
+
+def test_numbers_that_are_categories_are_ids_when_there_are_too_many():
+    with pytest.raises(DataError, match=r"'sensitive' has 1,500 different values: an id\?"):
+        Cube.count(prediction=[0, 1] * 750, sensitive=np.arange(1500), bands={"sensitive": None})
+
+
+def test_the_outcome_of_a_regressor_is_always_cut():
+    with pytest.raises(CallError, match=r"bands for 'label' must be at least two rising numbers"):
+        Cube.count(
+            label=[1.5, 2.5], prediction=[1.0, 2.0], sensitive=["a", "b"], task="regression", bands={"label": None}
+        )
+
+
+def test_a_cube_to_count_like_settles_that_numbers_are_categories():
+    columns = {"k": [*range(20)] * 3, "p": [0, 1, 1] * 20}
+    first = Cube.count(columns, prediction="p", sensitive="k")
+    more = {"k": [*range(40)] * 3, "p": [0, 1, 1] * 40}
+    assert Cube.count(more, prediction="p", sensitive="k").cut_by_us == ("k",)
+    assert (first + Cube.count(more, prediction="p", sensitive="k", like=first)).size == 180
 
 
 @some_backends

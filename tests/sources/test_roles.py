@@ -46,7 +46,7 @@ def test_the_arguments_of_0_1():
 
 
 def test_roles_keep_every_argument():
-    assert {each.name for each in fields(Roles)} == {*DEFAULTS, "arrays", "like_scores"}
+    assert {each.name for each in fields(Roles)} == {*DEFAULTS, "arrays", "like_scores", "categories"}
 
 
 @pytest.mark.parametrize("name", READERS)

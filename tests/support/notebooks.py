@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import evenhand
+
 WIDGETS = Path(sys.prefix) / "widgets"
 """A folder with ipywidgets in it, which `make test` fills; only a kernel that is given the folder can import it."""
 
@@ -87,8 +89,8 @@ def _kernel(folder: Path, widgets: bool) -> str:
     kernel = folder / "kernels" / "evenhand"
     kernel.mkdir(parents=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    paths = [path for path in (str(WIDGETS) if widgets else "", os.environ.get("PYTHONPATH", "")) if path]
-    settings = {"PYTHONPATH": os.pathsep.join(paths)}
+    ours = str(Path(evenhand.__file__).parents[1])  # what is tested, wherever the kernel runs
+    settings = {"PYTHONPATH": os.pathsep.join([ours, str(WIDGETS)] if widgets else [ours])}
     specification = {"argv": command, "display_name": kernel.name, "language": "python", "env": settings}
     (kernel / "kernel.json").write_text(json.dumps(specification), encoding="utf-8")
     return kernel.name

@@ -86,6 +86,15 @@ def test_draws_that_are_not_a_number_of_draws(draws):
         AGREEMENT(**DATA, draws=draws)
 
 
+def test_draws_that_do_not_fit_into_memory():
+    groups = [f"group {i}" for i in range(400)]
+    data = {"label": [0, 1] * 400, "prediction": [0, 1] * 400, "sensitive": groups * 2}
+    with pytest.raises(
+        eh.CallError, match="1,000,000 draws of 400 groups do not fit into memory: draw at most 500,000"
+    ):
+        AGREEMENT(**data, draws=10**6)
+
+
 def drawn_by_hand(label, prediction, groups, draws, seed):
     """The same bootstrap, written out."""
     streams = np.random.SeedSequence(seed).spawn(len(groups))
@@ -468,7 +477,7 @@ def test_files_and_chunks_are_refused_with_a_remedy(tmp_path):
     frame = pd.DataFrame(DATA)
     frame.to_csv(tmp_path / "x.csv", index=False)
     roles = {"label": "label", "prediction": "prediction", "sensitive": "sensitive"}
-    with pytest.raises(eh.CallError, match="read the data first"):
+    with pytest.raises(eh.CallError, match="in memory: read the file first"):
         AGREEMENT(tmp_path / "x.csv", **roles)
     with pytest.raises(eh.CallError, match="pass one table instead of several"):
         AGREEMENT([frame, frame], **roles)

@@ -17,6 +17,7 @@ from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
 from evenhand.core.results import Finding, Verdict, spell
+from evenhand.cube import merge
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.privacy import LEAST, Sharing
 from evenhand.errors import CallError, nearest
@@ -24,7 +25,7 @@ from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
-from evenhand.verdicts.finding import check_roles, judge
+from evenhand.verdicts.finding import check_roles, judge, lacks_losses
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.verdict import overall
@@ -192,15 +193,31 @@ class Audit:
     def groups(self) -> Any:
         """Every measure of every group, with its interval, counts and the reason where one is undefined.
 
-        Measures of your own are among them for the attributes that they were audited on.
+        `group` is the name of the group, as every sentence writes it. Each attribute and each control also has a column
+        of its own, which holds the caller's values, so that the table can be joined with the data: 1 stays 1 and is not
+        "1"; None is a missing value, or an attribute that the line is not about. Measures of your own are among the
+        lines, for the attributes that they were audited on.
         """
-        names = ("attributes", "stratum", "group", "measure", "class", "value", "low", "high", "n", "reason")
+        control, sensitive = self.meaning.control, self.meaning.sensitive
+        measured_as = ("measure", "class", "value", "low", "high", "n", "reason")
+        titles = value_titles((*control, *sensitive), ("attributes", "stratum", "group", *measured_as))
+        names = ("attributes", *titles[: len(control)], "stratum", *titles[len(control) :], "group", *measured_as)
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for attributes in self.attribute_sets():
-            for line in (*self._measure_lines(attributes), *self._own_lines(attributes)):
-                for key, item in zip(names, (" × ".join(attributes), *line), strict=True):
+            part = self.counts(attributes)
+            for stratum, group, *measured in (*self._measure_lines(attributes), *self._own_lines(attributes)):
+                own = dict(zip(attributes, part.values(attributes, group), strict=True))
+                line = (
+                    " × ".join(attributes),
+                    *part.values(control, stratum),
+                    spell(stratum),
+                    *(own.get(name) for name in sensitive),
+                    spell(group),
+                    *measured,
+                )
+                for key, item in zip(names, line, strict=True):
                     columns[key].append(item)
-        if not self.meaning.control:
+        if not control:
             del columns["stratum"]
         if not self.cube.classes:
             del columns["class"]
@@ -214,7 +231,7 @@ class Audit:
             for i, (stratum, group) in enumerate(part.pairs):
                 why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
                 numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
-                yield spell(stratum), spell(group), row.name, row.of_class, *numbers, int(measured.support[i]), why
+                yield stratum, group, row.name, row.of_class, *numbers, int(measured.support[i]), why
 
     def _own_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """The lines of `groups` for measures of one's own, as their findings have them; each once."""
@@ -227,7 +244,7 @@ class Audit:
                 continue
             one = row.estimate
             ends = (math.nan if end is None else end for end in (one.low, one.high))
-            key = (spell(row.stratum), spell(row.group), row.measure, row.of_class)
+            key = (row.stratum, row.group, row.measure, row.of_class)
             lines.setdefault(key, (*key, one.value, *ends, row.n, row.reason))
         yield from lines.values()
 
@@ -292,6 +309,22 @@ class Audit:
         return {name: forms[name]() for name in wanted}
 
 
+def value_titles(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """The columns that hold the values of attributes: their own names, or another where a table has that one already.
+
+    >>> value_titles(["race", "group"], ["group", "value"])
+    ['race', 'group_value']
+    """
+    used, titles = set(taken), []
+    for name in names:
+        title = name
+        while title in used:
+            title = f"{title}_value"
+        used.add(title)
+        titles.append(title)
+    return titles
+
+
 @with_read_arguments
 def audit(
     data: Any = None,
@@ -310,19 +343,22 @@ def audit(
     """Audit decisions, outcomes and groups: every metric the data allows, with a verdict.
 
     `data` is a dataframe, a path (CSV, Parquet, JSON lines, Arrow, or a glob of them), or None with arrays in the
-    roles. `metrics` limits what is computed; `policy` says what decides: a Policy, the name of one that ships with the
-    package ("four-fifths", "nyc-ll144") or the path of a TOML file. An argument beats the policy.
+    roles; or it is counted already: a Cube, the path of a saved one ("x.cube"), a glob or a list of them. `metrics`
+    limits what is computed; `policy` says what decides: a Policy, the name of one that ships with the package
+    ("four-fifths", "nyc-ll144") or the path of a TOML file. An argument beats the policy.
 
     >>> from evenhand.datasets import compas
     >>> found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive="race")
     >>> found.verdict, found.findings[0].highest
     ('fail', 'Native American')
     """
+    said = arguments
     arguments = complete(audit, arguments)
     # What is wrong with these is said before the data is read.
     policy, metrics = policy_file.resolve(policy), chosen_metrics(metrics)
     data, arguments = row_measures.reusable(data), row_measures.reusable(arguments)
-    cube = Cube.count(data, **arguments)
+    known = merge.counted(data, said)
+    cube = Cube.count(data, **arguments) if known is None else known
 
     def from_rows(wanted: Request, part: Cube) -> Finding:
         return row_measures.finding(wanted, part, data, arguments)
@@ -339,7 +375,7 @@ def audit(
         draws=draws,
         random_state=random_state,
         frame_kind=frames.kind_of(data),
-        row_evaluator=from_rows,
+        row_evaluator=from_rows if known is None else None,
     )
 
 
@@ -454,6 +490,13 @@ def _usable(cube: Cube, notes: list[str]) -> list[str]:
         usable = [entry for entry in usable if not entry.probability]
         if other_scale:
             notes.append(f"The score is not a probability, so these are left out: {', '.join(other_scale)}.")
+    unknown = [entry.name for entry in usable if lacks_losses(entry, cube)]
+    if unknown:
+        usable = [entry for entry in usable if entry.name not in unknown]
+        notes.append(
+            "The cube was counted by an earlier version, which did not sum the loss of each person, so these are left "
+            f"out: {', '.join(unknown)}. Count the rows again to have them."
+        )
     unfit = [entry for entry in fitting if not entry.needs <= available and entry.name != "base_rate_parity"]
     left_out = [entry.name for entry in unfit if entry.needs - available != {"score"}]
     if left_out:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.cube.cube import Cube
+from evenhand.verdicts.notes.bands import cut_notes, text_notes
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -18,8 +19,7 @@ def data_notes(cube: Cube) -> list[str]:
             "Label and prediction both hold fractions, so they are taken as numbers: task='regression'. "
             "If they are probabilities, pass the prediction as score= and a label of classes."
         )
-    for name in cube.cut_by_us:
-        notes.append(f"{name} is numeric and was cut into quantile bands; bands={{{name!r}: [...]}} sets your own.")
+    notes += [*cut_notes(cube), *text_notes(cube)]
     if cube.has_labels and (unlabelled := int(cube.n[:, -1, :].sum())):
         notes.append(f"{unlabelled:,} rows have no label: they count in selection rates and in nothing that needs one.")
     if lost := cube.facts.get("dropped"):

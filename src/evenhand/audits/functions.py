@@ -10,6 +10,7 @@ from typing import Any
 from evenhand import catalogue
 from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.core.results import Finding
+from evenhand.cube import merge
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.sources import roles
@@ -87,15 +88,13 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     data = row_measures.reusable(data)
     read = row_measures.reusable({name: value for name, value in arguments.items() if name in roles.DEFAULTS})
     request = make_request(entry, **{name: value for name, value in arguments.items() if name not in roles.DEFAULTS})
-    if isinstance(data, Cube):
-        if any(value is not None for value in read.values()):
-            raise CallError("a cube already knows its columns: leave out the arguments that name them.")
-        cube = data
-    else:
-        cube = Cube.count(data, **read)
+    known = merge.counted(data, read)
+    cube = Cube.count(data, **read) if known is None else known
     reference = comparison.check_reference(request.reference, cube.meaning.sensitive, cube.groups)
     request = replace(request, reference=reference)
     if any(row.made_of == "rows" for row in entry.rows):
+        if known is not None:
+            raise CallError(f"{entry.name} needs the rows; a cube does not keep them.")
         return row_measures.finding(request, cube, data, read)
     return judge(request, cube)
 

@@ -33,6 +33,10 @@ class Sweep(Printable):
     differences: dict[str, Floats]
     ratios: dict[str, Floats]
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.cutoffs):,} cutoffs, {len(self.groups)} groups, {len(self.measures)} measures"
+        return f"<Sweep: {counts}, {len(self.differences)} metrics>"
+
     def at(self, cutoff: float) -> int:
         """The place of the first cutoff that decides as this one does: no score lies between them."""
         return int(np.searchsorted(self.cutoffs, cutoff))

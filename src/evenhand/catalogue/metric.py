@@ -94,11 +94,9 @@ class Metric:
             return frozenset({"regression"})
         if self.index is not None and self.index.any_number:
             return frozenset({"binary", "regression"})
-        made_of = {row.made_of for row in self.rows}
-        if made_of == {"rows"}:
-            return frozenset({"binary", "multiclass", "regression"})
-        several = self.index is None and not self.binned and made_of <= {"cells"}
-        return frozenset({"binary", "multiclass"} if several else {"binary"})
+        if self.index is not None or self.binned:
+            return frozenset({"binary"})
+        return frozenset.intersection(*(row.tasks for row in self.rows))
 
     @property
     def needs(self) -> frozenset[str]:
@@ -144,6 +142,13 @@ def define(
     chosen = measures if isinstance(measures, tuple) else (measures,)
     if threshold is None:
         threshold = 0.8 if judged_on == "ratio" else 0.1
+    kinds = {find_measure(row).name: find_measure(row).tasks for row in chosen}
+    if not frozenset.intersection(*kinds.values()):
+        raise CallError(
+            f"metric {name!r} mixes measures of different tasks: "
+            + ", ".join(f"{row} is for {' or '.join(sorted(tasks))}" for row, tasks in kinds.items())
+            + ". Define one metric for each task."
+        )
     return Metric(
         name,
         title or name.replace("_", " "),

@@ -16,7 +16,7 @@ from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
 from evenhand.core.wording import clean
-from evenhand.errors import EvenhandError, nearest
+from evenhand.errors import EvenhandError, nearest, on_command_line
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "not judged": 0, "fail": 1, "inconclusive": 3}
 WRONG, CRASHED, INTERRUPTED = 2, 70, 130
@@ -76,7 +76,8 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     code = 0
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False, obj=list(given))
+        with on_command_line():
+            outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False, obj=list(given))
         code = outcome if isinstance(outcome, int) else 0
         if sys.stdout is not None:
             sys.stdout.flush()

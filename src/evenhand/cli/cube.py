@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from evenhand.cli.options import CUBE_SUFFIX, cube_of, database_options, role_options, skip_bad_option
+from evenhand.cli.options import cube_of, database_options, role_options, skip_bad_option
 from evenhand.cli.output import check_target, put
 from evenhand.core.wording import clean
+from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import short_path
 
 

@@ -18,11 +18,11 @@ from click.core import ParameterSource
 from evenhand.cli.values import bands, paths
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube
+from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import CallError, listing
 from evenhand.sources.database import open_table
 from evenhand.sources.roles import ARGUMENTS, TYPES
 
-CUBE_SUFFIX = ".cube"
 DATABASE_VARIABLE = "EVENHAND_DATABASE"
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -66,10 +66,13 @@ def numbers(option: str, texts: tuple[str, ...]) -> dict[str, float]:
     return {name: _float(option, value) for name, value in (pair(option, text) for text in texts)}
 
 
-def bands(texts: tuple[str, ...]) -> dict[str, list[float]]:
-    """Edges by column, from texts such as COLUMN=0,25,45."""
-    pairs = (pair("--bands", text) for text in texts)
-    return {name: [_float("--bands", edge) for edge in value.split(",")] for name, value in pairs}
+def bands(texts: tuple[str, ...]) -> dict[str, list[float] | None]:
+    """Edges by column, from texts such as COLUMN=0,25,45; None for COLUMN=none, which is not to be cut."""
+    return {name: _edges(value) for name, value in (pair("--bands", text) for text in texts)}
+
+
+def _edges(text: str) -> list[float] | None:
+    return None if text.strip().lower() == "none" else [_float("--bands", edge) for edge in text.split(",")]
 
 
 def _float(option: str, text: str) -> float:

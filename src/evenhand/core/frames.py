@@ -34,6 +34,8 @@ def frame(columns: Mapping[str, Sequence[Any]], kind: str | None) -> Any:
     library = importlib.import_module(kind)
     if kind == "pyarrow":
         return library.table(dict(columns))
+    if kind == "pandas":
+        columns = {name: _with_gaps(values, library) for name, values in columns.items()}
     return library.DataFrame(dict(columns))
 
 
@@ -48,13 +50,23 @@ def readable(value: Any) -> Any:
     """
     if isinstance(value, memoryview):
         return np.asarray(value)
-    if hasattr(value, "__iter__") or isinstance(value, type) or hasattr(value, "columns"):
+    # Of the class: to name its columns, a lazy table would have to be resolved.
+    if hasattr(value, "__iter__") or isinstance(value, type) or hasattr(type(value), "columns"):
         return value
     if any(hasattr(value, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
         return np.asarray(value)
     if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
         return [value[i] for i in range(len(value))]
     return value
+
+
+def _with_gaps(values: Sequence[Any], pandas: Any) -> Any:
+    """A column for pandas: whole numbers and truth values stay what they are where some are missing."""
+    types = {type(value) for value in values}
+    for own, dtype in ((int, "Int64"), (bool, "boolean")):
+        if types == {own, type(None)}:
+            return pandas.array(values, dtype=dtype)
+    return values
 
 
 def row_count(table: Any) -> int:

@@ -81,21 +81,21 @@ codecs.register_error(ERRORS, _stand_in)
 
 
 def carried(text: str, encoding: str) -> str:
-    """The text as this encoding can carry it.
+    """The text as this encoding can carry it; as it is, if Python does not know the encoding.
 
     >>> print(carried("value ≤ 10 for Čeněk", "cp1252"))
     value <= 10 for \\u010cen\\u011bk
     """
-    return text if text.isascii() else text.encode(encoding, ERRORS).decode(encoding)
+    try:
+        return text if text.isascii() else text.encode(encoding, ERRORS).decode(encoding)
+    except LookupError:
+        return text
 
 
 def printable(text: str) -> str:
     """The text as standard output can carry it, so that print() of a result never raises."""
     encoding = getattr(sys.stdout, "encoding", None)  # None where the stream takes any text, as StringIO does
-    try:
-        return carried(text, encoding) if isinstance(encoding, str) else text
-    except LookupError:  # an encoding that Python does not know
-        return text
+    return carried(text, encoding) if isinstance(encoding, str) else text
 
 
 class Printable:

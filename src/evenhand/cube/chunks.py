@@ -7,7 +7,7 @@ score. A score from 0 to 1 is taken for a probability, and a score of few values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from evenhand.errors import CallError, DataError, EvenhandError, Problems, shorten
+from evenhand.sources.kinds import TEXT, are_categories, value_of
 from evenhand.sources.levels import attribute
 from evenhand.sources.roles import ReadArguments, Task
 
@@ -57,7 +58,8 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
         total = _added(total, waiting, like, arguments)
     if total is None:
         raise CallError("there are no chunks, or none with rows in it.")
-    _check_levels(total)
+    attributes = () if like is None else (*like.meaning.control, *like.meaning.sensitive)
+    _check_levels(total, attributes)
     return total
 
 
@@ -114,15 +116,17 @@ def _check(cube: Cube, like: Cube | None, arguments: ReadArguments) -> None:
         raise CallError(_RANGE)
 
 
-def _check_levels(cube: Cube) -> None:
-    """Raise an error for an attribute that would have been cut if all its values had been seen at once."""
+def _check_levels(cube: Cube, settled: Collection[str]) -> None:
+    """Raise an error for an attribute that would have been cut if all its values had been seen at once; those that
+    another cube has `settled` would not."""
     columns = zip(*((*stratum, *group) for stratum, group in cube.pairs), strict=True)
     for name, values in zip((*cube.meaning.control, *cube.meaning.sensitive), columns, strict=True):
-        levels = sorted({value for value in values if value is not None})
+        kind = cube.kinds.get(name, TEXT)
+        levels = [value_of(value, kind) for value in sorted({value for value in values if value is not None})]
         if name in cube.meaning.bands or not levels:
             continue
-        problems, someone = Problems(), np.ones(len(levels))
-        read = attribute(name, levels, partial(np.asarray, someone), None, problems)
+        problems, someone, uncut = Problems(), np.ones(len(levels)), name in settled or are_categories(kind)
+        read = attribute(name, levels, partial(np.asarray, someone), None, problems, categories=uncut)
         if read.cut_by_us:
             raise CallError(_cut(name))
         problems.raise_if_any(DataError)
@@ -131,5 +135,6 @@ def _check_levels(cube: Cube) -> None:
 def _cut(name: str) -> str:
     return (
         f"{shorten(name)!r} holds many numbers, and one chunk cannot show where to cut them: give "
-        f"bands={{{shorten(name)!r}: [...]}}, or like=, a cube that is cut already."
+        f"bands={{{shorten(name)!r}: [...]}}, or None for it where each is a group; or like=, a cube that is cut "
+        "already."
     )

@@ -19,6 +19,7 @@ from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
 from evenhand.errors import CallError, nearest
+from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
 from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, spelling, with_read_arguments
 
@@ -84,6 +85,9 @@ class Cube:
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes on how the cube was counted, such as files that were left out."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Of which kind the values of each attribute were (see `sources.kinds`); groups are named by their spelling. It is
+    not compared, so that a cube of a CSV, which is text, equals that of a table, and the two add up."""
 
     @classmethod
     @with_read_arguments
@@ -109,6 +113,9 @@ class Cube:
         roles = assign(source.names, like_scores=scores, **arguments)
         inferred = roles.task is None and _may_be_numbers(roles) and source.fractional(roles)
         roles = replace(roles, task="regression" if inferred else roles.task or "binary")
+        if like is not None:
+            uncut = {*like.meaning.sensitive, *like.meaning.control} - roles.bands.keys()
+            roles = replace(roles, categories=roles.categories | uncut)
         counted = tally(source.lines(roles), roles)
         return cls(
             Meaning.from_roles(roles, counted.bands),
@@ -120,6 +127,7 @@ class Cube:
             {**counted.facts, **({"regression_chosen": 1} if inferred else {})},
             counted.scores,
             counted.classes,
+            kinds=counted.kinds,
         )
 
     @property
@@ -342,6 +350,15 @@ class Cube:
         of = " × ".join(self.meaning.sensitive)
         return printable(f"<Cube: {self.size:,} people, {groups} groups of {of}{within}>")
 
+    def values(self, attributes: Sequence[str], group: Group) -> tuple[Any, ...]:
+        """A group, or a stratum, of these attributes as the caller's own values: 1 where its name is "1".
+
+        >>> cube = Cube.count(prediction=[1, 0, 1], sensitive=[2, 7, 7])
+        >>> cube.groups[0], cube.values(cube.meaning.sensitive, cube.groups[0])
+        (('2',), (2,))
+        """
+        return tuple(value_of(text, self.kinds.get(name, TEXT)) for name, text in zip(attributes, group, strict=True))
+
     def find_group(self, value: object) -> Group | None:
         """The group of this name, which is one value, or one for each attribute in order; None where there is none."""
         wanted = value if isinstance(value, (tuple, list)) else (value,)
@@ -380,7 +397,8 @@ def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
         for name in ("cut_by_us", "notes")
     )
     scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)
-    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes)
+    kinds = united_by_name(cube.kinds for cube, _ in pieces)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes, kinds)
 
 
 def _may_be_numbers(roles: Roles) -> bool:

@@ -18,7 +18,9 @@ from evenhand.cube.cube import Cube, collect
 from evenhand.errors import CallError, DataError, EvenhandError, join_names, short_path, shorten
 from evenhand.sources.files import FileSource
 from evenhand.sources.files.formats import explain
+from evenhand.sources.roles import DEFAULTS
 
+CUBE_SUFFIX = ".cube"
 _MOST_REASONS = 10  # files whose damage an error describes one by one
 
 
@@ -32,6 +34,35 @@ def merge(cubes: Any) -> Cube:
     if paths:
         summands += [(repr(short_path(path)), cube) for path, cube in parquet.load_sums(paths)]
     return add(summands)
+
+
+def counted(data: Any, arguments: Mapping[str, Any]) -> Cube | None:
+    """The cube that `data` is, or names: a cube, the path of a saved one, a glob, or several of these, which are added.
+
+    None for any other data. `arguments` say how rows are read: with a cube they are an error, because they would have
+    no effect.
+    """
+    parts = list(data) if isinstance(data, (list, tuple)) else [data]
+    others = [part for part in parts if not (isinstance(part, Cube) or _names_cube(part))]
+    if len(others) == len(parts):
+        return None
+    if others:
+        raise CallError(
+            f"cubes and {shorten(repr(others[0]))} cannot be read together: count that first, with Cube.count()."
+        )
+    given = [name for name, value in arguments.items() if not _is_default(value, DEFAULTS.get(name))]
+    if given:
+        names = ", ".join(f"{name}=" for name in given)
+        raise CallError(f"a cube already knows its columns and how they were counted: leave out {names}.")
+    return data if isinstance(data, Cube) else merge(parts)
+
+
+def _names_cube(part: Any) -> bool:
+    return isinstance(part, (str, os.PathLike)) and os.fsdecode(os.fspath(part)).endswith(CUBE_SUFFIX)
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is None or (isinstance(value, (str, int, float, tuple)) and value == default)
 
 
 def add(cubes: Sequence[tuple[str, Cube]]) -> Cube:

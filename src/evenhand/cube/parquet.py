@@ -20,6 +20,7 @@ from evenhand.cube import tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
 from evenhand.sources.files.query import connect
+from evenhand.sources.kinds import united_by_name
 from evenhand.sources.levels import order_key
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ VERSION = 1
 _KEY = "evenhand_cube"
 _AXES = ("label", "prediction", "bin")
 _NAMED = ("control_", "sensitive_")
-_CUT_BY = ("meaning", "classes", "shape", "reading")
+_CUT_BY = ("meaning", "classes", "shape", "reading", "sums")
 _LISTS = ("cut_by_us", "notes")
 _KINDS = {"label": "SMALLINT", "prediction": "SMALLINT", "bin": "INTEGER", "n": "BIGINT"}
 
@@ -39,7 +40,8 @@ def save(cube: Cube, path: Path) -> None:
     import duckdb
 
     lines = _lines(cube)
-    header = json.dumps({"version": VERSION, **tables.header(cube)})
+    sums = [] if cube.scores is None else sorted(cube.scores.sums)
+    header = json.dumps({"version": VERSION, **tables.header(cube), "sums": sums})
     fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
     with replacing(path) as temporary:
         try:
@@ -199,7 +201,8 @@ def _together(headers: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for fact, times in header["facts"].items():
             facts[fact] = facts.get(fact, 0) + times
     joined = {name: list(dict.fromkeys(each for header in headers for each in header.get(name, ()))) for name in _LISTS}
-    return {**headers[0], "facts": facts, **joined}
+    kinds = united_by_name(header.get("kinds", {}) for header in headers)
+    return {**headers[0], "facts": facts, **joined, "kinds": kinds}
 
 
 def _texts(column: Any) -> list[str | None]:

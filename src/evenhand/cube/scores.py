@@ -12,8 +12,9 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.errors import CallError
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
-from evenhand.sources.lines import MOMENTS
-from evenhand.sources.scores import ScoreReading
+from evenhand.sources.levels import NEGATIVE, NEITHER
+from evenhand.sources.lines import MOMENTS, names_of_losses
+from evenhand.sources.scores import TINY, ScoreReading
 
 
 def moments(
@@ -35,12 +36,43 @@ def moments(
     return sums
 
 
+def log_loss(scores: Floats, labels: Array) -> Floats:
+    """−log of the probability that was predicted for what happened (label 0 or 1); 0 for people without a label.
+
+    >>> log_loss(np.array([0.5, 0.25, 0.0, 0.7]), np.array([1, 0, 0, 2])).round(3).tolist()
+    [0.693, 0.288, 0.0, 0.0]
+    """
+    likely: Floats = np.subtract(labels == NEGATIVE, scores, dtype=np.float64)  # 1 − s or −s, which is fastest
+    np.abs(likely, out=likely)
+    np.clip(likely, TINY, 1 - TINY, out=likely)
+    np.log(likely, out=likely)
+    np.negative(likely, out=likely)
+    unknown = labels == NEITHER
+    if unknown.any():
+        likely[unknown] = 0.0
+    return likely
+
+
+def loss_sums(
+    scores: Floats, labels: Array, factors: tuple[Array | None, Array | None, Array | None]
+) -> dict[str, Floats]:
+    """The sums of `names_of_losses` for lines of one score each; `factors` are people, Σw and Σw² as in `moments`."""
+    n, w, w2 = factors
+    loss = log_loss(scores, labels)
+    if w is not None and w2 is not None:
+        return {"ws2": w * scores**2, "wl": w * loss, "w2l": w2 * loss, "w2l2": w2 * loss**2}
+    each = loss if n is None else n.astype(np.float64) * loss
+    return {"l": each, "l2": each * loss}
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """A line for each (pair, label, bin) that occurs, in this order.
 
     `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σw²s and Σw²s²; for a regressor the
-    MOMENTS. The label axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
+    MOMENTS. Where the bins of a probability hold many values and someone has a label, it also holds the sums of
+    `names_of_losses`, unless the table comes from a version that did not sum them. The label axis is (negative,
+    positive, unlabelled), or the bands of the outcome and then unlabelled.
     """
 
     reading: ScoreReading
@@ -91,6 +123,36 @@ class ScoreTable:
         label = np.where(self.label == last, reading.labels - 1, 0)
         return collect(reading, self.pair, label, np.zeros_like(self.bin), self.n, self.sums)
 
+    @property
+    def has_losses(self) -> bool:
+        """Are the losses of a probability summed?"""
+        return self._losses <= self.sums.keys()
+
+    @property
+    def knows_losses(self) -> bool:
+        """Does the table tell the losses exactly: by its sums, by single values, or because there are none?"""
+        return self.has_losses or self.bins.exact or not self._labelled
+
+    @property
+    def _losses(self) -> frozenset[str]:
+        return frozenset(names_of_losses(self.weighted))
+
+    @property
+    def _labelled(self) -> bool:
+        return bool((self.label < NEITHER).any())
+
+    def with_losses(self) -> ScoreTable:
+        """The table with sums of losses, before its single values fall on a grid; itself where there are none."""
+        if not (self.bins.exact and self.bins.is_probability and self.reading.outcome is None):
+            return self
+        w, w2 = (self.sums.get(name) for name in ("w", "w2"))
+        sums = loss_sums(self.bins.starts[self.bin], self.label, (self.n, w, w2)) if self._labelled else {}
+        return replace(self, sums={**self.sums, **sums})
+
+    def without_losses(self) -> ScoreTable:
+        """The table without sums of losses."""
+        return replace(self, sums={name: values for name, values in self.sums.items() if name not in self._losses})
+
     def regroup(self, place: Indices) -> ScoreTable:
         """The table with the pairs renumbered; pairs with the same number are added, pairs with −1 left out."""
         kept = place[self.pair] >= 0
@@ -104,12 +166,13 @@ class ScoreTable:
         if bins == read.bins:
             return self
         place = read.bins.places_in(bins)[self.bin]
-        return collect(replace(read, bins=bins), self.pair, self.label, place, self.n, self.sums)
+        return collect(replace(read, bins=bins), self.pair, self.label, place, self.n, self.with_losses().sums)
 
     def on(self, reading: ScoreReading) -> ScoreTable:
         """The table on coarser bins; each bin lies inside one of them."""
         place = reading.bins.codes(self.bins.starts)[self.bin]
-        return collect(reading, self.pair, self.label, place, self.n, self.sums)
+        sums = self.sums if reading.bins.exact else self.with_losses().sums
+        return collect(reading, self.pair, self.label, place, self.n, sums)
 
     def on_grid(self) -> ScoreTable:
         """The table on the grid if it has too many single values to be bins, else the table itself."""
@@ -155,9 +218,13 @@ def collect(reading: ScoreReading, pair: Any, label: Any, bin_: Any, n: Any, sum
 
 
 def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """The sum of tables whose pairs have the same numbers, on bins that all of them fit."""
+    """The sum of tables whose pairs have the same numbers, on bins that all of them fit.
+
+    Sums of losses are dropped where one of the tables does not know its losses.
+    """
     reading = united([table.reading for table in tables])
     parts = [table if table.reading == reading else table.on(reading) for table in tables]
+    parts = _alike(parts) if reading.hides_losses else parts
     return collect(
         reading,
         np.concatenate([table.pair for table in parts]),
@@ -166,6 +233,19 @@ def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
         np.concatenate([table.n for table in parts]),
         {name: np.concatenate([table.sums[name] for table in parts]) for name in parts[0].sums},
     )
+
+
+def _alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+    """Tables on a grid, all with sums of losses or all without them."""
+    if not all(table.knows_losses for table in tables) or not any(table.has_losses for table in tables):
+        return [table.without_losses() for table in tables]
+    names = names_of_losses(tables[0].weighted)
+    return [table if table.has_losses else _without_a_loss(table, names) for table in tables]
+
+
+def _without_a_loss(table: ScoreTable, names: Sequence[str]) -> ScoreTable:
+    """A table in which nobody has a label, so that all losses add up to 0."""
+    return replace(table, sums={**table.sums, **{name: np.zeros(len(table.n)) for name in names}})
 
 
 def united(readings: Sequence[ScoreReading]) -> ScoreReading:

@@ -20,7 +20,7 @@ from evenhand.core.records import MisfitError
 from evenhand.core.results import Pair
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.scores import ScoreTable, collect
-from evenhand.sources.lines import names_of_sums
+from evenhand.sources.lines import names_of_losses, names_of_sums
 from evenhand.sources.roles import Task
 from evenhand.sources.scores import ScoreReading
 
@@ -168,7 +168,9 @@ def _scores(record: Any, columns: Any, pairs: int, weighted: bool) -> ScoreTable
         return None
     reading = records.read(ScoreReading, record, "reading")
     records.refuse_unknown(ScoreReading, record, "reading")
-    sums = names_of_sums(reading, weighted)
+    losses = names_of_losses(weighted)  # which files of earlier versions do not have
+    lost = losses if reading.hides_losses and isinstance(columns, Mapping) and columns.keys() & losses else ()
+    sums = (*names_of_sums(reading, weighted), *lost)
     if reading.outcome is None and isinstance(columns, Mapping) and not {"s", "ws"} & columns.keys():
         sums = ("w", "w2") if weighted else ()  # joined bins, see ScoreTable.counts_only
     table = _table("scores", columns, _SCORE_KEYS, sums)

@@ -15,11 +15,21 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
-from evenhand.cube.scores import ScoreTable, collect, moments
+from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import levels
-from evenhand.sources.columns import Levels, encode, numbers
-from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_count, complain_weight, names_of_sums
+from evenhand.sources.columns import Levels, encode, is_categorical
+from evenhand.sources.groupby import sums_losses
+from evenhand.sources.lines import (
+    SIDES,
+    Lines,
+    complain_count,
+    complain_weight,
+    names_by_side,
+    names_of_losses,
+    names_of_sums,
+    read_masses,
+)
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
@@ -39,12 +49,13 @@ class Tally:
     facts: Mapping[str, int] = field(default_factory=dict)
     scores: ScoreTable | None = None
     classes: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def tally(lines: Lines, roles: Roles) -> Tally:
     """Count the lines. All that is wrong with the data is said in one error."""
     if lines.length == 0:
-        raise DataError("there are no rows to count.")
+        raise DataError(f"there are no rows to count{'.' if roles.count is None else ': every count is 0.'}")
     problems = Problems()
     n, w, w2 = _fields(lines, roles, problems)
     problems.raise_if_any(DataError)
@@ -52,39 +63,53 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         raise DataError("there are no rows to count: every count is 0.")
     if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
         raise DataError("the counts add up to more people than can be counted.")
-    key = _Key(lines.length, n)
+    key = _Key(lines.length, n, w)
     attributes = {}
     for name in roles.grouping:
         title = name.partition(":")[2]
         found, codes = encode(lines.columns[name], repr(shorten(title)), roles.na)
         edges = roles.bands.get(title) or lines.edges.get(title)
-        read = levels.attribute(title, found, key.counter(codes, found), edges, problems)
+        counts, weights = key.counter(codes, found), key.weigher(codes, found)
+        named = title in roles.categories or title in lines.categories or is_categorical(lines.columns[name])
+        read = levels.attribute(title, found, counts, edges, problems, weights=weights, categories=named)
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
     classes: tuple[str, ...] = ()
+    labels: Array | None = None
     if roles.task == "regression":
         _add_outcomes(key, lines, roles, problems)
     else:
-        classes = _add_decisions(key, lines, roles, problems)
+        classes, labels = _add_decisions(key, lines, roles, problems)
     problems.raise_if_any(DataError)
     if lines.reading is not None:
         base = lines.reading.bins.count
         key.add(None, lines.columns["bin"], base + 1)
-    return _assemble(key, lines, attributes, roles, [n, w, w2], classes)
+    sums = {name: values for name, values in (("w", w), ("w2", w2)) if values is not None}
+    sums |= _score_sums(lines, n, w, w2)
+    if labels is not None and sums_losses(roles, lines.reading):
+        sums |= _losses(lines, labels, n, w, w2)
+    return _assemble(key, lines, attributes, roles, sums, classes)
 
 
 class _Key:
     """One integer for each line, built up column by column as in a number with mixed bases."""
 
-    def __init__(self, length: int, n: Ints | None) -> None:
+    def __init__(self, length: int, n: Ints | None, w: Floats | None) -> None:
         self.length = length
         self.n = n
+        self.w = w
         self.bases: list[int] = []
         self.codes: Array = np.zeros(1, dtype=np.int16)
         self.seen: Ints | None = None  # keys that occur, once the dense range has grown too wide
 
     def counter(self, codes: Codes, column_levels: Levels) -> levels.CountLevels:
         return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(column_levels) + 1)[1:]
+
+    def weigher(self, codes: Codes, column_levels: Levels) -> levels.CountLevels | None:
+        """As `counter`, of weights; None where there are none."""
+        if self.w is None:
+            return None
+        return lambda: self._bincount(np.add(codes, 1, dtype=np.intp), len(column_levels) + 1, self.w)[1:]
 
     def add(self, lookup: Indices | None, codes: Codes, base: int) -> None:
         """Append a digit to each key: the entry of `lookup` for its code; without it the code, and the last for −1."""
@@ -136,14 +161,16 @@ class _Key:
         return totals
 
 
-def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[str, ...]:
-    """Append label, prediction and the decision by the cutoff to the keys. Returns the classes of a multiclass task."""
+def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> tuple[tuple[str, ...], Array | None]:
+    """Append label, prediction and the decision by the cutoff to the keys. Returns the classes of a multiclass task,
+    and of any other the label of each line: negative, positive or neither."""
     columns = {}
     for role in ("label", "prediction"):
         if (name := getattr(roles, role)) is not None:
             found, codes = encode(lines.columns[role], f"{role} column {shorten(name)!r}", roles.na)
             columns[role] = found, codes, key.counter(codes, found)() > 0
     classes: tuple[str, ...] = ()
+    labels: Array | None = None
     if roles.task == "multiclass":
         classes = levels.all_classes({role: (part[0], part[2]) for role, part in columns.items()}, problems)
     for role, (found, codes, seen) in columns.items():
@@ -154,6 +181,8 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
         else:
             lookup = levels.classes(role, getattr(roles, role), found, seen, roles.positive[role], problems)
             key.add(lookup, codes, 3)
+            if role == "label" and sums_losses(roles, lines.reading):
+                labels = lookup.astype(np.int8)[codes]
     if roles.cutoff is not None:
         codes = lines.columns["decided"]
         absent = _people(key, codes < 0)
@@ -163,7 +192,7 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
                 "has to decide them; leave those rows out or give prediction=."
             )
         key.add(np.array([0, 1, 2], dtype=np.intp), codes, 3)
-    return classes
+    return classes, labels
 
 
 def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> None:
@@ -191,14 +220,12 @@ def _assemble(
     lines: Lines,
     attributes: Mapping[str, levels.Attribute],
     roles: Roles,
-    counts: list[Any],
+    sums: Mapping[str, Floats],
     classes: tuple[str, ...],
 ) -> Tally:
     n = key.totals()
     present = np.flatnonzero(n)
     keys = key.keys[present]
-    sums = {name: values for name, values in zip(("w", "w2"), counts[1:], strict=True) if values is not None}
-    sums |= _score_sums(lines, *counts)
     fields: dict[str, Any] = {"n": n[present]}
     fields |= {name: key.totals(values)[present] for name, values in sums.items()}
     base = len(classes) + 1 if classes else 3
@@ -240,6 +267,7 @@ def _assemble(
         facts,
         _score_table(fields, lines.reading),
         classes,
+        {name.partition(":")[2]: read.kind for name, read in attributes.items()},
     )
 
 
@@ -261,17 +289,35 @@ def _cells(fields: Mapping[str, Any], name: str, pairs: int, base: int) -> Array
 def _score_sums(lines: Lines, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
     """Σs and Σs² of each line, or with weights Σws, Σw²s and Σw²s²."""
     if lines.score_sums is not None:
-        return dict(lines.score_sums)
+        return {name: values for name, values in lines.score_sums.items() if name not in names_by_side(w is not None)}
     if lines.scores is None:
         return {}
     if lines.reading is not None and lines.reading.outcome is not None:
         return moments(lines.scores, lines.outcomes, lines.reading.middle, (n, w, w2))
-    absent = np.isnan(lines.scores)
-    s = np.where(absent, 0.0, lines.scores) if absent.any() else lines.scores
+    s = _present(lines.scores)
     if w is not None and w2 is not None:
         return {"ws": w * s, "w2s": w2 * s, "w2s2": w2 * s**2}
     each = s if n is None else n.astype(np.float64) * s
     return {"s": each, "s2": each * s}
+
+
+def _present(scores: Floats) -> Floats:
+    """The scores with 0 for a missing one, which is in no bin."""
+    absent = np.isnan(scores)
+    return np.where(absent, 0.0, scores) if absent.any() else scores
+
+
+def _losses(lines: Lines, labels: Array, n: Ints | None, w: Floats | None, w2: Floats | None) -> dict[str, Floats]:
+    """The sums of `names_of_losses` of each line; of those that an engine has summed, the ones of its label."""
+    if lines.scores is not None:
+        return loss_sums(_present(lines.scores), labels, (n, w, w2))
+    given, weighted = lines.score_sums or {}, w is not None
+    found = {"ws2": given["ws2"]} if weighted else {}
+    for name in names_of_losses(weighted):
+        if name not in found:
+            no, yes = (given[side + name] for side in SIDES)
+            found[name] = np.where(labels == levels.POSITIVE, yes, np.where(labels == levels.NEGATIVE, no, 0.0))
+    return found
 
 
 def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreTable | None:
@@ -279,9 +325,11 @@ def _score_table(fields: Mapping[str, Any], read: ScoreReading | None) -> ScoreT
         return None
     scored = fields["bin"] < read.bins.count
     part = {name: values[scored] for name, values in fields.items()}
-    sums = {name: part[name] for name in names_of_sums(read, "w" in fields)}
     labels = part["label"] if read.outcome is None else part["band"]
-    return collect(read, part["where"], labels, part["bin"], part["n"], sums)
+    names = names_of_sums(read, "w" in fields)
+    if read.hides_losses and bool((labels < levels.NEITHER).any()):
+        names += names_of_losses("w" in fields)
+    return collect(read, part["where"], labels, part["bin"], part["n"], {name: part[name] for name in names})
 
 
 def _pairs(keys: Ints, names: list[tuple[str | None, ...]], strata: int) -> tuple[list[Pair], Indices]:
@@ -331,17 +379,11 @@ def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None
     """People, Σ weight and Σ weight² of each line; None for one person a line, and for no weights."""
     if lines.n is not None:
         return lines.n, lines.w, lines.w2
-    n: Ints | None = None
-    if roles.count is not None:
-        counts, _ = numbers(lines.columns["count"], "count", roles.count, roles.na)
-        wrong = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
-        complain_count(int(wrong.sum()), roles.count, problems)
-        n = np.where(wrong, 0, counts).astype(np.int64)
-    if roles.weight is None:
+    read = read_masses(lines.columns, roles)
+    complain_count(read.wrong_counts, str(roles.count), problems)
+    complain_weight(read.wrong_weights, str(roles.weight), problems)
+    n, weights = read.people, read.weights
+    if weights is None:
         return n, None, None
-    weights, _ = numbers(lines.columns["weight"], "weight", roles.weight, roles.na)
-    wrong = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
-    complain_weight(int(wrong.sum()), roles.weight, problems)
-    weights = np.where(wrong, 0, weights)
     people = 1 if n is None else n
     return n, people * weights, people * weights**2

@@ -80,8 +80,8 @@ def _settles(two: Spread, judged_on: str, threshold: float, q: float, c: float) 
         if low <= 0 or threshold <= 0:
             return False
         value, limit = math.log(high / low), -math.log(threshold)
-        with np.errstate(divide="ignore"):
-            logs = [np.log(part) for part in (near_low, near_high, far_low, far_high)]
+        with np.errstate(divide="ignore"):  # a limit below 0 is no limit to a ratio
+            logs = [np.log(np.maximum(part, 0.0)) for part in (near_low, near_high, far_low, far_high)]
         margin = _MARGIN * float(np.hypot(*(spread / two.values)))
         near = value - float(np.hypot(math.log(high) - logs[0][0], logs[1][1] - math.log(low)))
         far = value + float(np.hypot(logs[3][0] - math.log(high), math.log(low) - logs[2][1]))

@@ -98,20 +98,27 @@ def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pa
     near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
     differences = _lower(near.column(), near), _upper(far.column(), far)
     ends = []
-    for part in (*differences, *_ratios(spread.values[chosen], near, far)):
+    for part, unbounded in zip((*differences, *_ratios(spread.values[chosen], near, far)), _UNBOUNDED, strict=True):
         whole = np.full((len(usable), len(usable)), np.nan)
+        # Where some pairs have ends, one without, such as of a group of one, may lie anywhere.
+        unknown = np.isnan(part)
+        part[unknown & ~unknown.all()] = unbounded
         np.fill_diagonal(part, np.nan)
         whole[np.ix_(chosen, chosen)] = part
         ends.append(whole)
     return Pairs(*ends)
 
 
+_UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
+
+
 def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats]:
     """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 may be anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
-        low = np.exp(middle - _log_lower(far.column(), far))
-        high = np.exp(middle + _log_upper(near.column(), near))
+        with np.errstate(over="ignore"):
+            low = np.exp(middle - _log_lower(far.column(), far))
+            high = np.exp(middle + _log_upper(near.column(), near))
         estimates = values[:, None] / values[None, :]
     nothing = (values[:, None] == 0) & (values[None, :] == 0)
     return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
@@ -149,7 +156,8 @@ class _Limits:
 
     `bias` is how far noise alone may have lifted the value, which errors of other groups cannot cancel: it is added,
     while `down` and `up` combine as the sides of a triangle. `least` is what no true value can be below. `moves` is
-    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms.
+    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms. Where the limits are not
+    `independent` of those they are set against, the margins of the two are added.
     """
 
     def __init__(self, spread: Spread, deviate: float, offset: float, chosen: Indices) -> None:
@@ -159,6 +167,7 @@ class _Limits:
         self.bias, self.least = np.zeros(len(values)), -np.inf
         self.moves: Floats | None = None
         self.log_moves: Floats | None = None
+        self.independent = True
         if isinstance(spread, Shared):
             down, up = spread.of_people(deviate, offset)
             low, high, self.moves = values - down[chosen], values + up[chosen], spread.of_replicas(deviate)[chosen]
@@ -168,7 +177,8 @@ class _Limits:
                 self.log_moves = self.moves / self.centre[:, None]
             if isinstance(spread, BiasedUpwards):
                 self.bias, self.down, self.least = spread.bias[chosen], spread.below(deviate)[chosen], 0.0
-            self.log_down = np.log(self.centre) - np.log(np.minimum(low, self.centre))
+            # A limit below 0 leaves the ratio without an end on that side: 0 or infinity, never the estimate itself.
+            self.log_down = np.log(self.centre) - np.log(np.maximum(np.minimum(low, self.centre), 0.0))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
 
     def column(self) -> _Limits:
@@ -181,28 +191,29 @@ class _Limits:
 
 def _lower(mine: _Limits, theirs: _Limits) -> Floats:
     """The lower end of mine − theirs."""
-    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves)
+    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.independent)
     end = mine.values - mine.bias - theirs.values - reach
     return np.asarray(np.maximum(end, mine.least - (theirs.values + theirs.up)))
 
 
 def _upper(mine: _Limits, theirs: _Limits) -> Floats:
-    end = mine.values - (theirs.values - theirs.bias) + _reach(mine.up, theirs.down, mine.moves, theirs.moves)
+    reach = _reach(mine.up, theirs.down, mine.moves, theirs.moves, mine.independent)
+    end = mine.values - (theirs.values - theirs.bias) + reach
     return np.asarray(np.minimum(end, mine.values + mine.up - theirs.least))
 
 
 def _log_lower(mine: _Limits, theirs: _Limits) -> Floats:
     """How far below its estimate the logarithm of mine / theirs may be."""
-    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves)
+    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves, mine.independent)
 
 
 def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
-    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves)
+    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves, mine.independent)
 
 
-def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None) -> Floats:
-    """√(a² + b²) of two independent margins, plus the replica noise that the two groups do not share."""
-    alone = np.hypot(mine, theirs)
+def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, independent: bool) -> Floats:
+    """√(a² + b²) of two independent margins, else a + b; plus the replica noise that the two groups do not share."""
+    alone = np.hypot(mine, theirs) if independent else mine + theirs
     return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
 
 
@@ -230,16 +241,19 @@ def against(
     """Each group against a baseline: `bases` holds the baseline of each group.
 
     The baseline is one group for all, or the rest of each group. With `shares`, the share of each group in everyone
-    [measures, groups], the baseline is everyone: groups overlap with it, so the comparison with the rest is
-    transformed, exactly.
+    [measures, groups], groups are compared with everyone, of whom they are a part. Where everyone's value is a mean
+    over the groups, `bases` holds the rest and the comparison with the rest is transformed, exactly. Where it is not
+    (an AUC, a root, an R²), the shares are NaN and `bases` holds everyone: the margins of the two are added, which
+    holds whatever they have in common, and is wider than need be.
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
         usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
         q = family(usable, confidence ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
-        ends = [_one_by_one(spread, base, deviate, offset) for deviate, offset in ((q, _NEAR), (c, _FAR))]
-        if shares is not None:
+        mixed = shares is None or bool(np.isfinite(shares[i]).all())
+        ends = [_one_by_one(spread, base, deviate, offset, mixed) for deviate, offset in ((q, _NEAR), (c, _FAR))]
+        if shares is not None and mixed:
             ends = [_to_overall(pair, shares[i]) for pair in ends]
         rows.append([np.where(usable, values, np.nan) for pair in ends for values in pair])
     stacked = [np.stack(part) for part in zip(*rows, strict=True)]
@@ -257,16 +271,22 @@ def family(compared: Bools, confidence: float) -> float:
     return critical.sidak(int(compared.sum()), confidence)
 
 
-def _one_by_one(spread: Spread, base: Spread, deviate: float, offset: float) -> tuple[Floats, Floats, Floats, Floats]:
+def _one_by_one(
+    spread: Spread, base: Spread, deviate: float, offset: float, independent: bool
+) -> tuple[Floats, Floats, Floats, Floats]:
     every = np.arange(len(spread.values))
     mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
+    mine.independent = independent
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = _lower(mine, theirs), _upper(mine, theirs)
         middle = np.log(mine.centre) - np.log(theirs.centre)
         ratio = spread.values / base.values
         least = np.exp(middle - _log_lower(mine, theirs))
         most = np.exp(middle + _log_upper(mine, theirs))
-    return low, high, np.fmin(least, ratio), np.fmax(most, ratio)
+    least, most = (
+        np.where(np.isnan(end), np.nan, widened(end, ratio)) for end, widened in ((least, np.fmin), (most, np.fmax))
+    )
+    return low, high, least, most
 
 
 def _to_overall(ends: tuple[Floats, Floats, Floats, Floats], share: Floats) -> tuple[Floats, Floats, Floats, Floats]:

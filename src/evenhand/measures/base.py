@@ -55,7 +55,12 @@ class Measure(Protocol):
 
     @property
     def linear(self) -> bool:
-        """Is everyone's value the mean of the groups' values, weighted by their sizes?"""
+        """Is everyone's value the mean of the groups' values, weighted by `mass`?"""
+        ...
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The kinds of prediction that it is for."""
         ...
 
     @property
@@ -80,12 +85,12 @@ class Measure(Protocol):
         """How many people the value of each group rests on."""
         ...
 
-    def mass(self, data: GroupData, spread: Spread | None) -> Floats:
-        """How much each group weighs in the mean over everyone."""
+    def mass(self, data: GroupData) -> Floats:
+        """How much each group weighs in the mean over everyone, by weight; only for a measure that is `linear`."""
         ...
 
-    def overall(self, data: GroupData) -> Floats | None:
-        """The value over everyone as an array of one; None where it is the mean of the groups weighted by `mass`."""
+    def signed(self, data: GroupData) -> bool:
+        """Can a value be negative? Then a ratio has a meaning only where all values are above 0."""
         ...
 
     def grid_error(self, data: GroupData) -> Floats | None:
@@ -104,7 +109,6 @@ class MeasureDefaults:
     bin: tuple[float, float] | None = field(default=None, repr=False)
     of_class: str | None = field(default=None, repr=False)
     judged: bool = field(default=True, repr=False)
-    linear: bool = field(default=True, repr=False)
     probability: bool = field(default=False, repr=False)
     in_score_units: bool = field(default=False, repr=False)
 
@@ -114,11 +118,15 @@ class MeasureDefaults:
     def support(self, data: GroupData, spread: Spread | None) -> Array:
         return np.zeros(data.groups) if spread is None else np.floor(spread.sizes + 1e-9)
 
-    def mass(self, data: GroupData, spread: Spread | None) -> Floats:
-        return np.zeros(data.groups) if spread is None else spread.sizes
+    @property
+    def linear(self) -> bool:
+        return False
 
-    def overall(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - the mean needs no data
-        return None
+    def mass(self, data: GroupData) -> Floats:
+        return np.full(data.groups, np.nan)
+
+    def signed(self, data: GroupData) -> bool:  # noqa: ARG002 - most measures are never negative
+        return False
 
     def grid_error(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - only scores have bins
         return None

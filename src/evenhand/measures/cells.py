@@ -87,23 +87,28 @@ class CellMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None for a plain total, which has no interval."""
-        return spread(self, data.cells.mass, data.cells.squares)
+        return spread(self, data.cells.mass, data.cells.squares, data.cells.everyone)
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group."""
-        return evaluate(data.cells.mass, [self])[self.name]
+        return evaluate(data.cells.mass, [self], data.cells.everyone)[self.name]
 
     def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people in the denominator."""
         return support(data.cells.people, self)
 
-    def mass(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - as above
-        """The weights in the denominator."""
-        return np.asarray(support(data.cells.mass, self), dtype=np.float64)
+    @property
+    def linear(self) -> bool:
+        """Of a ratio everyone's value is the mean weighted by the denominators; not of a mean, a share or a total."""
+        return bool(self.denominator) and not self.of and not self.share
 
-    def overall(self, data: GroupData) -> Floats | None:
-        """The value over everyone, from the sum of the cells."""
-        return evaluate(data.cells.mass.sum(axis=0, keepdims=True), [self])[self.name]
+    @property
+    def tasks(self) -> frozenset[str]:
+        return frozenset({"binary", "multiclass"})
+
+    def mass(self, data: GroupData) -> Floats:
+        """The denominators."""
+        return denominators(self, data.cells.mass)
 
     def reason(self, group: str) -> str:
         """Why the measure is undefined for a group."""
@@ -132,7 +137,7 @@ _TABLE = (
     CellMeasure("false_negative_rate", "false negative rate", "FN", "FN TP", empty="positive labels",
                 aliases=("fnr", "miss_rate"), formula="FN / (FN + TP)"),
     CellMeasure("positive_predictive_value", "positive predictive value", "TP", "FP TP", empty="positive decisions",
-                aliases=("ppv", "precision"), formula="TP / (TP + FP)"),
+                aliases=("ppv", "precision", "precision_score"), formula="TP / (TP + FP)"),
     CellMeasure("negative_predictive_value", "negative predictive value", "TN", "TN FN", empty="negative decisions",
                 aliases=("npv",), formula="TN / (TN + FN)"),
     CellMeasure("false_discovery_rate", "false discovery rate", "FP", "FP TP", empty="positive decisions",
@@ -213,6 +218,10 @@ class RowMeasure(MeasureDefaults):
     def made_of(self) -> MadeOf:
         return "rows"
 
+    @property
+    def tasks(self) -> frozenset[str]:
+        return frozenset({"binary", "multiclass", "regression"})
+
     def spread(self, data: GroupData) -> Spread | None:  # noqa: ARG002 - counts do not tell
         """Not known from counts."""
         return None
@@ -275,10 +284,18 @@ def support(cells: Array, row: CellMeasure) -> Array:
     return cells[..., used].sum(axis=-1)  # type: ignore[no-any-return]
 
 
-def spread(row: CellMeasure, cells: Floats, squares: Floats | None = None) -> Spread | None:
+def denominators(row: CellMeasure, cells: Floats) -> Floats:
+    """What the numerator of a measure is divided by in each group; `cells` is [groups, 8]."""
+    return np.asarray(cells @ row.coefficients[1], dtype=np.float64)
+
+
+def spread(
+    row: CellMeasure, cells: Floats, squares: Floats | None = None, everyone: Floats | None = None
+) -> Spread | None:
     """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
 
-    None for a plain total, which has no interval.
+    `everyone` holds the cells of all groups together, for shares; by default their sum. None for a plain total, which
+    has no interval.
     """
     if row.of:
         parts = [spread(MEASURES[name], cells, squares) for name in row.of]
@@ -288,7 +305,8 @@ def spread(row: CellMeasure, cells: Floats, squares: Floats | None = None) -> Sp
         return None
     if row.share:
         chosen = cells @ form.top
-        return Proportions(chosen, np.full(len(chosen), chosen.sum()), form)
+        total = chosen.sum() if everyone is None else everyone @ form.top
+        return Proportions(chosen, np.full(len(chosen), total), form)
     top, rest = cells @ form.top, cells @ form.rest
     if squares is None:
         return Proportions(top, top + rest, form)

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Average, Spread
 from evenhand.measures.base import MadeOf, MeasureDefaults
-from evenhand.measures.cells import CellMeasure, evaluate, find_cell_measure, spread, support
+from evenhand.measures.cells import CellMeasure, denominators, evaluate, find_cell_measure, spread, support
 from evenhand.measures.group_data import Cells, GroupData
 
 _RIGHT_OR_WRONG = ("accuracy", "error_rate")
@@ -44,26 +44,37 @@ class ClassMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; the mean of the spreads of the classes where it is a mean."""
-        each = [spread(self.of, cells.mass, cells.squares) for cells in self._cells(data)]
+        each = [spread(self.of, cells.mass, cells.squares, cells.everyone) for cells in self._cells(data)]
         return Average([part for part in each if part is not None]) if self._is_mean else each[0]
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group, the mean over the classes where it is one."""
-        return self._over_classes(data, lambda cells: evaluate(cells.mass, [self.of])[self.of.name], np.mean)
+        return self._over_classes(data, self._values, np.mean)
 
     def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people behind each value, in the class with the fewest."""
         return self._over_classes(data, lambda cells: support(cells.people, self.of), np.min)
 
-    def mass(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - as above
-        """The weight of each group, in the class with the least."""
-        mass = self._over_classes(data, lambda cells: support(cells.mass, self.of), np.min)
-        return np.asarray(mass, dtype=np.float64)
+    @property
+    def linear(self) -> bool:
+        """A mean over the classes is not a mean over the groups: each class has its own denominators."""
+        return self.of.linear and not self._is_mean
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        return frozenset({"multiclass"})
+
+    def mass(self, data: GroupData) -> Floats:
+        """The denominators, of the one class or of right against wrong."""
+        return denominators(self.of, self._cells(data)[0].mass)
 
     def reason(self, group: str) -> str:
         """Why the measure is undefined for a group."""
         among = "" if self.of_class is None else f" of class {self.of_class!r}"
         return f"no {self.of.empty}{among} among {group}"
+
+    def _values(self, cells: Cells) -> Floats:
+        return evaluate(cells.mass, [self.of], cells.everyone)[self.of.name]
 
     @property
     def _is_mean(self) -> bool:

@@ -87,7 +87,8 @@ def against_chance(
     people = float(table.sum())
     scale = min(1.0, _MOST_DRAWN / people)
     rows, columns = (_margins(table.sum(axis=axis) * scale) for axis in (1, 0))
-    columns = _same_total(columns, int(rows.sum()))
+    total = int(max(rows.sum(), columns.sum()))
+    rows, columns = _same_total(rows, total), _same_total(columns, total)
     drawn = _kept(tuple(rows.tolist()), tuple(columns.tolist()), draws, random_state)
     null = statistic(drawn) * (rows.sum() / people) ** power
     raw = float(statistic(table))
@@ -125,7 +126,7 @@ def _margins(people: Floats) -> Ints:
 
 
 def _same_total(margin: Ints, total: int) -> Ints:
-    """Rounding may leave the margins some people apart; the largest entry takes them."""
+    """Rounding may leave the margins some people apart; the largest entry of the smaller margin takes them."""
     margin = margin.copy()
     margin[int(np.argmax(margin))] += total - margin.sum()
     return margin

@@ -121,17 +121,18 @@ def abroca(data: BinnedScores, confidence: float, random_state: int) -> Distance
     return replace(_capped(distances), error=error, exact=not many)
 
 
-def largest_shift(people: Floats, confidence: float, random_state: int) -> Distances:
-    """How far each group's distribution lies from everyone's, [groups, 1]; `people` is [groups, bins].
+def largest_shift(data: BinnedScores, confidence: float, random_state: int) -> Distances:
+    """How far each group's distribution lies from everyone's, [groups, 1].
 
-    Everyone includes the group, with a share π: the shift is (1 − π) times the distance from the rest.
+    Everyone includes the group, with a share π by weight: the shift is (1 − π) times the distance from the rest.
     """
-    cells = np.concatenate([people, people.sum(axis=0) - people])[:, None, :]
+    people, mass = data.people(), data.mass.sum(axis=(1, 2))
+    cells = np.concatenate([people, data.of("rest").people()])[:, None, :]
     usable = cells.sum(axis=(1, 2)) > 0
     errors = _own_errors(cells, confidence, random_state, _Shares(), usable)
     groups = len(people)
     shifts = np.full((3, groups, 1), np.nan)
-    share = people.sum(axis=1) / max(people.sum(), 1)
+    share = mass / mass.sum()
     for i in range(groups):
         if usable[i] and usable[groups + i]:
             apart, reach = curves.ks(cells[i, 0], cells[groups + i, 0]), errors[i] + errors[groups + i]
@@ -204,8 +205,7 @@ def _cells(data: BinnedScores, labels: bool) -> Floats:
     """People by bin: [groups, 1, bins], or [groups, (negative, positive), bins]."""
     if labels:
         return np.stack([data.of_label(NEGATIVE), data.of_label(POSITIVE)], axis=1)
-    everyone = np.stack([data.of_label(label) for label in range(3)], axis=1)
-    return np.asarray(everyone.sum(axis=1, keepdims=True))
+    return data.people()[:, None, :]
 
 
 def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape, usable: Bools) -> Floats:

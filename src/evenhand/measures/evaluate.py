@@ -15,7 +15,7 @@ from evenhand.measures.cells import MEASURES
 from evenhand.measures.classes import class_measures
 from evenhand.measures.group_data import GroupData
 from evenhand.measures.regression import REGRESSION_MEASURES
-from evenhand.measures.scores import SCORE_MEASURES
+from evenhand.measures.scores import SCORE_MEASURES, ScoreMeasure
 
 
 @dataclass(frozen=True)
@@ -59,4 +59,7 @@ def _measurable(cube: Cube) -> list[Measure]:
     present = {role for role, has in cube.has.items() if has}
     is_probability = cube.scores is not None and cube.scores.bins.is_probability
     fitting = [measure for measure in measures[cube.meaning.task] if measure.needs <= present]
-    return [measure for measure in fitting if is_probability or not measure.probability]
+    fitting = [measure for measure in fitting if is_probability or not measure.probability]
+    if cube.scores is None or cube.scores.knows_losses:
+        return fitting
+    return [measure for measure in fitting if not (isinstance(measure, ScoreMeasure) and measure.of_losses)]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.cube.cube import Cube
-from evenhand.cube.scores import ScoreTable
+from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import effective
 from evenhand.sources.lines import PLAIN, WEIGHTED
@@ -21,13 +22,19 @@ NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 _MOST_KEPT = 1_000_000  # numbers that stay in memory as long as the table of scores they were read from
 
 
-class GroupData:
-    """The data of the groups of a cube or, with `rest`, of everyone else for each group; computed when first used."""
+Whose = Literal["groups", "rest", "everyone"]
 
-    def __init__(self, cube: Cube, *, rest: bool = False) -> None:
-        self.groups = len(cube.pairs)
+
+class GroupData:
+    """The data of the groups of a cube, of everyone else for each group ("rest"), or of everyone as one group.
+
+    Each part is computed when it is first used.
+    """
+
+    def __init__(self, cube: Cube, whose: Whose = "groups") -> None:
+        self.groups = 1 if whose == "everyone" else len(cube.pairs)
         self._cube = cube
-        self._rest = rest
+        self._whose: Whose = whose
 
     @cached_property
     def cells(self) -> Cells:
@@ -50,26 +57,40 @@ class GroupData:
             return None
         kind: type[BinnedScores | RegressionSums]
         kind = RegressionSums if self._cube.meaning.task == "regression" else BinnedScores
-        scores = kind.from_table(table, self.groups)
-        return scores.rest() if self._rest else scores
+        return kind.from_table(table, len(self._cube.pairs)).of(self._whose)
 
     def _cells(self, cube: Cube) -> Cells:
-        cells = Cells(cube.counts, cube.cells, cube.squares)
-        return cells.rest() if self._rest else cells
+        squares = None if cube.squares is None else _regroup(cube.squares, self._whose)
+        people, mass = (_regroup(part, self._whose) for part in (cube.counts, cube.cells))
+        return Cells(people, mass, squares, cube.cells.sum(axis=0))
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any."""
+    """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any.
+
+    `everyone` holds the weights of all groups together, [8].
+    """
 
     people: Array
     mass: Floats
     squares: Floats | None
+    everyone: Floats
 
-    def rest(self) -> Cells:
-        """For each group, everyone else."""
-        squares = None if self.squares is None else self.squares.sum(axis=0) - self.squares
-        return Cells(self.people.sum(axis=0) - self.people, self.mass.sum(axis=0) - self.mass, squares)
+
+def _regroup(part: Array, whose: Whose) -> Array:
+    """Sums [groups, ...] as those of the groups, of everyone else for each group, or of everyone as one group.
+
+    The others are added up: subtracted from everyone, a light group beside a heavy one would lose its digits.
+    """
+    if whose == "groups":
+        return part
+    if whose == "everyone":
+        return np.asarray(part.sum(axis=0, keepdims=True))
+    none = np.zeros_like(part[:1])
+    before = np.concatenate([none, np.cumsum(part[:-1], axis=0)])
+    after = np.concatenate([np.cumsum(part[:0:-1], axis=0)[::-1], none])
+    return np.asarray(before + after)
 
 
 def against_rest(cube: Cube, name: str) -> Cube:
@@ -126,7 +147,8 @@ class BinnedScores:
         self.first: Floats = arrays["ws"] if weighted else arrays["s"]
         names = ("w2", "w2s", "w2s2") if weighted else ("n", "s", "s2")
         self.squares: list[Floats] = [arrays[name].astype(np.float64) for name in names]
-        self.second: Floats | None = None if weighted else arrays["s2"]
+        self.second: Floats | None = arrays.get("ws2" if weighted else "s2")
+        """Σw·s² by bin; None where a table with weights does not have it."""
         self._arrays = arrays
 
     @classmethod
@@ -134,18 +156,39 @@ class BinnedScores:
         """The scores of a table, which has this many groups."""
         return cls(table.reading, _dense(table, pairs))
 
-    def rest(self) -> BinnedScores:
-        """For each group, everyone else."""
-        return BinnedScores(self.reading, {name: part.sum(axis=0) - part for name, part in self._arrays.items()})
+    def of(self, whose: Whose) -> BinnedScores:
+        """The scores of the groups themselves, of everyone else for each group, or of everyone as one group."""
+        if whose == "groups":
+            return self
+        return BinnedScores(self.reading, {name: _regroup(part, whose) for name, part in self._arrays.items()})
+
+    def people(self, labels: Sequence[int] = (NEGATIVE, POSITIVE, UNLABELLED)) -> Floats:
+        """People by bin, [groups, bins]: shares by weight, and in each group as many people as the weights are worth.
+
+        Labels are added before that, because the weights of one label are worth another number than those of the next.
+        """
+        chosen = list(labels)
+        mass = self.mass[:, chosen].sum(axis=1)
+        return mass if self.mass is self.n else worth(mass, self.squares[0][:, chosen].sum(axis=1))
+
+    @cached_property
+    def losses(self) -> tuple[Floats, Floats, Floats] | None:
+        """Σw·l, Σw²·l and Σw²·l² of the log loss l by bin; None where neither sums nor single values tell it."""
+        names = ("wl", "w2l", "w2l2") if "w" in self._arrays else ("l", "l", "l2")
+        if all(name in self._arrays for name in names):
+            first, q1, q2 = (self._arrays[name] for name in names)
+            return first, q1, q2
+        bins = self.reading.bins
+        if not bins.exact:
+            return None if self.n[:, [NEGATIVE, POSITIVE]].any() else (np.zeros_like(self.mass),) * 3
+        each = np.stack(
+            [log_loss(bins.starts, np.full(bins.count, label)) for label in (NEGATIVE, POSITIVE, UNLABELLED)]
+        )
+        return self.mass * each, self.squares[0] * each, self.squares[0] * each**2
 
     def of_label(self, label: int) -> Floats:
-        """People by bin, as many as their weights are worth; [groups, bins]."""
-        mass, people = self.mass[:, label], self.n[:, label]
-        if self.mass is self.n:
-            return people
-        total, squares = mass.sum(axis=1, keepdims=True), self.squares[0][:, label].sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(squares > 0, mass * total / squares, 0.0)
+        """People with one label by bin, as many as their weights are worth; [groups, bins]."""
+        return self.people((label,))
 
     @cached_property
     def places(self) -> Floats:
@@ -161,8 +204,13 @@ class BinnedScores:
         return np.clip(np.searchsorted(edges, self.reading.bins.starts, side="right") - 1, 0, len(edges) - 2)
 
     def calibration(self) -> tuple[Floats, Floats, Floats]:
-        """Positives, everyone labelled (as people) and mean score by calibration bin; [groups, bins]."""
+        """Positives, everyone labelled (as many as the weights are worth) and mean score by calibration bin."""
         return self._calibration
+
+    def in_calibration_bins(self, part: Array) -> Floats:
+        """An array [groups, labels, bins] summed over the labelled people of each calibration bin; [groups, bins]."""
+        inside = np.eye(len(self.reading.edges) - 1)[self.by_edge]
+        return np.asarray((part[:, POSITIVE] + part[:, NEGATIVE]) @ inside, dtype=np.float64)
 
     @cached_property
     def _calibration(self) -> tuple[Floats, Floats, Floats]:
@@ -194,21 +242,25 @@ class RegressionSums:
         """The sums of a table, which has this many groups."""
         return cls(table.reading, _dense(table, pairs))
 
-    def rest(self) -> RegressionSums:
-        """For each group, everyone else."""
-        return RegressionSums(self.reading, {name: part.sum(axis=0) - part for name, part in self.arrays.items()})
+    def of(self, whose: Whose) -> RegressionSums:
+        """The sums of the groups themselves, of everyone else for each group, or of everyone as one group."""
+        if whose == "groups":
+            return self
+        return RegressionSums(self.reading, {name: _regroup(part, whose) for name, part in self.arrays.items()})
 
     def people(self, bands: list[int]) -> Floats:
         return _total(self.n, bands)
 
-    def by_bin(self) -> Floats:
-        """People by bin of the prediction, as many as their weights are worth; [groups, bins]."""
-        mass = np.asarray(self.mass.sum(axis=1))
-        if not self.weighted:
-            return mass
-        total, squares = mass.sum(axis=1, keepdims=True), self.arrays["w2"].sum(axis=(1, 2))[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(squares > 0, mass * total / squares, 0.0)
+    def predictions(self) -> BinnedScores:
+        """The predictions as scores of people without a label."""
+        names = ("n", "w", "w2") if self.weighted else ("n",)
+        arrays = {name: np.zeros((len(self.n), UNLABELLED + 1, self.n.shape[2])) for name in names}
+        for name, array in arrays.items():
+            array[:, UNLABELLED] = self.arrays[name].sum(axis=1)
+        powers = {"ws": ("w", 1), "ws2": ("w", 2), "w2s": ("w2", 1), "w2s2": ("w2", 2)} if self.weighted else {}
+        for name, (by, power) in (powers or {"s": ("n", 1), "s2": ("n", 2)}).items():
+            arrays[name] = arrays[by] * self.places**power
+        return BinnedScores(self.reading, arrays)
 
     @property
     def places(self) -> Floats:
@@ -227,9 +279,10 @@ class RegressionSums:
     def error(self, terms: dict[str, Floats | float], bands: list[int]) -> Floats:
         """The standard error of a mean whose squared deviations are this sum of products ("" is the constant)."""
         mass, n = _total(self.mass, bands), self.people(bands)
-        squares = sum(factor * self._sum("w2", moment, bands) for moment, factor in terms.items())
+        parts = [factor * self._sum("w2", moment, bands) for moment, factor in terms.items()]
+        squares = without_rounding(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.sqrt(np.where(n > 1, np.maximum(squares, 0) / mass**2 * n / (n - 1), np.nan)))
+            return np.asarray(np.sqrt(np.where(n > 1, squares / mass**2 * n / (n - 1), np.nan)))
 
     def _sum(self, by: str, moment: str, bands: list[int]) -> Floats:
         if not moment:
@@ -239,6 +292,21 @@ class RegressionSums:
 
 def _total(values: Array, bands: list[int]) -> Floats:
     return np.asarray(values[:, bands].sum(axis=(1, 2)), dtype=np.float64)
+
+
+def without_rounding(squares: Floats, scale: Floats) -> Floats:
+    """Sums of squared deviations as differences of larger sums: 0 where no more than their last digits remain.
+
+    The root of such a rest is 1e-8 of the value, which would pass for a small standard error.
+    """
+    return np.asarray(np.where(squares > 16 * np.finfo(np.float64).eps * scale, squares, 0.0))
+
+
+def worth(mass: Floats, squares: Floats) -> Floats:
+    """Weights [groups, bins] in proportion, as many people in each group as they are worth (Kish)."""
+    total, squared = mass.sum(axis=-1, keepdims=True), squares.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squared > 0, mass * (total / squared), 0.0)
 
 
 _Arrays = dict[str, Array]

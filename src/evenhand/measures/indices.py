@@ -54,9 +54,9 @@ class ScoreDistance(Index):
 
 @dataclass(frozen=True)
 class ShiftFromEveryone(Index):
-    """Computed for each group from people by group and bin, the confidence and the seed."""
+    """Computed for each group from the binned predictions of all, the confidence and the seed."""
 
-    function: Callable[[Floats, float, int], Distances]
+    function: Callable[[BinnedScores, float, int], Distances]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from evenhand.core.arrays import Array, Floats
 from evenhand.core.results import figure
 from evenhand.inference.spread import Normal, Spread
 from evenhand.measures.group_data import RegressionSums
@@ -58,30 +59,46 @@ def r_squared(data: RegressionSums) -> Spread:
     return Normal(1 - t, error, data.people(bands))
 
 
+def _in_bands(bands: Callable[[RegressionSums], list[int]]) -> Callable[[RegressionSums, Array], Floats]:
+    """Sums over everyone in some bands of the outcome."""
+    return lambda data, part: np.asarray(part[:, bands(data)].sum(axis=(1, 2)), dtype=np.float64)
+
+
+_EVERYONE, _LABELLED = _in_bands(lambda data: data.everyone), _in_bands(lambda data: data.labelled)
+_REGRESSION = frozenset({"regression"})
 _PREDICTED, _BOTH = frozenset({"prediction"}), frozenset({"prediction", "label"})
 _KNOWN = "outcomes"
 
 # fmt: off
 REGRESSION_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("mean_prediction", "mean prediction", _mean("f", "ff", labelled=False, moved=True), _PREDICTED,
-                 "predictions", formula="E[f]", in_score_units=True),
+                 "predictions", formula="E[f]", in_score_units=True, over=_EVERYONE, negative="as the score",
+                 tasks=_REGRESSION),
     ScoreMeasure("mean_outcome", "mean outcome", _mean("y", "yy", moved=True), _BOTH, _KNOWN, formula="E[Y]",
-                 in_score_units=True),
+                 in_score_units=True, over=_LABELLED, negative="always", tasks=_REGRESSION),
     ScoreMeasure("mean_residual", "mean residual", _mean("e", "ee"), _BOTH, _KNOWN, formula="E[Y − f]",
-                 in_score_units=True),
+                 in_score_units=True, over=_LABELLED, negative="always", tasks=_REGRESSION),
     ScoreMeasure("mean_absolute_error", "mean absolute error", _mean("a", "ee"), _BOTH, _KNOWN, formula="E|Y − f|",
-                 in_score_units=True),
+                 in_score_units=True, over=_LABELLED, tasks=_REGRESSION),
     ScoreMeasure("root_mean_squared_error", "root mean squared error", root_mean_squared_error, _BOTH, _KNOWN,
-                 formula="√E[(Y − f)²]", linear=False, in_score_units=True),
+                 formula="√E[(Y − f)²]", in_score_units=True, tasks=_REGRESSION),
     ScoreMeasure("r_squared", "R²", r_squared, _BOTH, "outcomes that differ", formula="1 − E[(Y − f)²] / Var(Y)",
-                 linear=False),
+                 negative="always", tasks=_REGRESSION),
 )}
 # fmt: on
 
 
 LOSSES = {
     "absolute": REGRESSION_MEASURES["mean_absolute_error"],
-    "squared": ScoreMeasure("mean_squared_error", "mean squared error", _mean("ee", "eeee"), _BOTH, _KNOWN),
+    "squared": ScoreMeasure(
+        "mean_squared_error",
+        "mean squared error",
+        _mean("ee", "eeee"),
+        _BOTH,
+        _KNOWN,
+        over=_LABELLED,
+        tasks=_REGRESSION,
+    ),
 }
 """The losses that a group's mean may be bounded in."""
 
@@ -99,6 +116,9 @@ def outcome_bands(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
             mean(band),
             _BOTH,
             f"outcomes from {figure(low)} to {figure(high)}",
+            over=_in_bands(lambda _, band=band: [band]),  # type: ignore[misc]
+            negative="as the score",
+            tasks=_REGRESSION,
             bin=(low, high),
             in_score_units=True,
         )

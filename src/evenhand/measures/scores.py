@@ -10,15 +10,15 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
 from evenhand.measures import curves
 from evenhand.measures.base import MadeOf, MeasureDefaults
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData, without_rounding
 from evenhand.sources.scores import ScoreReading
 
 MIN_BIN = 10
@@ -32,16 +32,22 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     """The mean score of the rows with these labels: Σws / Σw of the group's own rows."""
 
     def spread(data: BinnedScores) -> Spread:
-        chosen = list(labels)
-        mass, first = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.first))
-        q0, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in data.squares)
-        n = data.n[:, chosen].sum(axis=(1, 2))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.where(mass > 0, first / mass, np.nan)
-            variance = np.maximum(q2 - 2 * value * q1 + value**2 * q0, 0) / mass**2 * n / np.maximum(n - 1, 1)
-        return Normal(value, np.sqrt(variance), n)
+        return _mean(data, (data.first, *data.squares[1:]), labels)
 
     return spread
+
+
+def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...]) -> Normal:
+    """The mean of what was summed by bin over the rows with these labels; `sums` are Σwx, Σw²x and Σw²x²."""
+    chosen = list(labels)
+    mass, q0 = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.squares[0]))
+    first, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in sums)
+    n = data.n[:, chosen].sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(mass > 0, first / mass, np.nan)
+        squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2)
+        variance = squares / mass**2 * n / np.maximum(n - 1, 1)
+    return Normal(value, np.sqrt(variance), n)
 
 
 def scoring_rate(data: BinnedScores) -> Spread:
@@ -50,13 +56,12 @@ def scoring_rate(data: BinnedScores) -> Spread:
     On a grid the people in the median's bin are shared out as everyone's: what is above half of all is above.
     """
     mass = data.mass.sum(axis=1)
-    above = mass @ above_median(mass.sum(axis=0), data.reading.bins.exact)
-    rest = mass.sum(axis=1) - above
+    share = above_median(mass.sum(axis=0), data.reading.bins.exact)
+    above, rest = mass @ share, mass @ (1 - share)
     if data.mass is data.n:
-        return Proportions(np.rint(above), mass.sum(axis=1), PLAIN)
+        return Proportions(above, above + rest, PLAIN)
     squares = data.squares[0].sum(axis=1)
-    top2 = squares @ above_median(mass.sum(axis=0), data.reading.bins.exact)
-    return Proportions(*effective(above, rest, top2, squares.sum(axis=1) - top2), PLAIN)
+    return Proportions(*effective(above, rest, squares @ share, squares @ (1 - share)), PLAIN)
 
 
 def scoring_rate_error(data: BinnedScores) -> Floats:
@@ -99,7 +104,7 @@ def auc_error(data: BinnedScores) -> Floats:
 
 
 def brier(data: BinnedScores) -> Spread:
-    """The mean of (score − label)²: exact for people, from the mean of each bin for weights."""
+    """The mean of (score − label)², from sums of squared scores; its error from the mean of each bin."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(data.mass > 0, data.first / data.mass, 0.0)
     second = data.second if data.second is not None else data.mass * mean**2
@@ -108,13 +113,21 @@ def brier(data: BinnedScores) -> Spread:
     return _mean_loss(data, loss, np.stack([mean[:, NEGATIVE] ** 2, (1 - mean[:, POSITIVE]) ** 2], axis=1))
 
 
+def brier_error(data: BinnedScores) -> Floats | None:
+    """How far the Brier score may be off where Σws² is not known: by the variance of scores within a bin."""
+    if data.second is not None or data.reading.bins.exact:
+        return None
+    width = np.diff(np.append(data.reading.bins.starts, data.reading.bins.high)).max()
+    return np.full(len(data.mass), width**2 / 4)
+
+
 def log_loss(data: BinnedScores) -> Spread:
-    """The mean of −log of the probability that was predicted for what happened, from the mean score of each bin."""
-    tiny = np.finfo(np.float64).eps
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.clip(np.where(data.mass > 0, data.first / data.mass, 0.5), tiny, 1 - tiny)
-    each = np.stack([-np.log(1 - mean[:, NEGATIVE]), -np.log(mean[:, POSITIVE])], axis=1)
-    return _mean_loss(data, data.mass[:, _LABELLED] * each, each)
+    """The mean of −log of the probability that was predicted for what happened, from sums over people."""
+    if data.losses is None:
+        unknown = np.full(len(data.mass), np.nan)
+        return Normal(unknown, unknown, np.zeros(len(data.mass)))
+    mean = _mean(data, data.losses, _LABELLED)
+    return Normal(mean.values, np.where(mean.sizes > 1, mean.errors, np.nan), mean.sizes)
 
 
 def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
@@ -129,16 +142,20 @@ def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
 
 
 def calibration_error(data: BinnedScores) -> Spread:
-    """The expected calibration error of each group; biased upwards, which its lower limits allow for."""
+    """The expected calibration error of each group; biased upwards, which its lower limits allow for.
+
+    Bins count by weight; how many people their weights are worth decides only how far each may be off.
+    """
     k, n, score = data.calibration()
+    mass, people = (data.in_calibration_bins(part) for part in (data.mass, data.n))
     with np.errstate(divide="ignore", invalid="ignore"):
         rate, smooth = k / n, (k + 0.5) / (n + 1)
-        share = n / n.sum(axis=1, keepdims=True)
-    value, _ = curves.calibration_error(np.nan_to_num(rate), np.nan_to_num(score), n)
+        share = mass / mass.sum(axis=1, keepdims=True)
+    value, _ = curves.calibration_error(np.nan_to_num(rate), np.nan_to_num(score), mass)
     noise = np.where(n > 0, share * np.sqrt(smooth * (1 - smooth) / np.maximum(n, 1)), 0.0)
     mean = math.sqrt(2 / math.pi)
     return Errors(value, np.sqrt((noise**2).sum(axis=1)), mean * noise.sum(axis=1),
-                  np.sqrt(((1 - mean**2) * noise**2).sum(axis=1)), n.sum(axis=1))  # fmt: skip
+                  np.sqrt(((1 - mean**2) * noise**2).sum(axis=1)), people.sum(axis=1))  # fmt: skip
 
 
 def maximum_calibration_error(data: BinnedScores) -> Spread:
@@ -149,11 +166,13 @@ def maximum_calibration_error(data: BinnedScores) -> Spread:
     which the limits of `Largest` allow for.
     """
     k, n, score = data.calibration()
+    people = data.in_calibration_bins(data.n)
+    enough = people >= MIN_BIN
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = np.where(n >= MIN_BIN, np.abs(k / n - score), np.nan)
+        away = np.where(enough, np.abs(k / n - score), np.nan)
         smooth = (k + 0.5) / (n + 1)
-        noise = np.where(n >= MIN_BIN, np.sqrt(smooth * (1 - smooth) / n), 0.0)
-    return Largest(away, noise, np.where(n >= MIN_BIN, n, 0.0).sum(axis=1))
+        noise = np.where(enough, np.sqrt(smooth * (1 - smooth) / n), 0.0)
+    return Largest(away, noise, np.where(enough, people, 0.0).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -168,8 +187,15 @@ class ScoreMeasure(MeasureDefaults):
     empty: str
     unit: str = "score"
     formula: str = ""
-    error: Callable[[Any], Floats] | None = None
-    """How far the value of each group may be off on a grid; None where bins make no difference or have no bound."""
+    error: Callable[[Any], Floats | None] | None = None
+    """How far the value of each group may be off on a grid; None where bins make no difference."""
+    over: Callable[[Any, Array], Floats] | None = None
+    """Of a mean: an array [groups, labels, bins] summed over those whose mean it is. None where it is not a mean."""
+    negative: Literal["never", "as the score", "always"] = "never"
+    """Whether a value can be negative: where the score (or the prediction) itself can be, or on any scale."""
+    tasks: frozenset[str] = frozenset({"binary"})
+    of_losses: bool = False
+    """Is it made of the losses of people, which bins do not tell?"""
 
     @property
     def made_of(self) -> MadeOf:
@@ -178,6 +204,28 @@ class ScoreMeasure(MeasureDefaults):
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None where the data has no scores."""
         return None if data.scores is None else self.function(data.scores)
+
+    def support(self, data: GroupData, spread: Spread | None) -> Array:
+        """How many people the value of each group rests on, whatever their weights are worth."""
+        if self.over is None or data.scores is None:
+            return super().support(data, spread)
+        return self.over(data.scores, data.scores.n)
+
+    @property
+    def linear(self) -> bool:
+        return self.over is not None
+
+    def mass(self, data: GroupData) -> Floats:
+        """The weight of those whose mean it is."""
+        return (
+            super().mass(data) if self.over is None or data.scores is None else self.over(data.scores, data.scores.mass)
+        )
+
+    def signed(self, data: GroupData) -> bool:
+        """Can a value be negative, on the scale that the score has in this data?"""
+        if self.negative == "as the score" and data.scores is not None:
+            return data.scores.reading.bins.low < 0
+        return self.negative == "always"
 
     def grid_error(self, data: GroupData) -> Floats | None:
         """How far the value of each group may be off because scores within a bin count as equal."""
@@ -188,30 +236,42 @@ class ScoreMeasure(MeasureDefaults):
         return f"no {self.empty} among {group}"
 
 
+def _with_labels(labels: tuple[int, ...]) -> Callable[[BinnedScores, Array], Floats]:
+    """Sums over everyone with one of these labels."""
+
+    def over(data: BinnedScores, part: Array) -> Floats:  # noqa: ARG001 - labels stand in the array
+        return np.asarray(part[:, list(labels)].sum(axis=(1, 2)), dtype=np.float64)
+
+    return over
+
+
 _SCORE, _BOTH = frozenset({"score"}), frozenset({"score", "label"})
+_EVERYONE, _KNOWN = _with_labels(_ALL), _with_labels(_LABELLED)
 
 # fmt: off
 SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("mean_score", "mean score", mean_score(_ALL), _SCORE, "scores", formula="E[S]",
-                 in_score_units=True),
+                 in_score_units=True, over=_EVERYONE, negative="as the score"),
     ScoreMeasure("scoring_rate", "scoring rate", scoring_rate, _SCORE, "scores", "rate",
-                 formula="P(S > median of all S)", error=scoring_rate_error),
+                 formula="P(S > median of all S)", error=scoring_rate_error, over=_EVERYONE),
     ScoreMeasure("mean_score_positive", "mean score of the positive class", mean_score((POSITIVE,)), _BOTH,
-                 "positive labels with a score", formula="E[S | Y=1]", in_score_units=True),
+                 "positive labels with a score", formula="E[S | Y=1]", in_score_units=True,
+                 over=_with_labels((POSITIVE,)), negative="as the score"),
     ScoreMeasure("mean_score_negative", "mean score of the negative class", mean_score((NEGATIVE,)), _BOTH,
-                 "negative labels with a score", formula="E[S | Y=0]", in_score_units=True),
+                 "negative labels with a score", formula="E[S | Y=0]", in_score_units=True,
+                 over=_with_labels((NEGATIVE,)), negative="as the score"),
     ScoreMeasure("auc", "AUC", auc, _BOTH, "positive or no negative labels with a score",
-                 formula="P(S of a positive > S of a negative) + ½ P(equal)", linear=False, error=auc_error),
+                 formula="P(S of a positive > S of a negative) + ½ P(equal)", error=auc_error),
     ScoreMeasure("brier_score", "Brier score", brier, _BOTH, "labels with a score", formula="E[(S − Y)²]",
-                 probability=True),
+                 probability=True, error=brier_error, over=_KNOWN),
     ScoreMeasure("log_loss", "log loss", log_loss, _BOTH, "labels with a score",
-                 formula="−E[Y log S + (1−Y) log(1−S)]", probability=True),
+                 formula="−E[Y log S + (1−Y) log(1−S)]", probability=True, of_losses=True, over=_KNOWN),
     ScoreMeasure("expected_calibration_error", "expected calibration error", calibration_error, _BOTH,
-                 "labels with a score", formula="Σ_b n_b/n · |observed rate − mean score|", linear=False,
+                 "labels with a score", formula="Σ_b n_b/n · |observed rate − mean score|",
                  probability=True),
     ScoreMeasure("maximum_calibration_error", "maximum calibration error", maximum_calibration_error, _BOTH,
                  f"calibration bin with at least {MIN_BIN} labels", formula="max_b |observed rate − mean score|",
-                 linear=False, probability=True),
+                 probability=True),
 )}
 # fmt: on
 
@@ -227,6 +287,9 @@ def calibration_bins(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
 
         return spread
 
+    def over(i: int) -> Callable[[BinnedScores, Array], Floats]:
+        return lambda data, part: data.in_calibration_bins(part)[:, i]
+
     return tuple(
         ScoreMeasure(
             "observed_rate",
@@ -235,6 +298,7 @@ def calibration_bins(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
             _BOTH,
             f"labels at scores from {low:g} to {high:g}",
             "rate",
+            over=over(i),
             bin=(low, high),
         )
         for i, (low, high) in enumerate(itertools.pairwise(edges))

@@ -55,6 +55,17 @@ def numbers(column: Any, role: str, name: str, absent: Collection[str] = ()) -> 
     return values, np.isnan(values)
 
 
+def is_categorical(column: Any) -> bool:
+    """Does the caller's own type say that the values are categories, whatever they look like?"""
+    if library(column) == "pandas":
+        return type(column.dtype).__name__ == "CategoricalDtype"
+    if library(column) == "pyarrow":
+        import pyarrow as pa
+
+        return bool(pa.types.is_dictionary(column.type))
+    return library(column) == "polars" and str(column.dtype).startswith(("Categorical", "Enum"))
+
+
 def fractional(column: Any) -> bool:
     """Do the first values of a column include a number that is not whole?"""
     rows = getattr(column, "iloc", readable(column))
@@ -238,10 +249,11 @@ def _numbers(values: Array, mask: Bools | None) -> tuple[Levels, Codes]:
         first, width = int(low), int(high) - int(low)
         small = np.int8 if width < 127 else np.int16
         codes = values.astype(small) if first >= 0 and int(high) < np.iinfo(small).max else None
+        kind = float if values.dtype.kind == "f" else int
         if codes is None:
             codes = np.subtract(values, low, dtype=np.int64 if values.dtype.kind == "i" else None).astype(small)
-            return list(range(first, first + width + 1)), _masked(codes, mask)
-        return list(range(int(high) + 1)), _masked(codes, mask)
+            return list(map(kind, range(first, first + width + 1))), _masked(codes, mask)
+        return list(map(kind, range(int(high) + 1))), _masked(codes, mask)
     levels, inverse = np.unique(values, return_inverse=True)
     return levels.tolist(), _masked(inverse.reshape(-1), mask)
 

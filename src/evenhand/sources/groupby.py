@@ -18,7 +18,7 @@ from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import scores
 from evenhand.sources.bins import GRID
 from evenhand.sources.columns import numbers
-from evenhand.sources.lines import Lines, complain_count, complain_weight, names_of_sums
+from evenhand.sources.lines import Lines, complain_count, complain_weight, names_by_side, names_of_sums
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
@@ -38,7 +38,8 @@ class Statistics(Protocol):
         """The distinct numbers; more than GRID of them are cut short."""
 
     def quantiles(self, role: str, parts: int) -> Floats:
-        """The edges of parts that hold equally many rows, each a number that occurs; empty without rows."""
+        """The edges of parts that hold equally many people, or equally much of their weight, each a number that occurs,
+        with both ends; empty without rows."""
 
 
 def settle(roles: Roles, statistics: Statistics) -> ScoreReading | None:
@@ -94,7 +95,8 @@ def _outcome(roles: Roles, statistics: Statistics) -> tuple[float, ...]:
 
 def lines_of(columns: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, read: ScoreReading | None) -> Lines:
     """The lines of a group-by. `keys` are the raw values by the key of their role; `found` holds the column n, and as
-    the roles need them decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums`."""
+    the roles need them decided, band, bin, wrong_count, wrong_weight, w, w2 and the sums of `names_of_sums` and
+    `names_by_side`."""
     lines = dict(keys)
     if "decided" in columns:
         lines["decided"] = floats(columns["decided"]).astype(np.int8)
@@ -112,8 +114,14 @@ def lines_of(columns: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, 
     sums = None
     if read is not None:
         names = [name for name in names_of_sums(read, roles.weight is not None) if name not in ("w", "w2")]
+        names += names_by_side(roles.weight is not None) if sums_losses(roles, read) else ()
         sums = {name: floats(columns[name]) for name in names}
     return Lines(lines, len(people), people, weights[0], weights[1], reading=read, score_sums=sums)
+
+
+def sums_losses(roles: Roles, read: ScoreReading | None) -> bool:
+    """Is the group-by to sum the losses of probabilities?"""
+    return roles.label is not None and read is not None and read.hides_losses
 
 
 def outside(lines: Lines) -> bool:

@@ -22,6 +22,7 @@ from evenhand.core.results import Group, spell
 from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources import features, levels, roles
 from evenhand.sources.columns import encode as encode_column
+from evenhand.sources.columns import is_categorical
 from evenhand.sources.memory import MemorySource
 
 EVERYONE = "everyone"
@@ -172,7 +173,8 @@ def read(sensitive: Any, X: Any = None, n: int | None = None, like: Groups | Non
         columns = _in_order(columns, like.attributes)
     problems = Problems()
     bands = {} if like is None else like.bands
-    attributes = [_like_before(name, column, bands.get(name), problems) for name, column in columns.items()]
+    fitted = like is not None
+    attributes = [_like_before(name, column, bands.get(name), problems, fitted) for name, column in columns.items()]
     problems.raise_if_any(DataError)
     parts, codes = zip(*attributes, strict=True)
     if math.prod(len(part.lookup) for part in parts) > MOST_COMBINATIONS:
@@ -189,12 +191,20 @@ def everyone(n: int | None) -> Attributes:
 
 
 def attribute(
-    name: str, column: Any, edges: tuple[float, ...] | None, problems: Problems, na: Collection[str] = ()
+    name: str,
+    column: Any,
+    edges: tuple[float, ...] | None,
+    problems: Problems,
+    na: Collection[str] = (),
+    *,
+    categories: bool = False,
 ) -> tuple[levels.Attribute, Codes]:
     """One attribute: what its values mean, and for each row the position of its value, or −1.
 
-    `edges` are those of the bands that the caller wants; values in `na` are missing.
+    `edges` are those of the bands that the caller wants; values in `na` are missing; numbers that are `categories` are
+    never cut.
     """
+    categories = categories or is_categorical(column)
     values, codes = encode_column(column, repr(shorten(name)), na)
     if len(values) > _FEW_LEVELS:
         values, codes = _that_occur(values, codes)
@@ -202,7 +212,7 @@ def attribute(
     def people_by_level() -> Floats:
         return np.bincount(np.add(codes, 1, dtype=np.intp), minlength=len(values) + 1)[1:].astype(float)
 
-    return levels.attribute(name, values, people_by_level, edges, problems), codes
+    return levels.attribute(name, values, people_by_level, edges, problems, categories=categories), codes
 
 
 def combine(values: Sequence[Sequence[str | None]], codes: Sequence[Codes]) -> tuple[tuple[Group, ...], Indices]:
@@ -287,11 +297,12 @@ def _distinct(keys: Ints, width: int) -> tuple[Ints, Indices]:
 
 
 def _like_before(
-    name: str, column: Any, edges: tuple[float, ...] | None, problems: Problems
+    name: str, column: Any, edges: tuple[float, ...] | None, problems: Problems, fitted: bool
 ) -> tuple[levels.Attribute, Codes]:
-    """An attribute; with edges of bands that were found before, the outermost bands hold all that lies beyond them."""
+    """An attribute; with edges of bands that were found before, the outermost bands hold all that lies beyond them.
+    What was `fitted` without bands is not cut now."""
     if edges is None:
-        return attribute(name, column, None, problems)
+        return attribute(name, column, None, problems, categories=fitted)
     part, codes = attribute(name, column, (-np.inf, *edges[1:-1], np.inf), problems)
     return levels.Attribute((*levels.band_names(edges), None), part.lookup, edges), codes
 

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Indices
-from evenhand.errors import Problems, listing, shorten
+from evenhand.errors import Problems, as_typed, listing, shorten
+from evenhand.sources.kinds import NUMBERS, TEXT, kind_of
+from evenhand.sources.quantiles import inner_edges, mass_of
 from evenhand.sources.roles import Positive, canonical, spelling
 
 NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
@@ -23,12 +25,10 @@ NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
 
 MOST_CLASSES = 100
 _MOST_VALUES = 1000
-_MOST_WHOLE = 20
+MOST_WHOLE = 20
 _MOST_FRACTIONS = 5
 QUANTILE_BANDS = 5
-PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)([.][0-9]+)?"
-"""How text spells a number that is read as one: a code such as 007 is not."""
-_NUMBER = re.compile(PLAIN_NUMBER)
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)([.][0-9]+)?")  # how text spells a number: a code such as 007 is not
 
 CountLevels = Callable[[], Floats]
 
@@ -41,40 +41,57 @@ class Attribute:
     lookup: Indices
     edges: tuple[float, ...] | None = None
     cut_by_us: bool = False
+    kind: str = TEXT
+    """Of which kind the values were, as in `kinds`; bands are text."""
 
 
 def attribute(
-    name: str, levels: Sequence[Any], counts: CountLevels, edges: tuple[float, ...] | None, problems: Problems
+    name: str,
+    levels: Sequence[Any],
+    counts: CountLevels,
+    edges: tuple[float, ...] | None,
+    problems: Problems,
+    *,
+    weights: CountLevels | None = None,
+    categories: bool = False,
 ) -> Attribute:
-    """Read the levels of a sensitive attribute or a control. `counts` counts people by level when it is called."""
+    """Read the levels of a sensitive attribute or a control. `counts` counts people by level when it is called, and
+    `weights` adds up their weights where they have any.
+
+    Many numbers are cut into bands; text and `categories` never are, unless the caller gives the `edges`.
+    """
     values = as_numbers(levels, declared=edges is not None)
+    kind = kind_of(levels, categories=categories)
     cut_by_us = False
-    if edges is None and values is not None and len(values) > _MOST_FRACTIONS:
+    if edges is None and kind in NUMBERS and values is not None and len(values) > _MOST_FRACTIONS:
         people = counts()
         seen = people > 0
         whole = bool(np.all(values[seen] == np.floor(values[seen])))
-        if seen.sum() > (_MOST_WHOLE if whole else _MOST_FRACTIONS):
-            edges, cut_by_us = quantile_edges(values[seen], people[seen]), True
+        if seen.sum() > (MOST_WHOLE if whole else _MOST_FRACTIONS):
+            mass = mass_of(people, None if weights is None else weights())
+            edges, cut_by_us = quantile_edges(values[seen], (people if mass is None else mass)[seen]), True
     if edges is not None:
         return _banded(name, levels, values, counts, edges, cut_by_us, problems)
     if len(levels) > _MOST_VALUES and (seen_values := int((counts() > 0).sum())) > _MOST_VALUES:
-        problems.add(
-            f"{shorten(name)!r} has {seen_values:,} different values: an id? A group needs more than one "
-            "person; choose a coarser column."
-        )
+        problems.add(too_many(name, f"{seen_values:,}", numbers=values is not None))
     names: dict[str | None, int] = {}
     lookup = [names.setdefault(spelling(level), len(names)) for level in levels]
     lookup.append(names.setdefault(None, len(names)))
-    return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp))
+    return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp), kind=kind)
 
 
-def quantile_edges(values: Floats, people: Floats) -> tuple[float, ...]:
-    """Five bands that hold about the same number of people: the edges, each a value that occurs."""
-    order = np.argsort(values)
-    values, reached = values[order], np.cumsum(people[order])
-    # In whole numbers, so that every engine cuts at the same value.
-    inner = values[np.searchsorted(QUANTILE_BANDS * reached, np.arange(1, QUANTILE_BANDS) * reached[-1])]
-    return tuple(dict.fromkeys([float(values[0]), *(float(cut) for cut in inner), float(values[-1])]))
+def too_many(name: str, values: str, *, numbers: bool = True) -> str:
+    """The error for an attribute of so many values that each would be a group of few people."""
+    shown = shorten(name)
+    cut = as_typed(f"bands={{{shown!r}: [...]}}", f"--bands {shown}=0,25,45")
+    remedy = f"choose a coarser column{f', or cut numbers into bands with {cut}' if numbers else ''}."
+    return f"{shown!r} has {values} different values: an id? A group needs more than one person; {remedy}"
+
+
+def quantile_edges(values: Floats, mass: Floats) -> tuple[float, ...]:
+    """Five bands that hold about as many people, or as much of their weight: the edges, each a value that occurs."""
+    inner = inner_edges(values, QUANTILE_BANDS, mass)
+    return tuple(dict.fromkeys([float(values.min()), *(float(cut) for cut in inner), float(values.max())]))
 
 
 def band_names(edges: Sequence[float]) -> tuple[str, ...]:
@@ -111,14 +128,18 @@ def classes(
             "task='regression'."
         )
     elif len(found) > 2 and not positive.collapse:
+        some = as_typed("positive=[...]", "--positive, which may be repeated")
+        every = as_typed("task='multiclass'", "--task multiclass")
         problems.add(
-            f"{shown} has {len(found)} values ({listing(found)}): say which are favourable, such as "
-            f"positive=[{found[-1]!r}], or task='multiclass'."
+            f"{shown} has {len(found)} values ({listing(found)}): say which are favourable with {some}, or keep all "
+            f"of them with {every}."
         )
     elif found and not set(found) & set(positive.values) and not _may_lack_positives(found, positive):
+        both = as_typed("positive=", "--positive")
+        alone = as_typed(f"positive={{{role!r}: ...}}", f"--positive-{role}")
         problems.add(
-            f"{shown} never holds the positive value {positive}; it holds {listing(found)}. Say which is "
-            f"favourable: positive={found[-1]!r}, or positive={{{role!r}: {found[-1]!r}}} for this column alone."
+            f"{shown} never holds the positive value {positive}; it holds {listing(found)}. Say which of its values "
+            f"is favourable with {both}, or for this column alone with {alone}."
         )
     lookup = [POSITIVE if text in positive.values else NEGATIVE for text in spelled]
     return np.asarray([*lookup, NEITHER], dtype=np.intp)
@@ -200,6 +221,11 @@ def as_numbers(levels: Sequence[Any], *, declared: bool) -> Floats | None:
     except (ValueError, OverflowError):
         return None
     return values if levels and not np.isnan(values).any() else None
+
+
+def is_plain_number(text: str) -> bool:
+    """Is the text a number in plain spelling? A code such as 007 is not."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _is_fraction(text: str) -> bool:

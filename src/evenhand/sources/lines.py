@@ -6,8 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evenhand.core.arrays import Floats, Ints
+import numpy as np
+
+from evenhand.core.arrays import Array, Floats, Ints
 from evenhand.errors import Problems, shorten
+from evenhand.sources.columns import numbers
+from evenhand.sources.quantiles import mass_of
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
@@ -17,6 +21,15 @@ LARGEST_WEIGHT = 1e100
 
 PLAIN = ("s", "s2")
 WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
+
+LOSSES = ("l", "l2")
+WEIGHTED_LOSSES = ("ws2", "wl", "w2l", "w2l2")
+"""What the mean score of a bin does not tell: the log loss l of each person and its square, and Σws² for the Brier
+score. They are summed where a bin holds many values of a probability, and labels say what happened."""
+
+SIDES = ("no_", "yes_")
+"""A loss depends on whether the label is positive, which engines do not know: they sum the loss of both cases, as
+"no_l" and "yes_l", and the tally takes the one that happened. Σws² is the same for both."""
 
 MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "eeyy")
 """Of a regressor, each a product of its letters: the prediction f and the outcome y, both measured from the middle of
@@ -32,6 +45,17 @@ def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
     return ("w", "w2", *(f"{by}_{moment}" for by in ("w", "w2") for moment in MOMENTS))
 
 
+def names_of_losses(weighted: bool) -> tuple[str, ...]:
+    """The sums of losses that a score table holds, all of them or none."""
+    return WEIGHTED_LOSSES if weighted else LOSSES
+
+
+def names_by_side(weighted: bool) -> tuple[str, ...]:
+    """The sums of losses as engines compute them."""
+    names = names_of_losses(weighted)
+    return tuple(side + name for name in names for side in (("",) if name == "ws2" else SIDES))
+
+
 @dataclass(frozen=True)
 class Lines:
     """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
@@ -43,13 +67,49 @@ class Lines:
     w: Floats | None = None
     w2: Floats | None = None
     edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    categories: frozenset[str] = frozenset()
+    """The attributes that the source itself holds as categories."""
     reading: ScoreReading | None = None
     scores: Floats | None = None
     """The score of each line, or the prediction of a regressor, where lines are rows."""
     outcomes: Floats | None = None
     """The label of each line as a number, where the lines are rows of a regressor."""
     score_sums: Mapping[str, Floats] | None = None
-    """The sums of `names_of_sums` for each line, where an engine has computed them; then there are no `scores`."""
+    """The sums of `names_of_sums` and, where the reading needs them, of `names_by_side` for each line, where an engine
+    has computed them; then there are no `scores`."""
+
+
+@dataclass(frozen=True)
+class Masses:
+    """How many people each row stands for, and the weight of each of them; None where every row is one, or has none.
+
+    What is not a count or a weight is 0 here, and counted as wrong.
+    """
+
+    people: Ints | None
+    weights: Floats | None
+    wrong_counts: int = 0
+    wrong_weights: int = 0
+
+    @property
+    def total(self) -> Array | None:
+        """How much each row counts in a quantile."""
+        people = 1 if self.people is None else self.people
+        return mass_of(self.people, None if self.weights is None else people * self.weights)
+
+
+def read_masses(columns: Mapping[str, Any], roles: Roles) -> Masses:
+    """The counts and weights of rows in memory."""
+    people, weights, wrong = None, None, [0, 0]
+    if roles.count is not None:
+        counts, _ = numbers(columns["count"], "count", roles.count, roles.na)
+        bad = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
+        people, wrong[0] = np.where(bad, 0, counts).astype(np.int64), int(bad.sum())
+    if roles.weight is not None:
+        weights, _ = numbers(columns["weight"], "weight", roles.weight, roles.na)
+        bad = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
+        weights, wrong[1] = np.where(bad, 0, weights), int(bad.sum())
+    return Masses(people, weights, *wrong)
 
 
 def complain_count(wrong: int, name: str, problems: Problems) -> None:

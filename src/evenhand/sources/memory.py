@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.core import frames
 from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.sources.columns import fractional, library, numbers
 from evenhand.sources.engines.table import is_lazy
-from evenhand.sources.lines import Lines, complain_twice
+from evenhand.sources.lines import Lines, complain_twice, read_masses
 from evenhand.sources.roles import Roles, one_column
 from evenhand.sources.scores import band_codes, outcome_edges, read_scores
 
@@ -56,12 +57,14 @@ class MemorySource:
         problems.raise_if_any(DataError)
         length = _common_length(columns, roles, self.data)
         _check_indexes(columns, roles, self.data)
+        columns, length = _with_people(columns, length, roles)
         if roles.axis is None or length == 0:
             return Lines(columns, length)
         if roles.task == "regression":
             return _regressed(columns, length, roles)
         scores, missing = numbers(columns["score"], "score", str(roles.score), roles.na)
-        read = read_scores(scores, missing, roles)
+        mass = read_masses(columns, roles).total if roles.strategy == "quantile" else None
+        read = read_scores(scores, missing, roles, mass)
         scores = read.turn(scores)
         columns["bin"] = read.bins.codes(scores)
         if read.cutoff is not None:
@@ -72,14 +75,26 @@ class MemorySource:
 def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
     """The lines of a regressor: its prediction is cut into bins, its label into bands."""
     predicted, missing = numbers(columns.pop("prediction"), "prediction", str(roles.prediction), roles.na)
-    read = read_scores(predicted, missing, roles)
+    mass = read_masses(columns, roles).total
+    read = read_scores(predicted, missing, roles, mass)
     columns["bin"] = read.bins.codes(predicted)
     if roles.label is None:
         return Lines(columns, length, reading=replace(read, outcome=()), scores=predicted)
     outcomes, unknown = numbers(columns.pop("label"), "label", roles.label, roles.na)
-    edges = outcome_edges(outcomes[~unknown], roles)
+    edges = outcome_edges(outcomes[~unknown], roles, None if mass is None else mass[~unknown])
     columns["band"] = band_codes(outcomes, edges)
     return Lines(columns, length, reading=replace(read, outcome=edges), scores=predicted, outcomes=outcomes)
+
+
+def _with_people(columns: dict[str, Any], length: int, roles: Roles) -> tuple[dict[str, Any], int]:
+    """The rows that stand for someone: one with a count of 0 has no say in where anything is cut."""
+    if roles.count is None:
+        return columns, length
+    counts, _ = numbers(columns["count"], "count", roles.count, roles.na)
+    if not (counts == 0).any():
+        return columns, length
+    rows = np.flatnonzero(counts != 0)
+    return {key: frames.take(column, rows) for key, column in columns.items()}, len(rows)
 
 
 def decide(scores: Floats, cutoff: float) -> npt.NDArray[np.int8]:

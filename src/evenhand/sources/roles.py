@@ -83,8 +83,13 @@ class ReadArguments(TypedDict, total=False):
     ]
     resolution: Annotated[Resolution, Argument("grid")]
     bands: Annotated[
-        Mapping[str, Sequence[float]] | None,
-        Argument(None, "Edges that cut a numeric column into groups.", multiple=True, metavar="COLUMN=0,25,45"),
+        Mapping[str, Sequence[float] | None] | None,
+        Argument(
+            None,
+            "Edges that cut a numeric column into groups; none keeps each number as a group.",
+            multiple=True,
+            metavar="COLUMN=0,25,45",
+        ),
     ]
     missing: Annotated[
         Missing,
@@ -180,6 +185,8 @@ class Roles:
     strategy: Strategy = "uniform"
     resolution: Resolution = "grid"
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    categories: frozenset[str] = frozenset()
+    """The attributes whose numbers are only names and are never cut: those with None in bands=."""
     missing: Missing = "group"
     na: tuple[str, ...] = ()
     task: Task | None = None
@@ -256,18 +263,19 @@ def assign(
     _check_task(values, problems)
     outcome = (columns["label"],) if values["task"] == "regression" and columns["label"] else ()
     na = values["na"]
+    edges, categories = _bands(values["bands"], (*groups, *strata), outcome, problems)
     checked = {
         "sensitive": groups,
         "control": strata,
         "positive": _positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
-        "bands": _bands(values["bands"], (*groups, *strata, *outcome), problems),
+        "bands": edges,
         "na": tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
     settled: dict[str, Any] = {**values, **columns, **checked, "cutoff": cutoff}
-    return Roles(**settled, arrays=arrays, like_scores=like_scores)
+    return Roles(**settled, categories=categories, arrays=arrays, like_scores=like_scores)
 
 
 def _check_settings(values: ReadArguments, problems: Problems) -> None:
@@ -447,27 +455,32 @@ def _check_twice(roles: Mapping[str, Sequence[str]], arrays: Mapping[str, Any], 
 
 
 def _bands(
-    bands: Mapping[str, Sequence[float]] | None, attributes: Sequence[str], problems: Problems
-) -> dict[str, tuple[float, ...]]:
+    bands: Mapping[str, Sequence[float] | None] | None,
+    attributes: Sequence[str],
+    outcome: Sequence[str],
+    problems: Problems,
+) -> tuple[dict[str, tuple[float, ...]], frozenset[str]]:
+    """The edges of what is to be cut, and the attributes that are never cut; `outcome` is the label of a regressor."""
     edges: dict[str, tuple[float, ...]] = {}
-    if bands is None:
-        return edges
+    bands = {} if bands is None else bands
     if not isinstance(bands, Mapping):
         problems.add(f"bands={shorten(repr(bands))} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
-        return edges
+        return edges, frozenset()
     for name, cuts in bands.items():
-        if name not in attributes:
+        if name not in (*attributes, *outcome):
             problems.add(f"bands= names {name!r}, which is not an attribute here; {nearest(name, attributes)}")
             continue
+        if cuts is None and name in attributes:
+            continue
         try:
-            edges[name] = tuple(float(cut) for cut in cuts)
+            edges[name] = tuple(float(cut) for cut in cuts or ())
         except (TypeError, ValueError):
             problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
             problems.add(f"bands for {name!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
-    return edges
+    return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
 def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:

@@ -38,7 +38,10 @@ def read(lines: Lines, roles: Roles) -> Rows:
     are the caller's own values, and None for missing. `weight` is a number.
     """
     if lines.n is not None:
-        raise CallError("a function of rows needs the rows in memory: read the data first, as pandas.read_csv does.")
+        raise CallError(
+            "a function of rows needs one row for each person, in memory: read the file first, as by pandas.read_csv, "
+            "or collect the table."
+        )
     if roles.control:
         raise CallError("a function of rows takes no control=: audit each stratum by itself.")
     problems = Problems()
@@ -99,7 +102,14 @@ def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
     if not roles.sensitive:
         return groups.everyone(lines.length)
     read = [
-        groups.attribute(name, lines.columns[f"sensitive:{name}"], roles.bands.get(name), problems, roles.na)
+        groups.attribute(
+            name,
+            lines.columns[f"sensitive:{name}"],
+            roles.bands.get(name),
+            problems,
+            roles.na,
+            categories=name in roles.categories,
+        )
         for name in roles.sensitive
     ]
     parts, codes = zip(*read, strict=True)

@@ -9,12 +9,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Bools, Floats, Indices
+from evenhand.core.arrays import Array, Bools, Floats, Indices
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
+from evenhand.sources.quantiles import inner_edges
 from evenhand.sources.roles import Roles
 
 OUTCOME_BANDS = 5
+TINY = float(np.finfo(np.float64).eps)
+"""A probability is taken as this far from 0 and 1 at least where its logarithm is needed, as in scikit-learn."""
 _LARGEST = 1e100  # above it, squares and their sums overflow
 _FEW_EDGES = 3  # with this many edges, or odd scores, comparing each is cheap
 
@@ -66,6 +69,11 @@ class ScoreReading:
         return float(cell + sum(edge <= score for edge in (*self.bins.extra, *self.twice)))
 
     @property
+    def hides_losses(self) -> bool:
+        """Do bins hold many values of a probability, so that losses must be summed while rows are counted?"""
+        return self.outcome is None and self.bins.is_probability and not self.bins.exact
+
+    @property
     def labels(self) -> int:
         """The length of the label axis; its last entry is for people without a label."""
         return 3 if self.outcome is None else max(len(self.outcome), 1)
@@ -114,15 +122,15 @@ def prepare(
     return ScoreReading(grid(low, high, cuts), edges, mirror, cutoff)
 
 
-def read_scores(scores: Floats, missing: Bools, roles: Roles) -> ScoreReading:
-    """How a score in memory is read."""
+def read_scores(scores: Floats, missing: Bools, roles: Roles, mass: Array | None = None) -> ScoreReading:
+    """How a score in memory is read; `mass` says how much each row counts where bins are quantiles."""
     seen = scores[~missing] if missing.any() else scores
     low, high = extent(seen, roles.axis_title)
     if roles.like_scores is not None and not roles.like_scores.bins.exact:
         return settled(roles, roles.like_scores, low, high)
     quantiles = None
     if roles.strategy == "quantile":
-        quantiles = np.quantile(seen, np.arange(1, roles.bins) / roles.bins, method="inverted_cdf")
+        quantiles = inner_edges(seen, roles.bins, None if mass is None else mass[~missing])
     return prepare(roles, low, high, _few_values(seen, roles.resolution), quantiles)
 
 
@@ -136,11 +144,10 @@ def extent(seen: Floats, title: str) -> tuple[float, float]:
     return low, high
 
 
-def outcome_edges(seen: Floats, roles: Roles) -> tuple[float, ...]:
-    """The bands of the label of a regressor: those of bands=, those of like=, or quantiles."""
+def outcome_edges(seen: Floats, roles: Roles, mass: Array | None = None) -> tuple[float, ...]:
+    """The bands of the label of a regressor: those of bands=, those of like=, or quantiles of what `mass` counts."""
     low, high = extent(seen, f"label column {shorten(str(roles.label))!r}")
-    inner = np.quantile(seen, np.arange(1, OUTCOME_BANDS) / OUTCOME_BANDS, method="inverted_cdf")
-    return settled_outcome(roles, low, high, inner)
+    return settled_outcome(roles, low, high, inner_edges(seen, OUTCOME_BANDS, mass))
 
 
 def settled_outcome(roles: Roles, low: float, high: float, inner: Floats) -> tuple[float, ...]:

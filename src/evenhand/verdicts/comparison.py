@@ -108,12 +108,13 @@ def plan(
     reference: Any,
     attributes: Sequence[str],
     groups: Sequence[Group],
-    sizes: Mapping[Group, int],
+    sizes: Mapping[Group, float],
     convention: Convention,
 ) -> Plan:
     """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest" or "highest".
 
-    An intersection has a reference only if every attribute of it has one.
+    An intersection has a reference only if every attribute of it has one. `sizes` are people or, with weights, the sums
+    of these: they say which group is the largest.
     """
     if reference is None:
         reference = convention.default_reference
@@ -186,10 +187,34 @@ def apart(values: Floats) -> tuple[Floats, Floats]:
     return np.where(enough, high - low, np.nan), np.where(enough, ratio(low, high), np.nan)
 
 
-def ratio(top: Any, bottom: Any) -> Floats:
-    """top / bottom; 0/0 is undefined, anything else over 0 is infinite."""
+def ratio(top: Any, bottom: Any, signed: Any = False) -> Floats:
+    """top / bottom; 0/0 is undefined, anything else over 0 is infinite. Of negative numbers there is no ratio.
+
+    Where `signed`, values can be negative although these may not be: then both must be above 0.
+
+    >>> ratio([1.0, -3.0, 0.0], [2.0, -2.0, 2.0]).tolist(), ratio(0.0, 2.0, signed=True).tolist()
+    ([0.5, nan, 0.0], nan)
+    """
+    top, bottom = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.true_divide(top, bottom), dtype=np.float64)
+        quotient = np.true_divide(top, bottom)
+    return np.asarray(np.where(_no_ratio(top, signed) | _no_ratio(bottom, signed), np.nan, quotient))
+
+
+def _no_ratio(values: Floats, signed: Any) -> Bools:
+    """Which values rule out a ratio: those below 0, and 0 itself where values can be negative."""
+    return np.asarray((values < 0) | (np.asarray(signed) & (values <= 0)))
+
+
+def without_ratio(values: Floats, base: Floats | None, usable: Bools, signed: Bools | None) -> tuple[Bools, Bools]:
+    """Which values of usable groups, and which of their baselines, rule out a ratio; both [measures, groups].
+
+    One of them leaves nothing to judge: a ratio of the others would leave out the group that stands worst.
+    """
+    can_be = np.zeros((len(values), 1), dtype=bool) if signed is None else signed[:, None]
+    there = usable & ~np.isnan(values)
+    bases = np.zeros(values.shape, dtype=bool) if base is None else there & _no_ratio(base, can_be)
+    return there & _no_ratio(values, can_be), bases
 
 
 def folded(values: Any) -> Floats:
@@ -224,12 +249,19 @@ def gap(
     judged_on: JudgedOn = "difference",
     one_sided: bool = False,
     fold: bool = False,
+    signed: Bools | None = None,
 ) -> Gap:
-    """The gap of one or several measures, `values` [measures, groups], over the groups that are usable."""
+    """The gap of one or several measures, `values` [measures, groups], over the groups that are usable.
+
+    `signed` says of each measure whether it can be negative: then there is no ratio unless all values are above 0.
+    """
     values = np.where(usable, values, np.nan)
     if base is None:
-        return _between_extremes(values, aggregate, judged_on)
-    return _against(values, base, aggregate, judged_on, one_sided, fold)
+        found = _between_extremes(values, aggregate, judged_on)
+    else:
+        found = _against(values, base, aggregate, judged_on, one_sided, fold)
+    unfit = without_ratio(values, base, usable, signed)
+    return replace(found, ratio=math.nan) if unfit[0].any() or unfit[1].any() else found
 
 
 def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn) -> Gap:

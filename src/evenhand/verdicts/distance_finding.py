@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from evenhand.errors import CallError
 from evenhand.inference import simultaneous
 from evenhand.measures import dependence
 from evenhand.measures.distances import Distances
-from evenhand.measures.group_data import BinnedScores, RegressionSums
+from evenhand.measures.group_data import BinnedScores, RegressionSums, worth
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
-from evenhand.verdicts.index_finding import ValueResult, deciding_pair
+from evenhand.verdicts.index_finding import ValueResult, deciding_pair, deciding_row
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.verdict import verdict
 
@@ -79,8 +80,8 @@ def _evidence(
 def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult:
     """How far each group's distribution of predictions lies from everyone's; the largest is judged."""
     groups, table = _named(cube)
-    by_bin = RegressionSums.from_table(table, len(groups)).by_bin()
-    apart = index.function(by_bin, request.policy.confidence, request.policy.random_state)
+    binned = _binned(cube, table, len(groups))
+    apart = index.function(binned, request.policy.confidence, request.policy.random_state)
     people = np.bincount(table.pair, weights=table.n, minlength=len(groups))
     rows = [
         Row(
@@ -94,15 +95,21 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
     ]
     value = Estimate.of(*apart.worst)
     sentence = f"{request.metric.title} is undefined: fewer than two groups have predictions."
-    summary: Group = ()
+    summary, evidence = Row(request.metric.name, ()), None
+    notes = [sentences.precision(table.bins, apart.error)]
     if value.defined:
-        summary = groups[int(np.nanargmax(apart.values[:, 0]))]
+        farthest = groups[int(np.nanargmax(apart.values[:, 0]))]
+        summary = Row(request.metric.name, farthest, against="everyone")
+        evidence = replace(deciding_row(rows, value, request.threshold), n_against=int(people.sum()))
+        own = evidence.estimate or value
         sentence = (
-            f"The share of people predicted above some value differs most between {spell(summary)} and everyone: "
-            f"by {value.value:.3g}{sentences.value_ending(request, value)}."
+            f"The share of people predicted above some value differs between {spell(evidence.group)} (n = "
+            f"{evidence.n:,}) and everyone (n = {evidence.n_against:,}) by up to {own.value:.3g}"
+            f"{sentences.value_ending(request, own)}."
         )
-    last = Row(request.metric.name, summary, against="everyone" if summary else None)
-    return ValueResult(value, sentence, last, rows, [sentences.precision(table.bins, apart.error)], unit="score")
+        if farthest != evidence.group:
+            notes.append(f"The largest estimate is {value.value:.3g}, for {spell(farthest)}; it is less sure.")
+    return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
 def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResult:
@@ -123,18 +130,25 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
         )
         for i, group in enumerate(groups)
     ]
-    value, summary = Estimate(math.nan), Row(request.metric.name, ())
+    value, summary, evidence = Estimate(math.nan), Row(request.metric.name, ()), None
     sentence = f"{request.metric.title} is undefined: no group has outcomes."
+    notes: list[str] = []
     if np.isfinite(spread.values).any():
-        value = Estimate.of(*(float(np.nanmax(part)) for part in (spread.values, low, high)))
+        value = Estimate.of(*(float(np.fmax.reduce(part)) for part in (spread.values, low, high)))
         worst, best = (groups[int(pick(spread.values))] for pick in (np.nanargmax, np.nanargmin))
         summary = Row(request.metric.name, worst, against=spell(best))
+        evidence = deciding_row(rows, value, request.threshold)
+        own = evidence.estimate or value
         sentence = (
-            f"The {row.title} is largest for {spell(worst)}: {wording.amount(value.value, 'score')}"
-            f"{sentences.value_ending(request, value)}; it is smallest for {spell(best)}: "
-            f"{wording.amount(float(np.nanmin(spread.values)), 'score')}."
+            f"The {row.title} is {wording.amount(own.value, 'score')} for {spell(evidence.group)} (n = {evidence.n:,})"
+            f"{sentences.value_ending(request, own)}."
         )
-    return ValueResult(value, sentence, summary, rows, unit="score")
+        least = wording.amount(float(np.nanmin(spread.values)), "score")
+        notes.append(f"It is smallest for {spell(best)}: {least}.")
+        if worst != evidence.group:
+            most = wording.amount(value.value, "score")
+            notes.append(f"The largest estimate is {most}, for {spell(worst)}; it is less sure.")
+    return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
 def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResult:
@@ -186,30 +200,37 @@ def _binned(cube: Cube, table: ScoreTable, groups: int) -> BinnedScores:
     """The scores, or as scores without a label the predictions of a regressor."""
     if cube.meaning.task != "regression":
         return BinnedScores.from_table(table, groups)
-    moments = RegressionSums.from_table(table, groups)
-    people = np.zeros((groups, 3, table.bins.count))
-    people[:, 2] = moments.by_bin()
-    first = people * moments.places
-    return BinnedScores(table.reading, {"n": people, "s": first, "s2": first * moments.places})
+    return RegressionSums.from_table(table, groups).predictions()
 
 
 def _joint(cube: Cube) -> tuple[Floats, str]:
     """People by group and by what is decided: the score (or predicted number) in at most ten bins, else the decision,
-    else the label; and what that is called."""
+    else the label; and what that is called. Shares are by weight; all together are as many as the weights are worth.
+    """
     if cube.scores is not None:
         of = "prediction" if cube.meaning.task == "regression" else "score"
-        table = _binned(cube, cube.scores, len(cube.pairs))
-        people = sum((table.of_label(label) for label in range(3)), np.zeros(1))
-        return _cut(people), of
+        scores = _binned(cube, cube.scores, len(cube.pairs))
+        return _cut(_in_all(scores.mass.sum(axis=1), scores.squares[0].sum(axis=1))), of
     mass = (cube.n if cube.w is None else cube.w).astype(np.float64)
-    if cube.w is not None and cube.w2 is not None:  # as many people as the weights are worth
-        mass = mass * mass.sum() / cube.w2.sum()
+    squares = mass if cube.w2 is None else cube.w2
     axis = 1 if cube.has_predictions else 2
-    return mass.sum(axis=axis)[:, :-1], "decision" if cube.has_predictions else "label"
+    table = _in_all(mass.sum(axis=axis)[:, :-1], squares.sum(axis=axis)[:, :-1])
+    return table, "decision" if cube.has_predictions else "label"
+
+
+def _in_all(mass: Floats, squares: Floats) -> Floats:
+    """Weights in proportion, over all groups as many people as they are worth."""
+    return worth(mass.reshape(1, -1), squares.reshape(1, -1)).reshape(mass.shape)
 
 
 def _cut(people: Floats) -> Floats:
-    """The table with its columns joined into at most ten, which hold about equally many people."""
+    """The table with its columns joined into at most ten, which hold about equally many people.
+
+    Ten values or fewer stay as they are: a rare one joined to the next would hide what it has to do with the group.
+    """
+    people = people[:, people.any(axis=0)]
+    if people.shape[1] <= dependence.MOST_COLUMNS:
+        return people
     reached = np.cumsum(people.sum(axis=0))
     share = (reached - 0.5 * people.sum(axis=0)) / reached[-1]
     column = np.minimum((share * dependence.MOST_COLUMNS).astype(int), dependence.MOST_COLUMNS - 1)

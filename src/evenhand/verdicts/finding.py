@@ -29,16 +29,17 @@ from evenhand.measures.indices import (
     ShiftFromEveryone,
 )
 from evenhand.measures.regression import outcome_bands
-from evenhand.measures.scores import calibration_bins
+from evenhand.measures.scores import ScoreMeasure, calibration_bins
 from evenhand.verdicts import comparison, distance_finding, index_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
 from evenhand.verdicts.notes import strata as strata_notes
+from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
-from evenhand.verdicts.sentences import measures_left_out, rare_groups, stratum_sentence, undefined_reasons
+from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Drawn, Table, tabulate
 from evenhand.verdicts.verdict import passes, verdict
@@ -64,7 +65,8 @@ def judge(request: Request, cube: Cube) -> Finding:
     index = request.metric.index
     if index is not None:
         result = FINDERS[type(index)](request, cube, index)
-        return on_value(request, cube.meaning.sensitive, result, all_strata=bool(cube.meaning.control))
+        names, together = cube.meaning.sensitive, bool(cube.meaning.control)
+        return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
@@ -148,8 +150,16 @@ def row_finding(
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
-def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *, all_strata: bool = False) -> Finding:
-    """The finding of a value of which less is better; `all_strata` says that strata were not kept apart."""
+def on_value(
+    request: Request,
+    attributes: Sequence[str],
+    result: ValueResult,
+    *,
+    all_strata: bool = False,
+    notes: Sequence[str] = (),
+) -> Finding:
+    """The finding of a value of which less is better; `all_strata` says that strata were not kept apart, and `notes` is
+    what else a reader must know."""
     metric, value, policy = request.metric, result.value, request.policy
     strata_note = ["Computed over all strata together."] if all_strata else []
     return Finding(
@@ -164,7 +174,7 @@ def on_value(request: Request, attributes: Sequence[str], result: ValueResult, *
         result.sentence,
         result.summary,
         tuple(result.rows),
-        (*result.notes, *strata_note),
+        (*result.notes, *strata_note, *notes),
         unit=result.unit,
         p_value=result.p_value,
         tested=result.tested,
@@ -184,9 +194,10 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
     """What the groups of a cube are compared with, and the convention that was requested."""
     worst_of = len(request.metric.measures) if request.aggregate == "worst" else 1
     convention = comparison.find_convention(request.convention, worst_of=worst_of)
-    sizes = dict.fromkeys(cube.groups, 0)
-    for (_, group), people in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True):
-        sizes[group] += int(people)
+    sizes = dict.fromkeys(cube.groups, 0.0)
+    mass = cube.n if cube.w is None else cube.w
+    for (_, group), size in zip(cube.pairs, mass.sum(axis=(1, 2)), strict=True):
+        sizes[group] += float(size)
     return comparison.plan(request.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
 
 
@@ -301,6 +312,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
         notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
+    notes += _ratio_notes(request, strata)
     several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and stratum.value.defined]
     lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))
     if lost:
@@ -319,7 +331,21 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         share = missing / cube.size
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
-    return notes
+    return [*notes, *cut_notes(cube)]
+
+
+def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:
+    """Why values that can be negative have no ratio, where the sentence of the finding does not say so."""
+    if request.judged_on == "ratio" and len(strata) == 1:
+        return []
+    whys = [(stratum, no_ratio(stratum)) for stratum in strata]
+    unjudged = " A pass says nothing about it." if request.judged_on == "ratio" else ""
+    within = (f"In {spell(stratum.name)}: " if stratum.name else "" for stratum, why in whys if why is not None)
+    texts = [why for _, why in whys if why is not None]
+    return [
+        f"{place}{why[0].lower() + why[1:] if place else why}{unjudged}"
+        for place, why in zip(within, texts, strict=True)
+    ]
 
 
 def _settings(request: Request, plan: Plan) -> dict[str, object]:
@@ -364,6 +390,18 @@ def check_roles(metric: Metric, cube: Cube) -> None:
             f"{metric.name} compares the score with what happened, so it needs a probability; this score goes from "
             f"{cube.scores.bins.low:g} to {cube.scores.bins.high:g}."
         )
+
+    if lacks_losses(metric, cube):
+        raise CallError(
+            f"{metric.name} needs the loss of each person, which this cube does not hold: it was counted by an earlier "
+            "version, or merged with one that was. Count the rows again; resolution='exact' also keeps every score."
+        )
+
+
+def lacks_losses(metric: Metric, cube: Cube) -> bool:
+    """Is the metric made of losses that the cube has not summed?"""
+    of_losses = any(isinstance(row, ScoreMeasure) and row.of_losses for row in metric.rows)
+    return of_losses and cube.scores is not None and not cube.scores.knows_losses
 
 
 def _check_groups(cube: Cube) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Row, spell
+from evenhand.core.results import UNDEFINED, Estimate, Row, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Proportions
@@ -21,6 +21,7 @@ from evenhand.verdicts import sentences
 from evenhand.verdicts.bounds import draws
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.verdict import verdict
 
 _LABELLED, _DECIDED = slice(0, 4), slice(0, 6)  # of the cells: those with a label and a decision; those decided
 
@@ -52,6 +53,19 @@ def deciding_pair(ends: tuple[Floats, Floats], pairs: Sequence[tuple[int, int]],
     """
     deciding = ends[0] if failed else ends[1]
     return max(pairs, key=lambda pair: -math.inf if math.isnan(deciding[pair]) else float(deciding[pair]))
+
+
+def deciding_row(rows: Sequence[Row], value: Estimate, threshold: float | None) -> Row:
+    """The group on which a verdict on the largest of several values rests: by its ends, else by its value."""
+    decided = verdict(value, threshold)
+
+    def size(row: Row) -> float:
+        estimate = row.estimate or UNDEFINED
+        ends = {"fail": estimate.low, "not judged": estimate.value}
+        end = ends.get(decided, estimate.high)
+        return -math.inf if end is None or math.isnan(end) else end
+
+    return max(rows, key=size)
 
 
 def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:

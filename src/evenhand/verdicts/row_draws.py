@@ -19,6 +19,7 @@ Columns = dict[str, Array]
 LEAST_DRAWS = 100  # with fewer a standard error is itself uncertain by more than 7 %
 _MOST_LEFT_OUT = 20_000  # rows that are left out in turn, with a call for each
 _MOST_UNDEFINED = 0.5  # share of draws without a value, beyond which the others say nothing about the group
+_MOST_DRAWN = 200_000_000  # values of draws that are kept
 _WEIGHT_ARGUMENTS = ("weight", "sample_weight")
 
 
@@ -62,6 +63,11 @@ def sample(
     """
     calls = [_caller(measure, weighted="weight" in groups[0]) for measure in measures]
     values = np.full((len(measures), len(groups)), np.nan)
+    if draws * values.size > _MOST_DRAWN:
+        raise CallError(
+            f"{draws:,} draws of {len(groups):,} groups do not fit into memory: draw at most "
+            f"{_MOST_DRAWN // values.size:,} times."
+        )
     drawn = np.full((draws, *values.shape), np.nan)
     sizes = np.zeros(values.shape)
     failures: dict[str, Exception] = {}

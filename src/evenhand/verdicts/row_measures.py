@@ -142,7 +142,9 @@ def _rows_by_group(cube: Cube, data: Any, arguments: Mapping[str, Any]) -> dict[
     meaning = cube.meaning
     source = sources.open_source(data)
     # As the cube was counted, where that was found in the data: the task, and bands of attributes.
-    roles = assign(source.names, **{**arguments, "task": meaning.task, "bands": meaning.bands or None})
+    roles = assign(source.names, **{**arguments, "task": meaning.task})
+    bands = {name: edges for name, edges in meaning.bands.items() if name in roles.sensitive}
+    roles = replace(roles, bands=bands, categories=frozenset(roles.sensitive))
     rows = read(source.lines(roles), roles)
     positions = [roles.sensitive.index(name) for name in meaning.sensitive]
     names = [tuple(group[position] for position in positions) for group in rows.groups]

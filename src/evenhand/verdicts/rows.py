@@ -62,11 +62,15 @@ def _compared(stratum: Stratum, i: int, j: int) -> tuple[str | None, Estimate | 
         return None, None, None
     name, other = base
     value, ends = stratum.table.values[i, j], stratum.bounds.by_group
-    difference, ratio = float(value - other), float(comparison.ratio(value, other))
+    difference, ratio = float(value - other), float(comparison.ratio(value, other, _signed(stratum, i)))
     if ends is None:
         return name, Estimate(difference), Estimate(ratio)
     low, high, least, most = (end[i, j] for end in ends)
     return name, Estimate.of(difference, low, high), Estimate.of(ratio, least, most)
+
+
+def _signed(stratum: Stratum, i: int) -> bool:
+    return stratum.table.signed is not None and bool(stratum.table.signed[i])
 
 
 def _gap_rows(stratum: Stratum) -> list[Row]:
@@ -74,7 +78,8 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
     rows = []
     for i, (difference, ratio) in enumerate(stratum.bounds.by_measure):
         row = stratum.table.measures[i]
-        one = comparison.gap(stratum.table.values[i : i + 1], None, stratum.judged.in_measure(i))
+        signed = None if stratum.table.signed is None else stratum.table.signed[i : i + 1]
+        one = comparison.gap(stratum.table.values[i : i + 1], None, stratum.judged.in_measure(i), signed=signed)
         gap_row = _gap_row(stratum, row.name, one, difference, ratio)
         rows.append(replace(gap_row, of_class=row.of_class))
     if stratum.name:

@@ -23,6 +23,8 @@ def stratum_sentence(stratum: Stratum) -> str:
     """The finding in one sentence: the pair of groups it rests on, with the real names and numbers."""
     request, table, evidence = stratum.request, stratum.table, evidence_row(stratum)
     if not stratum.value.defined or evidence is None or stratum.evidence is None:
+        if request.judged_on == "ratio" and (why := no_ratio(stratum)) is not None:
+            return why
         zero = [row.title for i, row in enumerate(table.measures) if not np.nan_to_num(table.values[i]).any()]
         return undefined(table.measures, undefined_reasons(stratum), zero if request.judged_on == "ratio" else ())
     judged = evidence.ratio if request.judged_on == "ratio" else evidence.difference
@@ -56,6 +58,27 @@ def undefined_reasons(stratum: Stratum) -> list[str]:
         for j, group in enumerate(table.groups)
         if math.isnan(table.values[i, j])
     ]
+
+
+def no_ratio(stratum: Stratum) -> str | None:
+    """Why values that can be negative have no ratio, with the values that are not above 0; None where they have one."""
+    table, names = stratum.table, [spell(group) for group in stratum.table.groups]
+    own, bases = comparison.without_ratio(table.values, table.base, stratum.judged.everyone, table.signed)
+    rows, places = (own | bases).any(axis=1), []
+    for i in np.flatnonzero(rows).tolist():
+        unit = table.measures[i].unit
+        each = [f"{amount(float(table.values[i, j]), unit)} for {names[j]}" for j in np.flatnonzero(own[i]).tolist()]
+        if table.base is not None and stratum.plan.reference is None and bases[i].any():
+            j = int(np.argmax(bases[i]))
+            each.append(f"{amount(float(table.base[i, j]), unit)} for {stratum.plan.name}")
+        places += each
+    if not rows.any():
+        return None
+    titles = " and ".join(dict.fromkeys(table.measures[i].title for i in np.flatnonzero(rows).tolist()))
+    return (
+        f"The ratio of the {titles} is undefined: it is {join_names(places, 4)}, and a number that can be negative has "
+        "no ratio unless every value is above 0."
+    )
 
 
 def measures_left_out(stratum: Stratum) -> list[str]:

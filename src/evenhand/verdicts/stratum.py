@@ -46,6 +46,7 @@ class Stratum:
             judged_on=request.judged_on,
             one_sided=self.one_sided,
             fold=plan.fold,
+            signed=table.signed,
         )
         self.question = Question(request, plan, table, self.gap, self.judged)
         self.bounds = find_bounds(self.question)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Floats, Ints
+from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.measures.group_data import GroupData
@@ -44,7 +43,10 @@ class Table:
     base_support: Array | None = None
     """The rows that each baseline is measured on, as `support` is for the groups."""
     shares: Floats | None = None
-    """Against everyone, the share of each group in everyone."""
+    """Against everyone, the share of each group in everyone; NaN for a measure whose value for everyone is not a mean
+    over the groups. The spread of its baseline is then that of everyone, else that of the rest."""
+    signed: Bools | None = None
+    """Which measures can be negative, so that their ratio has a meaning only where all values are above 0."""
     drawn: Drawn | None = None
 
 
@@ -54,18 +56,18 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     data = GroupData(cube)
     spreads, values = _evaluate(measures, data)
     support = np.stack([row.support(data, spread) for row, spread in zip(measures, spreads, strict=True)])
-    table = Table(cube, measures, groups, spreads, values, support)
+    signed = np.array([row.signed(data) for row in measures], dtype=bool)
+    table = Table(cube, measures, groups, spreads, values, support, signed=signed)
     if plan.between_extremes:
         return table
     if plan.against == "reference":
         return _against_reference(table, plan)
-    others = GroupData(cube, rest=True)
+    others = GroupData(cube, "rest")
     rest_spreads, rest = _evaluate(measures, others)
     theirs = np.stack([row.support(others, spread) for row, spread in zip(measures, rest_spreads, strict=True)])
     if plan.against == "rest":
         return replace(table, base=rest, base_spreads=rest_spreads, base_support=theirs)
-    base, shares = _everyone(table, data, rest)
-    return replace(table, base=base, base_spreads=rest_spreads, shares=shares, base_support=support + theirs)
+    return replace(_against_everyone(table, data, rest_spreads), base_support=support + theirs)
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
@@ -87,18 +89,17 @@ def _against_reference(table: Table, plan: Plan) -> Table:
     return replace(table, base=base, base_spreads=spreads, base_support=table.support[:, repeated])
 
 
-def _everyone(table: Table, data: GroupData, rest: Floats) -> tuple[Floats, Floats]:
-    """The values of everyone, and the share of each group in everyone; `rest` are those of all other groups."""
-    curved = [row.title for row in table.measures if not row.linear]
-    if curved:
-        raise CallError(f"the {curved[0]} of everyone is not a mean over the groups: compare with reference='rest'.")
-    rows = list(zip(table.measures, table.spreads, strict=True))
-    mass = np.stack([row.mass(data, spread) for row, spread in rows])
+def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | None]) -> Table:
+    """Compared with everyone, whose values are computed from everyone as one group.
+
+    `rest` are the spreads of all other groups, from which the interval of a mean follows by the share of the group.
+    """
+    everyone, values = _evaluate(table.measures, GroupData(table.cube, "everyone"))
+    mass = np.stack([row.mass(data) if row.linear else np.full(data.groups, np.nan) for row in table.measures])
+    repeated = [0] * data.groups
+    spreads = [
+        others if row.linear or whole is None else whole.scaled(1.0, repeated)
+        for row, whole, others in zip(table.measures, everyone, rest, strict=True)
+    ]
     shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
-    mean = shares * np.nan_to_num(table.values) + (1 - shares) * np.nan_to_num(rest)
-    base = np.where(np.isnan(rest), table.values, mean)
-    for i, row in enumerate(table.measures):
-        exact = row.overall(data)
-        if exact is not None:
-            base[i] = exact
-    return base, shares
+    return replace(table, base=np.repeat(values, data.groups, axis=1), base_spreads=spreads, shares=shares)

@@ -73,7 +73,7 @@ def plain_text(write: Callable[[Console], None], screen: Screen | None = None) -
         )
     )
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in page.getvalue().splitlines()))
-    return _carried(text, screen.encoding)
+    return signs.carried(text, screen.encoding)
 
 
 class _Page(io.StringIO):
@@ -88,13 +88,6 @@ class _Page(io.StringIO):
         return self._encoding
 
 
-def _carried(text: str, encoding: str) -> str:
-    try:
-        return signs.carried(text, encoding)
-    except LookupError:  # an encoding that Python does not know
-        return text
-
-
 def words(console: Console, text: str, style: str = "") -> Any:
     """Text for a line or a cell, with stand-ins for signs that the console cannot show; never read as markup.
 
@@ -102,10 +95,10 @@ def words(console: Console, text: str, style: str = "") -> Any:
     """
     from rich.text import Text
 
-    return Text(_carried(text, console.encoding), style=style)
+    return Text(signs.carried(text, console.encoding), style=style)
 
 
-def say(console: Console, *parts: str | tuple[str, str], wrap: bool = True) -> None:
+def say(console: Console, *parts: str | tuple[str, str]) -> None:
     """Print a line made of parts, each a text or a (text, style).
 
     Where there is less room than on a page, a long line continues below itself; elsewhere whoever shows it breaks it,
@@ -115,7 +108,7 @@ def say(console: Console, *parts: str | tuple[str, str], wrap: bool = True) -> N
     from rich.text import Text
 
     line = Text().join(words(console, *([part] if isinstance(part, str) else part)) for part in parts)
-    if not wrap or console.width >= PAGE.width or "\n" in line.plain:
+    if console.width >= PAGE.width or "\n" in line.plain:
         console.print(line, soft_wrap=True)
         return
     indent = len(line.plain) - len(line.plain.lstrip(" "))

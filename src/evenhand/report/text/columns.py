@@ -18,8 +18,8 @@ _INDENT = "  "
 _BREAKS = (r" (?=\[)", r"(?<=→) |(?<=->) ", r" |(?<=\w-)(?=\w)")
 
 
-Row = list[list[Any]]
-"""For each column the lines of its cell."""
+Cells = list[list[Any]]
+"""A row: for each column the lines of its cell."""
 
 
 class Columns:
@@ -48,7 +48,7 @@ class Columns:
         self.left = {0, *(i for i, title in enumerate(titles) if i and title in left)}
         self.fold = [[i for i, title in enumerate(titles) if i and title in together] for together in fold]
         self.below = titles.index(below) if below is not None else None
-        self.rows: list[Row] = [[[words(console, title, "bold")] for title in titles]]
+        self.rows: list[Cells] = [[[words(console, title, "bold")] for title in titles]]
 
     def add(self, cells: Iterable[str | tuple[str, str]]) -> None:
         """A row; a cell is a text or a (text, style)."""

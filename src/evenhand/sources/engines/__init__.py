@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.errors import DataError, Problems, listing, shorten
+from evenhand.errors import DataError, Problems, listing
 from evenhand.sources.bins import GRID
 from evenhand.sources.columns import library
 from evenhand.sources.engines.table import engine_of
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, floats, lines_of, outside, say_outside, settle
+from evenhand.sources.levels import QUANTILE_BANDS, too_many
 from evenhand.sources.lines import Lines, complain_twice
 from evenhand.sources.roles import Roles
 
@@ -83,7 +84,7 @@ class LazySource:
             edges = frame.wide_edges(sure=True)
             lines = frame.group(read, edges)
         if lines is None:
-            raise DataError(f"{frame.widest}: an id? A group needs more than one person; choose a coarser column.")
+            raise DataError(frame.widest)
         if outside(lines):
             say_outside(roles, frame)
         return replace(lines, edges=edges)
@@ -93,7 +94,7 @@ class _Frame:
     """The columns of a call in the frame of an engine: their `Statistics`, and the group-by."""
 
     def __init__(self, columns: Columns) -> None:
-        self.columns, self.roles = columns, columns.roles
+        self.whole, self.columns, self.roles = columns, columns.with_people(), columns.roles
         self._levels: dict[str, list[float]] = {}
 
     def group(self, read: ScoreReading | None, edges: Mapping[str, tuple[float, ...]]) -> Lines | None:
@@ -133,16 +134,24 @@ class _Frame:
         return self._levels[role]
 
     def quantiles(self, role: str, parts: int) -> Floats:
-        from evenhand.sources.engines.quantiles import edges_of_rows
+        from evenhand.sources.engines.quantiles import edges
 
-        return edges_of_rows(self._numbers(role), self.columns.literal, parts)
+        found = edges(self._numbers(role, weighted=True), self.columns.literal, parts)
+        if len(found) or self.roles.weight is None:
+            return found
+        return edges(self._numbers(role, weighted=False), self.columns.literal, parts)
 
     def beginning(self, role: str, rows: int) -> Floats:
         """The first numbers of a column, in the order of the engine."""
         from evenhand.sources.engines.fetch import fetch_first
 
-        numbers = self.columns.frame.select(self.columns.number(role).alias("v"))
-        return _present(fetch_first(numbers, rows)["v"])
+        # Of all rows, because engines read the beginning of a frame quickly, but not that of a filtered one.
+        wanted = {"v": role} if self.roles.count is None else {"v": role, "c": "count"}
+        found = fetch_first(
+            self.whole.frame.select(*(self.whole.number(key).alias(name) for name, key in wanted.items())), rows
+        )
+        numbers = floats(found["v"])
+        return _present(numbers[floats(found["c"]) != 0] if "c" in found else numbers)
 
     def wide_edges(self, *, sure: bool = False) -> dict[str, tuple[float, ...]]:
         """Edges for attributes of very many numbers, which would make as many groups. The beginning of a column of
@@ -150,7 +159,7 @@ class _Frame:
         found = {}
         for key in self.roles.grouping:
             name = self.roles.keys[key]
-            if name in self.roles.bands or not self.columns.numeric(key):
+            if name in self.roles.bands or name in self.roles.categories or not self.columns.numeric(key):
                 continue
             wide = self._different(key) >= MOST_LEVELS if sure else self._starts_wide(key)
             if wide and (cut := self._quantile_edges(key)):
@@ -160,7 +169,7 @@ class _Frame:
     @property
     def widest(self) -> str:
         most, key = max((self._different(key), key) for key in self.roles.raw_keys)
-        return f"{shorten(self.roles.keys[key])!r} has {most:,} different values"
+        return too_many(self.roles.keys[key], f"{most:,}", numbers=key in self.roles.grouping)
 
     def _starts_wide(self, key: str) -> bool:
         return self.columns.fractional(key) and len(np.unique(self.beginning(key, _SAMPLE))) >= MOST_LEVELS
@@ -172,19 +181,16 @@ class _Frame:
         return int(found["n"][0])
 
     def _quantile_edges(self, key: str) -> tuple[float, ...]:
-        from evenhand.sources.engines.quantiles import edges_of_people
+        return tuple(dict.fromkeys(float(edge) for edge in self.quantiles(key, QUANTILE_BANDS)))
 
-        return edges_of_people(self._numbers(key, people=True), self.columns.literal)
-
-    def _numbers(self, key: str, *, people: bool = False) -> Any:
-        """The numbers of a column without missing ones, as `v`; with `people`, how many each row stands for, as `c`."""
+    def _numbers(self, key: str, *, weighted: bool = True) -> Any:
+        """The numbers of a column without missing ones, as `v`, and how much each row counts, as `c`."""
         import narwhals.stable.v2 as nw
 
-        wanted = [self.columns.number(key).alias("v")]
-        if people:
-            counted = self.roles.count is not None
-            wanted.append((self.columns.number("count") if counted else nw.lit(1)).cast(nw.Int64).alias("c"))
-        return self.columns.frame.select(*wanted).filter(~nw.col("v").is_null())
+        mass = self.columns.mass(weighted=weighted)
+        return self.columns.frame.select(self.columns.number(key).alias("v"), mass.alias("c")).filter(
+            ~nw.col("v").is_null()
+        )
 
 
 def _with_numbered_columns(native: Any) -> Any:

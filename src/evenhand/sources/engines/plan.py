@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import mul, or_
 from typing import Any
@@ -19,9 +19,10 @@ import narwhals.stable.v2 as nw
 from evenhand.errors import DataError, shorten
 from evenhand.sources.columns import as_floats
 from evenhand.sources.engines.table import Engine, engine_of
-from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS
+from evenhand.sources.groupby import sums_losses
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, names_by_side
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import ScoreReading
+from evenhand.sources.scores import TINY, ScoreReading
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,24 @@ class Columns:
         gone = reduce(or_, [value == self.literal(number) for number in absent])
         return nw.when(~gone).then(value)
 
+    def with_people(self) -> Columns:
+        """The columns of the rows that stand for someone; a missing count stays, so that the error counts it."""
+        if self.roles.count is None:
+            return self
+        count = self.number("count")
+        return replace(self, frame=self.frame.filter(count.is_null() | (count != self.literal(0.0))))
+
+    def mass(self, *, weighted: bool) -> nw.Expr:
+        """How much a row counts in a quantile: its people, times their weight; what is no count or weight counts 0."""
+        found = self.literal(1.0)
+        limits = {"count": LARGEST_COUNT, "weight": LARGEST_WEIGHT if weighted else None}
+        for role, most in limits.items():
+            if most is not None and getattr(self.roles, role) is not None:
+                value, zero = self.number(role), self.literal(0.0)
+                good = (value >= zero) & (value <= self.literal(most))
+                found = found * nw.when(good).then(value).otherwise(zero)
+        return found
+
     @property
     def has_nan(self) -> bool:
         """Does the engine know NaN?"""
@@ -102,12 +121,13 @@ class Plan:
         cut = [key for key in self.roles.grouping if known[key] in edges and columns.numeric(key)]
         self.edges = {key: edges[known[key]] for key in cut}
         self.weighted = self.roles.weight is not None
+        self.sums_losses = sums_losses(self.roles, read)
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:
         """The whole plan; nothing of it has run."""
         by, sums = self._by(), self._sums()
-        flat = self._checked(self._picked()).select(
+        flat = self._with_losses(self._checked(self._picked())).select(
             *(nw.col(name) for name in self.keys.values()),
             *(value.alias(name) for name, value in (by | sums).items()),
         )
@@ -149,6 +169,19 @@ class Plan:
             turned = self.columns.literal(self.reading.mirror) - nw.col(self._axis)
             new |= {"unturned": nw.col(self._axis), self._axis: turned}
         return picked.with_columns(*(value.alias(name) for name, value in new.items())) if new else picked
+
+    def _with_losses(self, checked: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """The columns loss_no and loss_yes: −log of the probability of what happened, for either label."""
+        if not self.sums_losses:
+            return checked
+        score, least, most = nw.col(self._axis), self.columns.literal(TINY), self.columns.literal(1 - TINY)
+        above = nw.when(score > most).then(most).otherwise(score)
+        likely = checked.with_columns(nw.when(score < least).then(least).otherwise(above).alias("p_yes"))
+        likely = likely.with_columns((self.columns.literal(1.0) - nw.col("p_yes")).alias("p_no"))
+        logs = self.columns.engine.logarithms(likely, {"log_no": "p_no", "log_yes": "p_yes"})
+        return logs.with_columns(
+            *((self._zero - nw.col(f"log_{side}")).alias(f"loss_{side}") for side in ("no", "yes"))
+        )
 
     def _outside(self, value: nw.Expr, most: float) -> nw.Expr:
         return value.is_null() | (value < self._zero) | (value > self.columns.literal(most))
@@ -230,7 +263,18 @@ class Plan:
         wanted = {"s": ("", 1), "s2": ("", 2)}
         if self.weighted:
             wanted = {"ws": ("w", 1), "w2s": ("w2", 1), "w2s2": ("w2", 2)}
-        return {name: reduce(mul, [*by[key], *[s] * power]) for name, (key, power) in wanted.items()}
+        sums = {name: reduce(mul, [*by[key], *[s] * power]) for name, (key, power) in wanted.items()}
+        return sums | (self._losses(by) if self.sums_losses else {})
+
+    def _losses(self, by: Mapping[str, list[nw.Expr]]) -> dict[str, nw.Expr]:
+        """The products of `names_by_side`."""
+        found = {}
+        for name in names_by_side(self.weighted):
+            side, wanted = name.partition("_")[0], name.rpartition("_")[2]
+            key = {"l": "", "l2": "", "ws2": "w", "wl": "w"}.get(wanted, "w2")
+            each = nw.col(self._axis) if wanted == "ws2" else nw.col(f"loss_{side}")
+            found[name] = reduce(mul, [*by[key], each, *([each] if wanted.endswith("2") else [])])
+        return found
 
     def _letters(self, middle: float) -> dict[str, nw.Expr]:
         """What MOMENTS are made of. Without a label all but f is null, and a sum of nulls is 0."""

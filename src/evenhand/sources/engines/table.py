@@ -55,6 +55,21 @@ def _by_duckdb(plan: nw.LazyFrame[Any]) -> Answer:
     }
 
 
+def _logarithms(plan: nw.LazyFrame[Any], names: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    import narwhals.stable.v2 as nw
+
+    return plan.with_columns(*(nw.col(name).log().alias(new) for new, name in names.items()))
+
+
+def _ibis_logarithms(plan: nw.LazyFrame[Any], names: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    """The natural logarithm: one of a given base is computed in decimals by PostgreSQL, slowly and to 15 digits."""
+    import narwhals.stable.v2 as nw
+
+    table: Any = plan.to_native()
+    added: nw.LazyFrame[Any] = nw.from_native(table.mutate(**{new: table[name].ln() for new, name in names.items()}))
+    return added
+
+
 @dataclass(frozen=True)
 class Engine:
     """How the frames of one library are read."""
@@ -74,6 +89,8 @@ class Engine:
     """Does the engine that holds a frame know NaN?"""
     beginning: Callable[[Any], Any] | None = None
     """The first part of a frame, where a limit would cost one more pass over all parts; None where it costs nothing."""
+    logarithms: Callable[[nw.LazyFrame[Any], Mapping[str, str]], nw.LazyFrame[Any]] = _logarithms
+    """Adds the natural logarithms of some columns, by their new names."""
 
 
 ENGINES = (
@@ -84,6 +101,7 @@ ENGINES = (
         "Ibis",
         _by_ibis,
         numbers_as_text=True,
+        logarithms=_ibis_logarithms,
         # To SQLite NaN is NULL from the start, and it has no function that asks for NaN.
         has_nan=lambda native: str(native.get_backend().name) != "sqlite",
     ),

@@ -20,11 +20,12 @@ from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.sources.bins import GRID
 from evenhand.sources.files import query
-from evenhand.sources.files.formats import SUFFIXES, Column, Table, common_format, explain, open_files
+from evenhand.sources.files.formats import SUFFIXES, Column, Table, common_format, double, explain, open_files
 from evenhand.sources.files.statement import Statement, present
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, outside, say_outside, settle
-from evenhand.sources.levels import PLAIN_NUMBER
-from evenhand.sources.lines import Lines, complain_twice
+from evenhand.sources.levels import QUANTILE_BANDS, too_many
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_twice
+from evenhand.sources.quantiles import shares
 from evenhand.sources.roles import Roles
 
 
@@ -55,6 +56,7 @@ class FileSource:
         problems = Problems()
         complain_twice(self.table.twice, roles, problems)
         problems.raise_if_any(DataError)
+        self.table = _with_people(self.table, roles)
         edges = self._edges(roles, numeric=True)
         statistics = _FileStatistics(self, roles)
         read = settle(roles, statistics)
@@ -65,13 +67,12 @@ class FileSource:
             statement = Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
             rows = self._run(statement.sql)
         if len(rows) > MOST_LINES:
-            raise DataError(
-                f"{self._widest(roles)}: an id? A group needs more than one person; choose a coarser column."
-            )
+            raise DataError(self._widest(roles))
         lines = statement.read(rows)
         if outside(lines):
             say_outside(roles, statistics)
-        return replace(lines, edges=edges)
+        named = (name for name in (*roles.control, *roles.sensitive) if self.table.columns[name].categorical)
+        return replace(lines, edges=edges, categories=frozenset(named))
 
     def fractional(self, roles: Roles) -> bool:
         """Do the first labels and predictions both hold fractions?"""
@@ -85,37 +86,49 @@ class FileSource:
 
     def _edges(self, roles: Roles, *, numeric: bool) -> dict[str, tuple[float, ...]]:
         """Edges for attributes with very many values, which would make as many groups: those in columns of
-        numbers, or those in columns of text that hold nothing but numbers."""
+        numbers, or those in columns without a type that hold nothing but numbers."""
         found = {}
         for name in (*roles.control, *roles.sensitive):
             column = self.table.columns[name]
-            if name in roles.bands or column.numeric is not numeric:
+            never = name in roles.categories or column.categorical
+            if name in roles.bands or never or column.numeric is not numeric or column.only_numbers == "false":
                 continue
-            plain = (
-                "true" if numeric else f"bool_and(coalesce(regexp_full_match({column.text}, '{PLAIN_NUMBER}'), true))"
-            )
-            select = f"SELECT approx_count_distinct({column.key}), {plain} FROM {self.table.relation}"  # noqa: S608
+            counted = f"approx_count_distinct({column.key}), {column.only_numbers}"
+            select = f"SELECT {counted} FROM {self.table.relation}"  # noqa: S608
             (levels, numbers) = self._run(select)[0]
             if numbers and levels >= MOST_LEVELS and (cut := self._quantile_edges(column, roles)):
                 found[name] = cut
         return found
 
     def _quantile_edges(self, column: Column, roles: Roles) -> tuple[float, ...]:
-        people = "1" if roles.count is None else self.table.columns[roles.count].number
-        cuts = ", ".join(f"min(v) FILTER (5 * reached >= {k} * total)" for k in range(1, 5))
-        row = self._run(f"""
-            WITH levels AS (SELECT {column.number} AS v, sum({people}) AS c FROM {self.table.relation} GROUP BY 1),
-            run AS (SELECT v, sum(c) OVER (ORDER BY v) AS reached, sum(c) OVER () AS total
-                    FROM levels WHERE v IS NOT NULL AND NOT isnan(v) AND c > 0)
-            SELECT min(v), {cuts}, max(v) FROM run""")[0]  # noqa: S608 - names are quoted, values are ours
-        return tuple(dict.fromkeys(float(cut) for cut in row if cut is not None))
+        return tuple(dict.fromkeys(self.quantiles(column, roles, QUANTILE_BANDS)))
+
+    def quantiles(self, column: Column, roles: Roles, parts: int) -> list[float]:
+        """The edges of parts that hold equally many people, or equally much of their weight, with both ends."""
+        number = present(column, roles)
+        wanted = [repr(float(share)) for share in shares(parts)]
+        if roles.count is None and roles.weight is None:
+            listed = ", ".join(("0.0", *wanted, "1.0"))
+            return self._run(f"SELECT quantile_disc({number}, [{listed}]) FROM {self.table.relation}")[0][0] or []  # noqa: S608
+        columns = {role: self.table.columns[name] for role, name in roles.keys.items() if role in ("count", "weight")}
+        factors = [_mass(present(columns[role], roles), most) for role, most in _MOST.items() if role in columns]
+        cuts = ", ".join(f"min(v) FILTER (reached >= total * {share})" for share in wanted)
+        for mass in dict.fromkeys((" * ".join(factors), factors[0] if roles.count is not None else "1.0")):
+            row = self._run(f"""
+                WITH levels AS (SELECT {number} AS v, kahan_sum({mass}) AS m FROM {self.table.relation} GROUP BY 1),
+                run AS (SELECT v, sum(m) OVER (ORDER BY v) AS reached, sum(m) OVER () AS total
+                        FROM levels WHERE v IS NOT NULL)
+                SELECT max(total), min(v), {cuts or "NULL"}, max(v) FROM run""")[0]  # noqa: S608 - quoted, or ours
+            if row[0]:  # without any weight, people count
+                break
+        return [float(cut) for cut in row[1:] if cut is not None]
 
     def _widest(self, roles: Roles) -> str:
         keys = roles.raw_keys
         counts = ", ".join(f"approx_count_distinct({self.table.columns[roles.keys[key]].key})" for key in keys)
         row = self._run(f"SELECT {counts} FROM {self.table.relation}")[0]  # noqa: S608 - as above
         most, key = max(zip(row, keys, strict=True))
-        return f"{shorten(roles.keys[key])!r} has about {most:,} different values"
+        return too_many(roles.keys[key], f"about {most:,}", numbers=key in roles.grouping)
 
     def _run(self, sql: str) -> list[tuple[Any, ...]]:
         import duckdb
@@ -143,15 +156,30 @@ class _FileStatistics:
         return [row[0] for row in self._ask(f"DISTINCT {value}", f" LIMIT {GRID + 2}") if row[0] is not None]
 
     def quantiles(self, role: str, parts: int) -> Floats:
-        shares = ", ".join(repr(k / parts) for k in range(parts + 1))
-        found = self._ask(f"quantile_disc({self._value(role)}, [{shares}])")[0][0]
-        return np.array([] if found is None else found, dtype=np.float64)
+        column = self.source.table.columns[self.roles.keys[role]]
+        return np.array(self.source.quantiles(column, self.roles, parts), dtype=np.float64)
 
     def _value(self, role: str) -> str:
         return present(self.source.table.columns[self.roles.keys[role]], self.roles)
 
     def _ask(self, fields: str, rest: str = "") -> list[tuple[Any, ...]]:
         return self.source._run(f"SELECT {fields} FROM {self.source.table.relation}{rest}")  # noqa: S608 - quoted
+
+
+_MOST = {"count": LARGEST_COUNT, "weight": LARGEST_WEIGHT}
+
+
+def _mass(number: str, most: float) -> str:
+    """A count or a weight; 0 for what is neither, which is complained of where rows are counted."""
+    return f"CASE WHEN {number} BETWEEN 0 AND {double(most)} THEN {number} ELSE 0 END"
+
+
+def _with_people(table: Table, roles: Roles) -> Table:
+    """The rows that stand for someone: one with a count of 0 has no say in where anything is cut."""
+    if roles.count is None:
+        return table
+    count = present(table.columns[roles.count], roles)
+    return replace(table, relation=f"(SELECT * FROM {table.relation} WHERE {count} IS DISTINCT FROM 0)")  # noqa: S608
 
 
 def _expand(named: Sequence[Any]) -> list[Path]:

@@ -15,7 +15,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,15 @@ class Column:
 
     sql: str
     kind: str
+    categorical: bool = False
+    """Does the file itself say that the values are categories?"""
+
+    @property
+    def only_numbers(self) -> str:
+        """SQL for whether all values are numbers. Text never is one here, however it looks."""
+        if self.kind == "JSON":
+            return f"bool_and(coalesce(json_type({self.sql}) IN ('BIGINT', 'UBIGINT', 'DOUBLE', 'NULL'), true))"
+        return "true" if self.numeric else "false"
 
     @property
     def numeric(self) -> bool:
@@ -204,7 +213,10 @@ def _arrow(paths: Sequence[Path], connection: Any, run: Run) -> Table:
         connection.register("arrow_files", files)
     except (pa.ArrowInvalid, OSError, duckdb.Error) as error:
         raise DataError(explain(paths, _format(paths[0]), error)) from None
-    return _described("arrow_files", files.schema.names, run)
+    table = _described("arrow_files", files.schema.names, run)
+    named = {field.name for field in files.schema if pa.types.is_dictionary(field.type)}
+    marked = {name: replace(column, categorical=name in named) for name, column in table.columns.items()}
+    return replace(table, columns=marked)
 
 
 def _described(relation: str, names: Sequence[str], run: Run) -> Table:

@@ -9,10 +9,10 @@ from typing import Any
 from evenhand.errors import DataError, Problems, listing, shorten
 from evenhand.sources.columns import as_floats
 from evenhand.sources.files.formats import Column, Table, double
-from evenhand.sources.groupby import MOST_LINES, lines_of
-from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, Lines, names_of_sums
+from evenhand.sources.groupby import MOST_LINES, lines_of, sums_losses
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, Lines, names_by_side, names_of_sums
 from evenhand.sources.roles import Roles
-from evenhand.sources.scores import ScoreReading
+from evenhand.sources.scores import TINY, ScoreReading
 
 
 class Statement:
@@ -23,6 +23,7 @@ class Statement:
         self.columns = {key: table.columns[name] for key, name in roles.keys.items()}
         self.edges = {key: roles.bands[roles.keys[key]] for key in roles.grouping if roles.keys[key] in roles.bands}
         self.keys, values = roles.raw_keys, roles.number_keys
+        self.sums_losses = sums_losses(roles, read)
         self.numbers = [key for key in (*self.edges, *values) if not self.columns[key].numeric]
         inner = [f"{self._key(key)} AS k{i}" for i, key in enumerate(self.keys)]
         inner += [f"{self._number(role)} AS v_{role}" for role in values]
@@ -34,7 +35,8 @@ class Statement:
         fields = groups | self._sums() | strange
         self.names = list(fields)
         self.sql = (
-            f"SELECT {', '.join(fields.values())} FROM (SELECT {', '.join(inner)} FROM {table.relation}) "  # noqa: S608
+            f"SELECT {', '.join(fields.values())} FROM (SELECT *{self._logarithms()} "  # noqa: S608
+            f"FROM (SELECT {', '.join(inner)} FROM {table.relation})) "
             f"GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))} LIMIT {MOST_LINES + 1}"
         )
 
@@ -92,6 +94,28 @@ class Statement:
             products = [f"{w} * {s}", f"{w} * {w} * {s}", f"{w} * {w} * {s} * {s}"]
         return [f"coalesce(kahan_sum({by}{product}), 0)" for product in products]
 
+    def _losses(self, people: str, weight: str) -> dict[str, str]:
+        """The sums of `names_by_side`, from the logarithms that `_logarithms` has made columns of."""
+        s, weighted = self._score, self.roles.weight is not None
+        by = {"l": [people], "l2": [people]}
+        if weighted:
+            by = {"ws2": [people, weight], "wl": [people, weight]}
+            by |= {name: [people, weight, weight] for name in ("w2l", "w2l2")}
+        found = {}
+        for name in names_by_side(weighted):
+            side, letters = name.partition("_")[0], by[name.rpartition("_")[2]]
+            each = [s, s] if name == "ws2" else [f"loss_{side}"] * (2 if name.endswith("l2") else 1)
+            factors = [f"({factor})" for factor in (*letters, *each) if factor != "1"]
+            found[name] = f"coalesce(kahan_sum({' * '.join(factors)}), 0)"
+        return found
+
+    def _logarithms(self) -> str:
+        """−log of the probability of what happened, if the label is negative (loss_no) and if it is positive."""
+        if not self.sums_losses:
+            return ""
+        s = f"least(greatest({self._score}, {double(TINY)}), {double(1 - TINY)})"
+        return f", -ln({double(1.0)} - {s}) AS loss_no, -ln({s}) AS loss_yes"
+
     def _moments(self, people: str, weight: str, middle: float) -> list[str]:
         """The sums of the products of `MOMENTS`; a row without a label adds only to those of f."""
         known = self.roles.label is not None
@@ -124,7 +148,8 @@ class Statement:
             found["w2"] = f"kahan_sum(({people}) * ({weight}) * ({weight}))"
         names = [] if self.reading is None else names_of_sums(self.reading, self.roles.weight is not None)
         own = [name for name in names if name not in found]
-        return {"n": n} | found | dict(zip(own, self._score_sums(people, weight), strict=True))
+        sums = dict(zip(own, self._score_sums(people, weight), strict=True))
+        return {"n": n} | found | sums | (self._losses(people, weight) if self.sums_losses else {})
 
     def read(self, rows: list[tuple[Any, ...]]) -> Lines:
         if not rows:

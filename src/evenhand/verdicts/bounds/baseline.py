@@ -52,9 +52,12 @@ def bounds_against_baseline(
     """Bounds from the ends of each group against its baseline: near ones for a fail, far ones for a pass."""
     table, aggregate = question.table, question.request.aggregate
     assert table.base is not None  # noqa: S101 - groups are compared with it
-    differences, ratios = table.values - table.base, comparison.ratio(table.values, table.base)
+    signed = False if table.signed is None else table.signed[:, None]
+    differences, ratios = table.values - table.base, comparison.ratio(table.values, table.base, signed)
     by_group = _decide(differences, ratios, near, far)
     large = question.judged.large & compared
+    if np.isnan(question.estimate):
+        return replace(question.without_interval(own), by_group=by_group.ends)
     if question.plan.fold:
         everyone, for_pass = (_reach(by_group.ends, mask, aggregate) for mask in (compared, large))
         folded = (

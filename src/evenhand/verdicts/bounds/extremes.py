@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate
 from evenhand.inference.simultaneous import Pairs
+from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, first_of_largest, tie
 from evenhand.verdicts.verdict import verdict
 
@@ -110,8 +111,8 @@ def _evidence(question: Question, near: Reach, far: Reach, measure: int, high: i
     assert pairs is not None and ends is not None  # noqa: S101, PT018 - the pair was found in them
     top, bottom = question.table.values[measure, high], question.table.values[measure, low]
     difference = float(top - bottom)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = float(np.true_divide(bottom, top))
+    signed = question.table.signed is not None and question.table.signed[measure]
+    ratio = float(comparison.ratio(bottom, top, signed))
     # A gap between extremes has no sign: no gap at all is the near end where the near end lies beyond it.
     near_low, far_high = max(pairs.difference(high, low)[0], 0.0), ends.difference(high, low)[3]
     far_low, near_high = ends.ratio(low, high)[2], min(pairs.ratio(low, high)[1], 1.0)

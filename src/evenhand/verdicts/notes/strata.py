@@ -17,6 +17,7 @@ from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
 from evenhand.inference import critical, hypotheses
 from evenhand.inference.spread import Proportions, Spread
+from evenhand.verdicts import comparison
 from evenhand.verdicts.rows import summary_row
 from evenhand.verdicts.stratum import Stratum
 
@@ -65,7 +66,7 @@ def stratum_notes(pooled: Stratum, strata: Sequence[Stratum]) -> tuple[list[Row]
             against=spell(names[1]),
             n=standard.people,
             difference=Estimate(standard.gap, standard.low, standard.high),
-            ratio=Estimate(_quotient(standard, pooled)),
+            ratio=Estimate(_quotient(standard, pooled, measure)),
         ),
     ]
     return rows, [_note(pooled, standard, measure, names), *_differences(strata, measure, names)], [panel]
@@ -86,7 +87,7 @@ def _standardise(
     pooled: Stratum, strata: Sequence[Stratum], measure: int, names: tuple[Group, Group]
 ) -> _Standardised | None:
     q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.request.policy.confidence)
-    values, down, up, people = [], [], [], []
+    values, down, up, people, mass = [], [], [], [], []
     for stratum in strata:
         spread, places = stratum.table.spreads[measure], _places(stratum, names)
         if spread is None or places is None or not np.isfinite(spread.values[places]).all():
@@ -95,11 +96,13 @@ def _standardise(
         values.append(spread.values[places])
         down.append(np.hypot(values[-1][0] - low[0], high[1] - values[-1][1]))
         up.append(np.hypot(high[0] - values[-1][0], values[-1][1] - low[1]))
-        people.append(stratum.table.cube.size)
-    if not people:
+        cube = stratum.table.cube
+        people.append(cube.size)
+        mass.append(float((cube.n if cube.w is None else cube.w).sum()))
+    if not sum(mass):
         return None
     each, sizes = np.array(values), np.array(people, dtype=np.float64)
-    share = sizes / sizes.sum()
+    share = np.array(mass) / sum(mass)
     first, second = share @ each
     gaps = each[:, 0] - each[:, 1]
     whole = pooled.table.values[measure]
@@ -121,12 +124,13 @@ def _places(stratum: Stratum, names: tuple[Group, Group]) -> list[int] | None:
     return [groups.index(name) for name in names] if all(name in groups for name in names) else None
 
 
-def _quotient(standard: _Standardised, pooled: Stratum) -> float:
+def _quotient(standard: _Standardised, pooled: Stratum, measure: int) -> float:
     """lowest / highest between extremes, group / reference against one; as everywhere."""
     top, bottom = (
         (standard.first, standard.second) if pooled.table.base is not None else (standard.second, standard.first)
     )
-    return top / bottom if bottom else math.nan
+    signed = False if pooled.table.signed is None else pooled.table.signed[measure]
+    return float(comparison.ratio(top, bottom, signed)) if bottom else math.nan
 
 
 def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[Group, Group]) -> str:

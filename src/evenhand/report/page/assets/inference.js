@@ -190,9 +190,9 @@ const evenhandInference = (() => {
     };
   }
 
-  // One group in the place of every group.
-  function repeated(spread, place) {
-    const again = (values) => values.map(() => (place < 0 ? NaN : values[place]));
+  // One group in the place of every group, or of so many.
+  function repeated(spread, place, size = spread.values.length) {
+    const again = (values) => filled(size, () => (place < 0 ? NaN : values[place]));
     return {
       values: again(spread.values),
       centre: () => again(spread.centre()),
@@ -222,19 +222,24 @@ const evenhandInference = (() => {
 
   // Cells are TN FP FN TP U0 U1 D0 D1 of each group. Everything else is computed when it is asked for.
   class State {
-    constructor(measures, cells, counts, squares) {
+    constructor(measures, cells, counts, squares, whole = null) {
       Object.assign(this, { measures, cells, counts, squares, size: cells.length / 8 });
       this.values = memo((name) => this.evaluate(measures.get(name)));
       this.spread = memo((name) => this.spreadOf(measures.get(name)));
       this.support = memo((name) => this.summed(this.counts, measures.get(name)));
       this.proportions = new Map();
       const sums = (from) => filled(8, (c) => total(filled(this.size, (g) => from[g * 8 + c])));
+      // The others are added up: subtracted from everyone, a light group beside a heavy one would lose its digits.
       const others = (from) => {
-        const all = sums(from);
-        return from.map((value, i) => all[i % 8] - value);
+        const before = new Float64Array(from.length), after = new Float64Array(from.length);
+        for (let i = 8; i < from.length; i++) before[i] = before[i - 8] + from[i - 8];
+        for (let i = from.length - 9; i >= 0; i--) after[i] = after[i + 8] + from[i + 8];
+        return before.map((value, i) => value + after[i]);
       };
-      this.everyone = memo(() => new State(measures, sums(cells), sums(counts), null));
-      this.rest = memo(() => new State(measures, others(cells), others(counts), squares && others(squares)));
+      this.whole = whole || sums(cells); // the cells of everyone, for shares
+      this.everyone = memo(() => new State(measures, sums(cells), sums(counts), squares && sums(squares)));
+      this.rest = memo(() =>
+        new State(measures, others(cells), others(counts), squares && others(squares), this.whole));
     }
 
     weighed(row, cells = this.cells) {
@@ -248,7 +253,7 @@ const evenhandInference = (() => {
       }
       const top = this.weighed(row.top);
       if (row.total) return top;
-      const bottom = this.weighed(row.bottom), all = row.share ? total(bottom) : 0;
+      const bottom = this.weighed(row.bottom), all = row.share ? weigh(this.whole, 0, row.bottom) : 0;
       return filled(this.size, (g) => {
         const under = row.share ? all : bottom[g];
         return under === 0 ? NaN : top[g] / under;
@@ -268,7 +273,7 @@ const evenhandInference = (() => {
     }
 
     shared(form) {
-      const chosen = this.weighed(form.top), all = total(chosen);
+      const chosen = this.weighed(form.top), all = weigh(this.whole, 0, form.top);
       return new Proportion(chosen, chosen.map(() => all));
     }
 

@@ -191,12 +191,13 @@ const evenhandVerdicts = (() => {
   // --- Ends against a baseline ---------------------------------------------------------------------------------------
 
   // The ends of each group against its baseline. With shares the baseline is everyone, which overlaps with the group:
-  // the comparison with the rest is transformed, exactly.
-  function againstEnds(spread, base, at, offset, ratio, shares) {
+  // the comparison with the rest is transformed, exactly. Of an average `base` is everyone, and the margins are added.
+  function againstEnds(spread, base, at, offset, ratio, shares, added) {
+    const reach = added ? (a, b) => a + b : hypot;
     const mine = reaches(spread, at, offset, ratio), theirs = reaches(base, at, offset, ratio);
     return Array.from(mine.at, (place, g) => {
       const middle = place - theirs.at[g], share = shares ? shares[g] : 0;
-      const ends = [middle - hypot(mine.down[g], theirs.up[g]), middle + hypot(mine.up[g], theirs.down[g])];
+      const ends = [middle - reach(mine.down[g], theirs.up[g]), middle + reach(mine.up[g], theirs.down[g])];
       if (!ratio) return ends.map((end) => (1 - share) * end);
       const seen = spread.values[g] / base.values[g], [low, high] = ends.map(Math.exp);
       const wide = isNumber(seen) ? [Math.min(low, seen), Math.max(high, seen)] : [low, high];
@@ -379,15 +380,17 @@ const evenhandVerdicts = (() => {
     endsAgainst(ratio) {
       const { plan: { against, measures }, state, place } = this;
       return measures.map((name) => {
-        const spread = state.spread(name);
-        const base = against === 'reference' ? repeated(spread, place) : state.rest().spread(name);
-        const mass = against === 'overall' ? state.summed(state.cells, state.measures.get(name)) : null;
+        const spread = state.spread(name), row = state.measures.get(name);
+        const added = against === 'overall' && (row.of.length > 0 || row.share);
+        const base = against === 'reference' ? repeated(spread, place)
+          : added ? repeated(state.everyone().spread(name), 0, state.size) : state.rest().spread(name);
+        const mass = against === 'overall' && !added ? state.weighed(row.bottom) : null;
         const all = mass && Math.max(total(mass), 1e-300), shares = mass && mass.map((part) => part / all);
         const usable = this.named.map((takes, g) => takes && g !== place && Number.isFinite(spread.values[g])
           && Number.isFinite(base.values[g]));
         const count = usable.filter(Boolean).length;
         return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
-          againstEnds(spread, base, this.critical(side, count), offset, ratio, shares)
+          againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
             .map((ends, g) => (usable[g] ? ends : [NaN, NaN])));
       });
     }
