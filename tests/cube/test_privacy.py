@@ -60,11 +60,17 @@ def test_a_small_cell_in_one_stratum_hides_the_group_in_all():
     assert hidden(cube.marginal(control=False)) == ""
 
 
-def test_people_without_a_score_are_a_cell_too():
+def test_where_few_have_no_score_the_score_is_left_out_and_no_group():
     group = ["a"] * 43 + ["b"] * 50 + ["c"] * 60
     score = [0.5] * 40 + [np.nan] * 3 + [0.5] * 110
     cube = eh.Cube.count(prediction=[1] * 153, score=score, sensitive=group)
-    assert hidden(cube) == "ab"
+    assert hidden(cube) == ""
+    assert privacy.joined([cube], 5)[0].scores is None
+    assert privacy.joined([cube], 3)[0].scores is not None
+    shared = cube.audit(metrics=["demographic_parity", "mutual_information", "mean_score_parity"]).shared()
+    assert [finding.metric for finding in shared.findings] == ["demographic_parity"]
+    assert shared.sharing.metrics == ("mutual_information", "mean_score_parity")
+    assert any("The score is left out" in note for note in shared.notes)
 
 
 def test_the_number_of_people_decides_and_not_their_weight():

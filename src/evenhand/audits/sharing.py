@@ -149,6 +149,8 @@ def _computable(audit: Audit, held: Audit, finding: Finding) -> bool:
         return False
     if any(row.made_of == "rows" for row in finding.basis.request.metric.rows):
         return False
+    if finding.basis.request.metric.by_bins and held.cube.scores is None and audit.cube.scores is not None:
+        return False  # without the score it would be another question
     try:
         check_roles(finding.basis.request.metric, held.counts(finding.attributes))
         quick = _request(finding, audit.reference, interval="simultaneous")
@@ -206,7 +208,9 @@ def sharing_notes(audit: Audit) -> list[str]:
         notes.append(f"Left out whole, because counts of {few} would follow: {gone}.")
     if told.metrics:
         notes.append(f"Left out, because counts that may leave do not tell them exactly: {', '.join(told.metrics)}.")
-    scores = audit.counts(audit.meaning.sensitive[0]).scores
+    scores = audit.cube.scores
+    if scores is None and audit.meaning.score is not None:
+        notes.append(f"The score is left out, because {few} of a group with the same label have one, or have none.")
     if scores is not None and scores.counts_only:
         notes.append(
             f"The score is counted between {scores.bins.count + 1} stops, the only ones at which a cutoff may stand."

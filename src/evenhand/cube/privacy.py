@@ -56,14 +56,11 @@ def check_least(least: object) -> int:
 def small_groups(cube: Cube, least: int) -> set[Group]:
     """The groups that have a small cell in any stratum.
 
-    Where the scores do not decide, people with and without a score are cells too.
+    Where there is no decision but a score, or of a regressor, people with and without one are cells too.
     """
     cells = [cube.n.reshape(len(cube.pairs), -1)]
-    if cube.scores is not None:
-        scored = _scored(cube)
-        cells += [scored, cube.n.sum(axis=(1, 2))[:, None] - scored.sum(axis=1, keepdims=True)]
-        if cube.meaning.task == "binary":
-            cells.append(cube.n.sum(axis=2) - scored)
+    if cube.scores is not None and not _decided_without(cube):
+        cells += _with_and_without(cube)
     least_of_all = max(least, _LEAST_OF_SUMS) if cube.meaning.task == "regression" and least > 1 else least
     small = np.concatenate([_small(part, least_of_all) for part in cells], axis=1)
     return {group for (_, group), row in zip(cube.pairs, small, strict=True) if row.any()}
@@ -106,16 +103,21 @@ def _small(people: Ints, least: int) -> Bools:
     return np.asarray((people > 0) & (people < least))
 
 
-def _scored(cube: Cube) -> Ints:
-    """People with a score by pair and label, [pairs, labels]; of a regressor, those with and without an outcome."""
+def _decided_without(cube: Cube) -> bool:
+    """Was decided by a prediction, so that the score can be left out?"""
+    return cube.meaning.task == "binary" and cube.meaning.prediction is not None
+
+
+def _with_and_without(cube: Cube) -> list[Ints]:
+    """People with and without a score by pair and label; of a regressor, those with and without an outcome."""
     table = cube.scores
     assert table is not None  # noqa: S101 - asked for cubes with scores only
-    labels = table.reading.labels
-    people = np.zeros((len(cube.pairs), labels), dtype=np.int64)
+    people = np.zeros((len(cube.pairs), table.reading.labels), dtype=np.int64)
     np.add.at(people, (table.pair, table.label), table.n)
-    if cube.meaning.task != "regression":
-        return people
-    return np.stack([people[:, :-1].sum(axis=1), people[:, -1]], axis=1)
+    if cube.meaning.task == "binary":
+        return [people, cube.n.sum(axis=2) - people]
+    scored = np.stack([people[:, :-1].sum(axis=1), people[:, -1]], axis=1)
+    return [scored, cube.n.sum(axis=(1, 2))[:, None] - scored.sum(axis=1, keepdims=True)]
 
 
 # --- Intersections ---------------------------------------------------------------------------------------------------
@@ -150,10 +152,14 @@ def joined(cubes: Sequence[Cube], least: int) -> list[Cube]:
 
     Of the ways to do so, one with the most stops. Where bins had to be joined the tables keep people and weights, and
     no sums of scores: from the sum of two values that were joined, each of them could be solved. Of a regressor, one
-    sum for each group stays.
+    sum for each group stays. Where a prediction decides and few people have a score, or few have none, it goes whole.
     """
     if not cubes or cubes[0].scores is None:
         return list(cubes)
+    if _decided_without(cubes[0]) and any(
+        _small(part, least).any() for cube in cubes for part in _with_and_without(cube)
+    ):
+        return [replace(cube, scores=None) for cube in cubes]
     if cubes[0].meaning.task == "regression":
         return _summed(cubes, least)
     rows = sum(len(cube.pairs) for cube in cubes) * 3
