@@ -174,12 +174,12 @@ class Finding:
     p_adjusted: float | None = None
     tested: str | None = None
     sample: Sample | None = None
-    evidence: Row | None = None
-    left_out: tuple[str, ...] = ()
     counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
     panels: tuple[Panel, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
     basis: object | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
+    evidence: Row | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def difference(self) -> Estimate:
