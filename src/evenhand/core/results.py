@@ -40,11 +40,13 @@ def number_or_none(value: float) -> float | None:
 
 
 def figure(value: float) -> str:
-    """Three figures, and whole numbers from a thousand on.
+    """Three figures, and whole numbers from a thousand on; what rounding errors leave of nothing is 0.
 
-    >>> figure(0.12345), figure(51234.5), figure(-1234.5)
-    ('0.123', '51,234', '-1,234')
+    >>> figure(0.12345), figure(51234.5), figure(-1234.5), figure(6.9e-18)
+    ('0.123', '51,234', '-1,234', '0')
     """
+    if abs(value) < 1e-15:
+        return "0"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
 
 
