@@ -23,9 +23,8 @@ from evenhand.core import records
 from evenhand.core.results import Estimate, Finding, spell
 from evenhand.cube.cube import Cube
 from evenhand.measures.cells import MEASURES, evaluate
-from evenhand.measures.evaluate import every_measure, measure_values
+from evenhand.measures.evaluate import every_measure
 from evenhand.measures.group_data import BinnedScores
-from evenhand.measures.scores import SCORE_MEASURES
 from evenhand.verdicts.notes import calibration
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +98,7 @@ def _both() -> dict[str, Any]:
 
 def _huge() -> dict[str, Any]:
     return table(
-        lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s) % 11),
+        lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s + g * s) % 11),
         {"side": ["left", "middle", "right"]},
         label=[0, 1],
         score=[0.2, 0.4, 0.6, 0.8],
@@ -149,23 +148,38 @@ def names() -> list[str]:
 def case(
     roles: dict[str, Any],
     arguments: dict[str, Any],
-    stops: Iterable[int],
+    stops: Iterable[int] | None,
     *,
     whole: bool = True,
     curves: bool = True,
-    least: int = 5,
+    least: int = 0,
 ) -> dict[str, Any]:
-    """What the page is given, and what Python says; only where it is `whole`, of every measure of every group."""
+    """What the page is given, and what Python says; only where it is `whole`, of every measure of every group.
+
+    Without `stops` it is asked at all of them. With `least` the audit is one to share.
+    """
+    return audit_case(audit_of(roles, arguments, whole=whole, least=least), stops, whole=whole, curves=curves)
+
+
+def audit_of(roles: dict[str, Any], arguments: dict[str, Any], *, whole: bool = False, least: int = 0) -> Audit:
+    """The audit of a case; with `least` one to share."""
     cube = Cube.count(**roles)
-    chosen = names() if whole else FEW
-    audit = cube.audit(metrics=_possible(cube, chosen), **arguments)
-    built = audit.recomputation.page_data(smallest_cell=least)
-    inside = page_data.embedded(cube, least)
+    audit = cube.audit(metrics=_possible(cube, names() if whole else FEW), **arguments)
+    return audit.shared(least) if least else audit
+
+
+def audit_case(audit: Audit, stops: Iterable[int] | None, *, whole: bool = True, curves: bool = True) -> dict[str, Any]:
+    """What the page of an audit is given, and what Python says at these stops, or at all of them."""
+    built, cutoffs = audit.recomputation.page_data(), page_data.stops(audit)
+    sets = built["tables"]["attribute_sets"]
+    there = range(-1, len(cutoffs)) if stops is None else stops
     told = {
         "tables": {name: part for name, part in built["tables"].items() if name != "measures"},
-        "cube": page_data.unpack(built["cube"]),
-        "curves": [_curves(inside, attributes) for attributes in built["tables"]["attribute_sets"]] if curves else [],
-        "expected": [_expected(audit, inside, stop, chosen, MEASURES if whole else SHOWN) for stop in stops],
+        "counts": page_data.unpack(built["counts"]),
+        "curves": [_curves(audit, attributes) for attributes in sets] if curves else [],
+        "expected": [
+            _expected(audit, stop, None if stop < 0 else cutoffs[stop], MEASURES if whole else SHOWN) for stop in there
+        ],
     }
     return {name: _short(part) if name in ("curves", "expected") else part for name, part in told.items()}
 
@@ -175,19 +189,16 @@ def _possible(cube: Cube, chosen: Iterable[str]) -> list[str]:
     return [name for name in chosen if find(name)[0].needs <= there]
 
 
-def _expected(
-    audit: Audit, inside: Cube, stop: int, chosen: Iterable[str], measures: Collection[str]
-) -> dict[str, Any]:
-    """Every group and every finding at a stop, from the embedded cube."""
-    there = page_data.decided(inside, stop)
-    again = there.audit(policy=audit.policy, metrics=_possible(there, chosen))
+def _expected(audit: Audit, stop: int, cutoff: float | None, measures: Collection[str]) -> dict[str, Any]:
+    """Every group and every finding at a stop, from the audit's own counts."""
+    again = page_data.at(audit, cutoff)
     sets = list(dict.fromkeys(found.attributes for found in again.findings))
     return {
         "stop": stop,
         "sets": [
             {
                 "attributes": list(attributes),
-                **_groups(there.marginal(attributes), audit.policy.confidence, measures),
+                **_groups(again.counts(attributes), audit.policy.confidence, measures),
                 "findings": [_finding(found) for found in again.findings if found.attributes == attributes],
             }
             for attributes in sets
@@ -235,26 +246,39 @@ def _finding(found: Finding) -> dict[str, Any]:
         "verdict": found.verdict,
         "highest": found.highest,
         "lowest": found.lowest,
+        "value": _estimate(found.value),
+        "shown": _estimate(found.shown),
+        "evidence": _evidence(found),
+        "left_out": list(found.left_out),
     }
+
+
+def _evidence(found: Finding) -> list[Any] | None:
+    row = found.evidence
+    if row is None:
+        return None
+    return [None if row.measure == found.metric else row.measure, spell(row.group), row.against, row.n, row.n_against]
 
 
 def _estimate(shown: Estimate) -> list[Any]:
     return [shown.value, shown.low, shown.high]
 
 
-def _curves(inside: Cube, attributes: Sequence[str]) -> dict[str, Any]:
-    """The area under each group's ROC curve, the calibration bins, the first and last shares of the distribution."""
-    part = inside.marginal(attributes)
+def _curves(audit: Audit, attributes: Sequence[str]) -> dict[str, Any]:
+    """The calibration bins, and the share of each group between two stops of the slider."""
+    part = audit.counts(attributes, control=False)
     if part.scores is None:
         return {"attributes": list(attributes)}
     mass = BinnedScores.from_table(part.scores, len(part.pairs)).mass.sum(axis=1)
-    shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
+    place = np.searchsorted(page_data.stops(audit)[:-1], part.scores.bins.starts, side="right") - 1
+    shares = np.stack([np.bincount(place, row, len(page_data.stops(audit)) - 1) for row in mass])
+    shares /= np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
     return {
         "attributes": list(attributes),
-        "auc": measure_values(SCORE_MEASURES["auc"], part).tolist(),
-        "calibration": [list(row[:-1]) for row in calibration.curve(part).rows],
-        "first": shares[:, 0].tolist(),
-        "last": shares[:, -1].tolist(),
+        "calibration": [list(row[:-1]) for row in calibration.curve(part).rows]
+        if part.has_labels and part.has["score"]
+        else [],
+        "shares": shares.tolist(),
     }
 
 

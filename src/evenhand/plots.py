@@ -76,7 +76,8 @@ class GroupMeasureDisplay(_Display):
         if name not in measures:
             raise CallError(f"{name!r} is not a measure of this audit; {nearest(name, measures)}")
         one = measures[name]
-        overall = next(float(each.values[0]) for each in audit.measures(()) if each.measure.name == name)
+        everyone = audit.measures(cube.meaning.sensitive, together=True)
+        overall = next(float(each.values[0]) for each in everyone if each.measure.name == name)
         names = [clip(spell(group)) for _, group in cube.pairs]
         return cls(name, one.measure.title, names, one.values, one.low, one.high, overall)
 
@@ -268,16 +269,20 @@ class TradeoffDisplay(_Display):
 
 
 def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ...]:
-    return audit.cube.meaning.sensitive[:1] if attributes is None else tuple(attributes)
+    return audit.meaning.sensitive[:1] if attributes is None else tuple(attributes)
 
 
 def _part(audit: Audit, attributes: Sequence[str] | None) -> Cube:
-    return audit.cube.marginal(_attributes(audit, attributes), control=False)
+    return audit.counts(_attributes(audit, attributes), control=False)
 
 
 def _scores(cube: Cube, *, labels: bool) -> BinnedScores:
     if cube.scores is None or cube.meaning.task != "binary" or (labels and not cube.has_labels):
         raise CallError("this display needs a score and a label: audit with score= and label=.")
+    if cube.scores.counts_only:
+        raise CallError(
+            "the scores of this shared audit are counted between a few stops: draw it from the audit itself."
+        )
     return BinnedScores.from_table(cube.scores, len(cube.pairs))
 
 

@@ -139,7 +139,7 @@ def with_more() -> eh.Audit:
 
 
 @cache
-def many_groups(groups: int = 200, bins: int = 256) -> eh.Audit:
+def many_groups(groups: int = 200, bins: int = 256, *, weighted: bool = False) -> eh.Audit:
     """As many groups and bins as a page is promised to hold; no cell is empty."""
     random = np.random.default_rng(20240229)
     score = (np.arange(bins) + 0.5) / bins
@@ -152,6 +152,9 @@ def many_groups(groups: int = 200, bins: int = 256) -> eh.Audit:
             table["label"] += [label] * bins
             table["count"] += (6 + random.poisson(60 * weight * (score if label else 1 - score))).tolist()
     roles = {"label": "label", "score": "score", "cutoff": 0.5, "count": "count", "sensitive": "district"}
+    if weighted:
+        table["weight"] = random.gamma(2.0, 1.0, len(table["count"])).tolist()
+        roles["weight"] = "weight"
     return eh.audit(table, score_range=(0, 1), **roles)
 
 

@@ -68,10 +68,13 @@ function checkFindings(where, found, expected) {
       const made = (ours[metric] ?? [])[i], at = `${where} ${metric} ${i}`;
       if (!made) return;
       for (const kind of ['difference', 'ratio']) estimate(`${at} ${kind}`, made[kind], wanted[kind]);
-      estimate(at, made, wanted[wanted.judged_on]);
-      for (const key of ['judged_on', 'threshold', 'passes', 'verdict', 'highest', 'lowest']) {
+      estimate(at, made, wanted.value);
+      estimate(`${at} shown`, made.shown, wanted.shown);
+      for (const key of ['judged_on', 'threshold', 'passes', 'verdict', 'highest', 'lowest', 'left_out']) {
         same(`${at} ${key}`, made[key], wanted[key]);
       }
+      const { evidence: pair } = made;
+      same(`${at} evidence`, pair && [pair.measure, pair.group, pair.against, pair.n, pair.n_against], wanted.evidence);
     });
     same(`${where} ${metric} first`, found.findings[metric], ours[metric] && ours[metric][0]);
   }
@@ -83,7 +86,7 @@ function checkSweep(where, engine, attributes, stop, expected) {
   for (const found of expected.findings) {
     if (seen.has(found.metric)) continue;
     seen.add(found.metric);
-    number(`${where} sweep ${found.metric}`, sweep.gaps[found.metric][stop], found[found.judged_on][0], VALUES);
+    number(`${where} sweep ${found.metric}`, sweep.gaps[found.metric][stop], found.shown[0], VALUES);
   }
   if (sweep.accuracy && expected.overall.accuracy !== undefined) {
     number(`${where} sweep accuracy`, sweep.accuracy[stop], expected.overall.accuracy, VALUES);
@@ -91,24 +94,22 @@ function checkSweep(where, engine, attributes, stop, expected) {
 }
 
 function checkCurves(where, engine, wanted) {
-  if (!wanted.auc) return;
-  const roc = engine.roc(wanted.attributes);
-  wanted.auc.forEach((auc, g) => number(`${where} auc ${g}`, roc[g].auc, auc, VALUES));
+  if (!wanted.calibration) return;
   const bins = engine.calibration(wanted.attributes).flatMap((group) => group.bins.map((bin) =>
-    [group.name, bin.from, bin.to, Math.floor(bin.n), bin.rate, bin.low, bin.high, bin.mean]));
+    [group.name, bin.from, bin.to, bin.n, bin.rate, bin.low, bin.high, bin.mean]));
   const named = (list) => list.map(([name, , , n]) => [name, n]);
   same(`${where} calibration bins`, named(bins), named(wanted.calibration));
   wanted.calibration.forEach((bin, i) => bin.forEach((value, j) => {
-    if (j > 0) number(`${where} calibration ${i}`, bins[i][j], value, VALUES);
+    if (j > 0) number(`${where} calibration ${i}`, bins[i][j], value, j === 5 || j === 6 ? INTERVALS : VALUES);
   }));
   const shares = engine.distribution(wanted.attributes, 1e6);
-  wanted.first.forEach((share, g) => number(`${where} first share`, shares[g].share[0], share, VALUES));
-  wanted.last.forEach((share, g) => number(`${where} last share`, shares[g].share.at(-1), share, VALUES));
+  wanted.shares.forEach((list, g) => list.forEach((share, i) =>
+    number(`${where} share ${i}`, shares[g].share[i], share, VALUES)));
 }
 
 for (const file of files) {
   const vector = read(file), name = path.basename(file, '.json');
-  const engine = evenhandCompute({ tables: { ...vector.tables, measures: read(measures) } }, vector.cube);
+  const engine = evenhandCompute({ tables: { ...vector.tables, measures: read(measures) } }, vector.counts);
   for (const { stop, sets } of vector.expected) {
     for (const expected of sets) {
       const where = `${name} ${expected.attributes} at ${stop}`, found = engine.at(expected.attributes, stop);

@@ -11,21 +11,21 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from evenhand.audits import impossibility, recomputation
+from evenhand.audits import audit_notes, impossibility, recomputation
 from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
 from evenhand.core.results import Finding, Verdict, spell
 from evenhand.cube import merge
-from evenhand.cube.cube import Cube
-from evenhand.errors import CallError
+from evenhand.cube.cube import Cube, Meaning
+from evenhand.cube.privacy import LEAST, Sharing
+from evenhand.errors import CallError, nearest
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts.finding import check_roles, judge, lacks_losses
-from evenhand.verdicts.notes.bands import cut_notes, text_notes
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.verdict import overall
@@ -47,6 +47,11 @@ class Audit:
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where it comes from, as far as is known: when first written (`created`), by which version (`evenhand`), from
     which files (`source`) and by which `command`."""
+    sharing: Sharing | None = None
+    """What was left out of an audit that was made to be shared; None where it holds the full counts."""
+    parts: tuple[Cube, ...] = ()
+    """Of an audit to share, where no one cube may tell all: the counts of each set of attributes that stays. `cube` is
+    then everyone together."""
 
     @property
     def verdict(self) -> Verdict:
@@ -68,33 +73,82 @@ class Audit:
         names = {finding.metric for finding in self.findings}
         return [entry for name, entry in METRICS.items() if name in names]
 
+    @cached_property
+    def meaning(self) -> Meaning:
+        """What the counts stand for, with the names of all attributes."""
+        if not self.parts or self.sharing is None:
+            return self.cube.meaning
+        return replace(self.cube.meaning, sensitive=self.sharing.attributes)
+
+    def counts(self, attributes: str | Sequence[str], *, control: bool = True) -> Cube:
+        """The counts of the groups of some attributes; `control=False` sums over the strata.
+
+        >>> import evenhand as eh
+        >>> audit = eh.audit(prediction=[1, 0] * 4, sensitive={"a": list("xxyyxxyy"), "b": list("pqpqqpqp")})
+        >>> audit.counts("a")
+        <Cube: 8 people, 2 groups of a>
+        """
+        names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+        holding = [part for part in self.parts if set(names) <= set(part.meaning.sensitive)]
+        if self.parts and names and not holding:
+            known = [" × ".join(each) for each in self.attribute_sets()]
+            raise CallError(f"{' × '.join(names)!r} is not in this shared audit; {nearest(' × '.join(names), known)}")
+        if not names or not holding:
+            return self.cube.marginal(names, control=control)
+        return min(holding, key=lambda part: len(part.meaning.sensitive)).marginal(names, control=control)
+
+    def attribute_sets(self, intersections: bool | int = True) -> list[tuple[str, ...]]:
+        """The sets of attributes that are counted, single ones first; `intersections` limits how many are combined."""
+        if not self.parts:
+            return self.cube.attribute_sets(intersections)[0]
+        order = {name: i for i, name in enumerate(self.meaning.sensitive)}
+        sets = {names for part in self.parts for names in part.attribute_sets(intersections)[0]}
+        return sorted(sets, key=lambda names: (len(names), [order[name] for name in names]))
+
     @property
     def counted_sets(self) -> list[tuple[str, ...]]:
         """The sets of attributes of the cube that findings are about; every set where there is no such finding."""
+        counted = {frozenset(names) for names in self.attribute_sets()} if self.parts else None
         known = dict.fromkeys(finding.attributes for finding in self.findings)
-        sets = [names for names in known if set(names) <= set(self.cube.meaning.sensitive)]
-        return sets or self.cube.attribute_sets(self.policy.intersections)[0]
+        sensitive = set(self.meaning.sensitive)
+        sets = [names for names in known if set(names) <= sensitive and (counted is None or {*names} in counted)]
+        return sets or self.attribute_sets(self.policy.intersections)
 
-    def measures(self, attributes: Sequence[str], *, strata: bool = False) -> Sequence[MeasureValues]:
+    @cached_property
+    def reference(self) -> Any:
+        """What the policy compares groups with, as `comparison.check_reference` settles it for all attributes."""
+        names = self.meaning.sensitive
+        if not self.parts:
+            return comparison.check_reference(self.policy.reference, names, self.cube.groups)
+        groups = [
+            tuple(group[0] if other == name else None for other in names)
+            for name in names
+            for group in self.counts(name).groups
+        ]
+        return comparison.check_reference(self.policy.reference, names, groups)
+
+    def measures(
+        self, attributes: Sequence[str], *, strata: bool = False, together: bool = False
+    ) -> Sequence[MeasureValues]:
         """Every measure of the groups of some attributes, over all strata or in each; computed once.
 
-        No attributes means everyone together. The values stand in the order of the pairs of the cube's marginal.
+        `together` means everyone in these groups as one. The values stand in the order of the pairs of `counts`.
         """
-        key = tuple(attributes), strata and bool(self.cube.meaning.control)
+        key = tuple(attributes), strata and bool(self.meaning.control), together
         if key not in self._measures:
-            part = self.cube.marginal(attributes, control=key[1])
-            self._measures[key] = every_measure(part, self.policy.confidence)
+            part = self.counts(attributes, control=key[1])
+            self._measures[key] = every_measure(part.marginal(()) if together else part, self.policy.confidence)
         return self._measures[key]
 
     @cached_property
-    def _measures(self) -> dict[tuple[tuple[str, ...], bool], Sequence[MeasureValues]]:
+    def _measures(self) -> dict[tuple[tuple[str, ...], bool, bool], Sequence[MeasureValues]]:
         """What `measures` has computed."""
         return {}
 
     @cached_property
     def impossibilities(self) -> list[Impossibility]:
         """What the base rates of each attribute force, where labels and decisions allow to say it; computed once."""
-        return impossibility.by_attribute(self.cube, self.policy)
+        return impossibility.by_attribute([self.counts(name) for name in self.meaning.sensitive], self.policy)
 
     @cached_property
     def recomputation(self) -> Recomputation:
@@ -144,17 +198,18 @@ class Audit:
         "1"; None is a missing value, or an attribute that the line is not about. Measures of your own are among the
         lines, for the attributes that they were audited on.
         """
-        control, sensitive = self.cube.meaning.control, self.cube.meaning.sensitive
+        control, sensitive = self.meaning.control, self.meaning.sensitive
         measured_as = ("measure", "class", "value", "low", "high", "n", "reason")
         titles = value_titles((*control, *sensitive), ("attributes", "stratum", "group", *measured_as))
         names = ("attributes", *titles[: len(control)], "stratum", *titles[len(control) :], "group", *measured_as)
         columns: dict[str, list[Any]] = {name: [] for name in names}
-        for attributes in self.cube.attribute_sets()[0]:
+        for attributes in self.attribute_sets():
+            part = self.counts(attributes)
             for stratum, group, *measured in (*self._measure_lines(attributes), *self._own_lines(attributes)):
-                own = dict(zip(attributes, self.cube.values(attributes, group), strict=True))
+                own = dict(zip(attributes, part.values(attributes, group), strict=True))
                 line = (
                     " × ".join(attributes),
-                    *self.cube.values(control, stratum),
+                    *part.values(control, stratum),
                     spell(stratum),
                     *(own.get(name) for name in sensitive),
                     spell(group),
@@ -170,7 +225,7 @@ class Audit:
 
     def _measure_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """The lines of `groups` that the cube tells."""
-        part = self.cube.marginal(attributes)
+        part = self.counts(attributes)
         for measured in self.measures(attributes, strata=True):
             row = measured.measure
             for i, (stratum, group) in enumerate(part.pairs):
@@ -181,7 +236,7 @@ class Audit:
     def _own_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """The lines of `groups` for measures of one's own, as their findings have them; each once."""
         known = {measured.measure.name for measured in self.measures(attributes, strata=True)}
-        pairs = set(self.cube.marginal(attributes).pairs)
+        pairs = set(self.counts(attributes).pairs)
         own = [each for each in self.findings if each.metric not in METRICS and each.attributes == tuple(attributes)]
         lines: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for row in (row for finding in own for row in finding.groups):
@@ -199,15 +254,33 @@ class Audit:
 
         return report.as_dict(self)
 
-    def save(self, path: str | Path, *, embed_cube: bool = True, smallest_cell: int = 5) -> None:
+    def shared(self, least: int = LEAST) -> Audit:
+        """The audit as it may be shared: without every group of which fewer than `least` people share a cell.
+
+        What stays is judged again, and no number in it is changed; `sharing` and `notes` name what was left out.
+
+        >>> import evenhand as eh
+        >>> audit = eh.audit(prediction=[1] * 60 + [0] * 63, sensitive=["a", "b", "c"] * 40 + ["d"] * 3)
+        >>> audit.shared().sharing.groups
+        {'sensitive': (('c',), ('d',))}
+        """
+        from evenhand.audits import sharing
+
+        return sharing.shared(self, least)
+
+    def save(
+        self, path: str | Path, *, embed_cube: bool = True, smallest_cell: int = LEAST, share: bool = False
+    ) -> None:
         """Write the audit to a file; the suffix decides the form: .html, .json, .md (Markdown) or .xml (JUnit).
 
-        A page carries counts, none of fewer than `smallest_cell` people, to compute other cutoffs from; without the
-        cube it holds results only.
+        A page and a JSON file carry the full counts, so that other cutoffs can be computed from them; without the cube
+        they hold results only. With `share` the file is that of `shared(smallest_cell)`.
         """
         from evenhand import report
 
-        report.save(self, Path(path), embed_cube=embed_cube, smallest_cell=smallest_cell)
+        if smallest_cell != LEAST and not share:
+            raise CallError(f"smallest_cell={smallest_cell!r} is for a file to share: add share=True.")
+        report.save(self.shared(smallest_cell) if share else self, Path(path), embed_cube=embed_cube)
 
     @staticmethod
     def load(path: str | Path) -> Audit:
@@ -319,7 +392,7 @@ def audit_cube(
 ) -> Audit:
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
     policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
-    notes = _data_notes(cube)
+    notes = audit_notes.data_notes(cube)
     chosen_names = _choose(cube, chosen_metrics(metrics), policy, notes)
     reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
     sets, left_out = cube.attribute_sets(policy.intersections)
@@ -335,61 +408,31 @@ def audit_cube(
             'them be combined, or set on = "all".'
         )
     findings = []
-    strict = _strict(policy, len(required) * deciding)
+    stricter = strict(policy, len(required) * deciding)
     for attributes in sets:
         part = cube.marginal(attributes)
         for name in chosen_names:
             decides = policy.decides_on(attributes) and find(name)[0].name in required
-            wanted = make_request(name, policy=strict if decides else policy, reference=reference)
+            wanted = make_request(name, policy=stricter if decides else policy, reference=reference)
             if any(row.made_of == "rows" for row in wanted.metric.rows):
                 if row_evaluator is None:
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
                 findings.append(row_evaluator(wanted, part))
             else:
                 findings.append(judge(wanted, part))
-    audited = Audit(cube, policy, _adjusted(findings, policy), (), required, frame_kind)
+    audited = Audit(cube, policy, adjusted(findings, policy), (), required, frame_kind)
     ordered = sorted(audited.findings, key=lambda finding: not audited.decides(finding))
-    return replace(audited, findings=tuple(ordered), notes=(*notes, *_judging_notes(audited, chosen)))
+    return replace(audited, findings=tuple(ordered), notes=(*notes, *audit_notes.judging_notes(audited, chosen)))
 
 
-_ON = {
-    "single": "on single attributes",
-    "intersections": "on intersections of attributes",
-    "all": "on every attribute and intersection",
-}
-
-
-def _judging_notes(audited: Audit, chosen: bool) -> list[str]:
-    """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
-    policy, judged = audited.policy, ", ".join(audited.required)
-    on = _ON[policy.on]
-    limits = [finding.threshold for finding in audited.findings if audited.decides(finding)]
-    if not audited.required:
-        notes = ["No metric is required, so nothing is judged."]
-    elif all(limit is None for limit in limits):
-        notes = [f"Shown and not judged {on}: {judged}."]
-    else:
-        notes = [f"Judged by {judged} {on}."]
-    if not chosen:
-        notes[0] += (
-            " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
-            "evenhand guide helps to."
-        )
-    if policy.inconclusive != "inconclusive":
-        notes.append(
-            f"A finding that decides and is inconclusive counts as a {policy.inconclusive}, as the policy says."
-        )
-    return [*notes, *policy.notes]
-
-
-def _strict(policy: Policy, deciding: int) -> Policy:
+def strict(policy: Policy, deciding: int) -> Policy:
     """The policy for findings that decide: with familywise="audit" they share one error probability."""
     if policy.familywise == "finding" or deciding < 2:
         return policy
     return replace(policy, confidence=1 - (1 - policy.confidence) / deciding)
 
 
-def _adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
+def adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
     """The findings with p-values corrected for the number of different tests in the audit."""
     p = [np.nan if finding.p_value is None else finding.p_value for finding in findings]
     first = multiplicity.distinct([finding.counts for finding in findings])
@@ -460,24 +503,3 @@ def _usable(cube: Cube, notes: list[str]) -> list[str]:
         lacking = "a label" if "label" not in available else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
     return [entry.name for entry in usable]
-
-
-def _data_notes(cube: Cube) -> list[str]:
-    notes = list(cube.notes)
-    if cube.facts.get("regression_chosen"):
-        notes.append(
-            "Label and prediction both hold fractions, so they are taken as numbers: task='regression'. "
-            "If they are probabilities, pass the prediction as score= and a label of classes."
-        )
-    notes += [*cut_notes(cube), *text_notes(cube)]
-    if cube.has_labels and (unlabelled := int(cube.n[:, -1, :].sum())):
-        notes.append(f"{unlabelled:,} rows have no label: they count in selection rates and in nothing that needs one.")
-    if lost := cube.facts.get("dropped"):
-        notes.append(f"{lost:,} rows without a group were left out (missing='drop').")
-    if differs := cube.facts.get("cutoff_disagrees"):
-        notes.append(f"In {differs:,} rows the prediction and the cutoff disagree; the prediction counts.")
-    if absent := cube.facts.get("score_missing"):
-        notes.append(f"{absent:,} rows have no score.")
-    if cube.w is not None:
-        notes.append("Rates are weighted; counts are of people.")
-    return notes

@@ -364,13 +364,14 @@ def _limit(finding: Finding) -> str:
 
 def _shared(first: Audit, second: Audit) -> list[str]:
     """The attributes that both audits have, in the order of the later one."""
-    return [name for name in second.cube.meaning.sensitive if name in first.cube.meaning.sensitive]
+    return [name for name in second.meaning.sensitive if name in first.meaning.sensitive]
 
 
 def _members(one: Audit, attributes: list[str]) -> list[Member]:
     """The groups of every attribute and intersection, in their order."""
-    cube = one.cube.marginal(attributes, control=False)
-    return [(names, group) for names in cube.attribute_sets()[0] for group in cube.marginal(names).groups]
+    sets = [names for names in one.attribute_sets() if set(names) <= set(attributes)]
+    ordered = [tuple(name for name in attributes if name in names) for names in sets]
+    return [(names, group) for names in ordered for group in one.counts(names, control=False).groups]
 
 
 def _without(members: list[Member], others: list[Member]) -> tuple[Member, ...]:
@@ -397,10 +398,10 @@ def _notes(first: Audit, second: Audit) -> Iterable[str]:
             f"The confidence of the intervals is {first.policy.confidence:g} before and {second.policy.confidence:g} "
             "after; that of the changes is the lower of the two."
         )
-    alone = {*first.cube.meaning.sensitive} ^ {*second.cube.meaning.sensitive}
+    alone = {*first.meaning.sensitive} ^ {*second.meaning.sensitive}
     if alone:
         yield f"Not in both audits, and so not compared: {', '.join(sorted(alone))}."
-    differences = first.cube.meaning.differences(second.cube.meaning)
+    differences = first.meaning.differences(second.meaning)
     differences = [each for each in differences if not each.startswith(("sensitive is", "bands is"))]
     if differences:
         yield f"The two audits read the data differently (here means before, there after): {'; '.join(differences)}."
@@ -408,5 +409,5 @@ def _notes(first: Audit, second: Audit) -> Iterable[str]:
     if all(numbers) and numbers[0] != numbers[1]:
         before, after = (" and ".join(map(str, sorted(part, key=str))) for part in numbers)
         yield f"There were {before} replicas before and {after} after: what depends on their number is not compared."
-    if first.cube.meaning.bands != second.cube.meaning.bands:
+    if first.meaning.bands != second.meaning.bands:
         yield "Bands were cut at different places, so their groups differ: give the same bands=, or count with like=."

@@ -123,9 +123,11 @@ def impossibility(
     if not isinstance(cube, Cube):
         raise CallError(f"impossibility() takes an audit or a cube, not {type(audit_or_cube).__name__}.")
     _check_roles(cube)
+    if cube is not audit_or_cube:
+        cube = audit_or_cube.counts(_attributes(audit_or_cube.meaning.sensitive, attribute))
     policy = getattr(audit_or_cube, "policy", None) or Policy()
     policy = policy.updated(min_group_size=min_group_size, confidence=confidence)
-    part = cube.marginal(_attributes(cube, attribute), control=False)
+    part = cube.marginal(_attributes(cube.meaning.sensitive, attribute), control=False)
     return _Computation(part, _places(part, groups), policy, strata=bool(cube.meaning.control)).result()
 
 
@@ -133,19 +135,20 @@ MOST_COMPARED = 12
 """Groups that `by_attribute` compares: the time that it takes grows with them."""
 
 
-def by_attribute(cube: Cube, policy: Policy) -> list[Impossibility]:
+def by_attribute(cubes: Sequence[Cube], policy: Policy) -> list[Impossibility]:
     """What the base rates force among the groups of each attribute, the largest groups where there are many.
 
-    Attributes with fewer than two groups to compare are left out, and all where the cube lacks labels or decisions.
+    Each cube counts one attribute. Attributes with fewer than two groups to compare are left out, and all where the
+    cubes lack labels or decisions.
     """
-    try:
-        _check_roles(cube)
-    except CallError:
-        return []
-    strata = bool(cube.meaning.control)
     found = []
-    for name in cube.meaning.sensitive:
-        part = cube.marginal([name], control=False)
+    for cube in cubes:
+        try:
+            _check_roles(cube)
+        except CallError:
+            return []
+        strata = bool(cube.meaning.control)
+        part = cube.marginal(control=False)
         found.append(_Computation(part, _places(part, _largest(part)), policy, strata=strata).result())
     return [each for each in found if len(each.compared) > 1]
 
@@ -290,7 +293,7 @@ class _Computation:
     def _negative_class(self, base: BaseRates, odds: tuple[float, float]) -> tuple[float, Estimate | None]:
         """The mean score of the positives, and the gap it forces among the negatives of a calibrated score."""
         scores = self.part.scores
-        if scores is None or not scores.bins.is_probability:
+        if scores is None or scores.counts_only or not scores.bins.is_probability:
             return math.nan, None
         binned, chosen = BinnedScores.from_table(scores, len(self.part.pairs)), np.array(self.places)[self.used]
         mass, total = (part[chosen, POSITIVE].sum() for part in (binned.mass, binned.first))
@@ -333,8 +336,7 @@ def _check_roles(cube: Cube) -> None:
         raise CallError("impossibility() needs decisions: count the data with prediction=, or with score= and cutoff=.")
 
 
-def _attributes(cube: Cube, attribute: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = cube.meaning.sensitive
+def _attributes(names: tuple[str, ...], attribute: str | Sequence[str] | None) -> tuple[str, ...]:
     if attribute is None:
         if len(names) > 1:
             each = ", ".join(repr(name) for name in names)

@@ -17,7 +17,6 @@ from evenhand.audits import page_counts
 from evenhand.catalogue import Metric
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding
-from evenhand.cube import privacy
 from evenhand.inference import critical
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
 from evenhand.verdicts import comparison
@@ -34,20 +33,20 @@ class Recomputation:
 
     audit: Audit
 
-    def page_data(self, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> dict[str, Any]:
+    def page_data(self, *, embed_cube: bool = True) -> dict[str, Any]:
         """What the script of a page computes with: the tables, and the counts, packed.
 
-        `cube` is None where the counts stay here or nothing can be recomputed; `notes` say what was made coarser.
+        `counts` is None where the counts stay here or nothing can be recomputed.
 
         >>> import evenhand as eh
         >>> audit = eh.audit(prediction=[1, 0, 1, 1] * 9, sensitive=["a", "a", "b", "b"] * 9)
-        >>> sorted(audit.recomputation.page_data()), audit.recomputation.page_data(embed_cube=False)["cube"]
-        (['cube', 'notes', 'tables'], None)
+        >>> sorted(audit.recomputation.page_data()), audit.recomputation.page_data(embed_cube=False)["counts"]
+        (['counts', 'tables'], None)
         """
-        if not embed_cube or self.audit.cube.meaning.task != "binary":
-            return {"tables": self.tables(findings=False), "cube": None, "notes": []}
-        inside, packed = page_counts.fitted(self.audit.cube, smallest_cell)
-        return {"tables": self.tables(), "cube": packed, "notes": privacy.notes(inside, smallest_cell)}
+        if not embed_cube or self.audit.meaning.task != "binary" or _moved(self.audit):
+            return {"tables": self.tables(findings=False), "counts": None}
+        _, packed = page_counts.fitted(self.audit.parts or (self.audit.cube,))
+        return {"tables": self.tables(), "counts": packed}
 
     def tables(self, *, findings: bool = True) -> dict[str, Any]:
         """Everything in one mapping; without `findings`, only what measures of single groups take."""
@@ -69,11 +68,10 @@ class Recomputation:
     @cached_property
     def plans(self) -> list[dict[str, Any]]:
         """How each finding that can be computed again was made; none within strata, where the worst stratum counts."""
-        cube = self.audit.cube
-        if cube.meaning.control or cube.meaning.task != "binary":
+        meaning = self.audit.meaning
+        if meaning.control or meaning.task != "binary" or _moved(self.audit):
             return []
-        reference = comparison.check_reference(self.audit.policy.reference, cube.meaning.sensitive, cube.groups)
-        usual = {names: _usual_plan(self.audit, names, reference) for names in self.audit.counted_sets}
+        usual = {names: _usual_plan(self.audit, names) for names in self.audit.counted_sets}
         return [
             _plan(place, finding, finding.basis, usual[finding.attributes])
             for place, finding in enumerate(self.audit.findings)
@@ -97,8 +95,8 @@ class Recomputation:
     @cached_property
     def _most_groups(self) -> int:
         """The number of groups in the set of attributes that has most."""
-        cube = self.audit.cube
-        return max([len(cube.marginal(names, control=False).pairs) for names in self.audit.counted_sets], default=0)
+        sizes = [len(self.audit.counts(names, control=False).pairs) for names in self.audit.counted_sets]
+        return max(sizes, default=0)
 
 
 # --- Measures --------------------------------------------------------------------------------------------------------
@@ -140,11 +138,11 @@ def recomputable(metric: Metric) -> bool:
     return bool(plain) and len(plain) == len(metric.rows) and not metric.binned
 
 
-def _usual_plan(audit: Audit, attributes: tuple[str, ...], reference: Any) -> Plan:
+def _usual_plan(audit: Audit, attributes: tuple[str, ...]) -> Plan:
     """What the policy of the audit compares these groups with; somebody may have added a finding that differs."""
-    cube = audit.cube.marginal(attributes)
+    cube = audit.counts(attributes)
     sizes = dict(zip(cube.groups, cube.n.sum(axis=(1, 2)).tolist(), strict=True))
-    return comparison.plan(reference, attributes, cube.groups, sizes, Convention())
+    return comparison.plan(audit.reference, attributes, cube.groups, sizes, Convention())
 
 
 def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, Any]:
@@ -170,13 +168,8 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
 
 
 def _rests_on_the_cube(audit: Audit, finding: Finding) -> bool:
-    """Do the groups have the values that the finding says? Somebody may have added one that was made from other data.
-
-    The counts in a file may be coarser than those that were audited, so there it cannot be checked.
-    """
-    if any(fact in audit.cube.facts for fact in privacy.FACTS):
-        return True
-    groups = [group for _, group in audit.cube.marginal(finding.attributes, control=False).pairs]
+    """Do the groups have the values that the finding says? Somebody may have added one made from other data."""
+    groups = [group for _, group in audit.counts(finding.attributes, control=False).pairs]
     values = {
         (each.measure.name, group): float(value)
         for each in audit.measures(finding.attributes)
@@ -187,6 +180,11 @@ def _rests_on_the_cube(audit: Audit, finding: Finding) -> bool:
         for row in finding.groups
         if row.estimate is not None
     )
+
+
+def _moved(audit: Audit) -> bool:
+    """Were counts changed to hide small cells, as in files of version 0.1? Then nothing is computed from them."""
+    return any(fact.startswith("cells_") for fact in audit.cube.facts)
 
 
 def _same(one: float, other: float) -> bool:

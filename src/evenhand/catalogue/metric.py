@@ -9,7 +9,7 @@ from typing import Any, Literal
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError
 from evenhand.measures import Measure, find_measure
-from evenhand.measures.indices import Index
+from evenhand.measures.indices import DependenceIndex, Index, ScoreDistance, ShiftFromEveryone
 from evenhand.measures.scores import MIN_BIN
 
 Family = Literal[
@@ -106,6 +106,12 @@ class Metric:
         if self.index is not None:
             return frozenset(self.index.needs)
         return frozenset().union(*(row.needs for row in self.rows))
+
+    @property
+    def by_bins(self) -> bool:
+        """Does it depend on where scores, or predicted numbers, stand? Then joined bins do not tell it."""
+        spread = isinstance(self.index, (ScoreDistance, ShiftFromEveryone, DependenceIndex))
+        return self.binned or spread or "score" in self.needs
 
     @property
     def options(self) -> Mapping[str, Any]:

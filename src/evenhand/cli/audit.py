@@ -99,7 +99,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         as_json=as_json,
         output=output,
         quiet=quiet,
-        **{name: options[name] for name in ("no_cube", "smallest_cell")},
+        **{name: options[name] for name in ("no_cube", "share", "smallest_cell")},
     )
 
 

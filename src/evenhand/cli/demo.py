@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from evenhand.audits.audit import audit
 from evenhand.cli.options import json_option
-from evenhand.cli.output import check_outputs, made_here, output_option, show
+from evenhand.cli.output import check_outputs, counts_options, made_here, output_option, show
 from evenhand.datasets import compas
 
 
 @click.command("demo", short_help="Audit the COMPAS counts that ship with the package.")
 @output_option
+@counts_options
 @json_option
-def command(output: tuple[Path, ...], as_json: bool) -> int:
+def command(output: tuple[Path, ...], as_json: bool, **counts: Any) -> int:
     """Audit the COMPAS counts that ship with the package. Always exits 0.
 
     7,214 people of Broward County, scored 1 to 10 for the risk of being arrested again; here a decile of 5 or more
@@ -23,5 +25,5 @@ def command(output: tuple[Path, ...], as_json: bool) -> int:
     """
     check_outputs(output)
     found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive=["race", "sex"])
-    show(made_here(found, ["COMPAS counts of Broward County"]), as_json=as_json, output=output, quiet=False)
+    show(made_here(found, ["COMPAS counts of Broward County"]), as_json=as_json, output=output, quiet=False, **counts)
     return 0

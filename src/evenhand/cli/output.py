@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import EXIT_CODES, echo, hush
+from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError, either, short_path
-from evenhand.report import WRITERS
+from evenhand.report import WITH_CUBE, WRITERS
 from evenhand.sources.database import without_secrets
 
 if TYPE_CHECKING:
@@ -36,9 +37,14 @@ def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--smallest-cell",
         type=click.IntRange(min=1),
-        default=5,
+        default=LEAST,
         show_default=True,
-        help="Smallest number of people that a saved count may show.",
+        help="With --share: smallest number of people of whom a count may tell.",
+    )(command)
+    command = click.option(
+        "--share",
+        is_flag=True,
+        help="Make what is saved and shown fit to be shared: without groups of whom a count would tell of few people.",
     )(command)
     return click.option(
         "--no-cube",
@@ -73,19 +79,35 @@ def made_here(audit: Audit, data: Sequence[str]) -> Audit:
 
 
 def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> int:
-    """Save and print the audit as the options say; the exit code of its verdict."""
+    """Save and print the audit as the options say; the exit code of its verdict.
+
+    Files that hold the full counts are said to, once and on standard error, unless the command is to print nothing.
+    """
+    silent = counts.pop("silent", quiet)
     from evenhand.report import json
     from evenhand.report.text import audit as text
 
-    saved = {"embed_cube": not counts.pop("no_cube", False), **counts}
-
+    least = counts.get("smallest_cell", LEAST)
+    if counts.get("share"):
+        audit = audit.shared(least)
+    elif least != LEAST:
+        raise CallError("--smallest-cell is for a file to share: add --share.")
+    embed_cube = not counts.get("no_cube", False)
     for path in output:
-        audit.save(path, **saved)
+        audit.save(path, embed_cube=embed_cube)
+    full = [path for path in output if path.suffix in WITH_CUBE and audit.sharing is None]
+    if full and not silent:
+        echo(_FOR_YOURSELF, err=True)
     if as_json:
-        put(lambda: json.dumps(audit, **saved))
+        put(lambda: json.dumps(audit, embed_cube=embed_cube))
     elif not quiet:
         put(lambda: text.plain(audit) + "\n", lambda console: text.write(audit, console))
     return EXIT_CODES[audit.verdict]
+
+
+_FOR_YOURSELF = (
+    "Saved for yourself: with the full counts and results, of small groups too. To make a file to share, add --share."
+)
 
 
 def put(plain: Callable[[], str], rich: Callable[[Console], Any] | None = None) -> None:

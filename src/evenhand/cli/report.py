@@ -23,5 +23,5 @@ def command(file: Path, output: tuple[Path, ...], as_json: bool, **counts: Any) 
     The findings stay as they were judged. Exits 0 whatever the verdict: the judging was done by evenhand audit.
     """
     check_outputs(output)
-    show(Audit.load(file), as_json=as_json, output=output, quiet=bool(output), **counts)
+    show(Audit.load(file), as_json=as_json, output=output, quiet=bool(output), silent=False, **counts)
     return 0

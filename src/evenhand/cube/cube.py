@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from evenhand import sources
-from evenhand.core.arrays import Bools, Floats, Ints
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import Printable, printable
 from evenhand.cube import chunks
@@ -133,8 +133,9 @@ class Cube:
 
     @property
     def has(self) -> dict[str, bool]:
-        """Which of label, prediction and score were counted."""
-        return {"label": self.has_labels, "prediction": self.has_predictions, "score": self.scores is not None}
+        """Which of label, prediction and score were counted; scores that only tell decisions apart are none."""
+        scored = self.scores is not None and not self.scores.counts_only
+        return {"label": self.has_labels, "prediction": self.has_predictions, "score": scored}
 
     @property
     def has_labels(self) -> bool:
@@ -233,11 +234,11 @@ class Cube:
 
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""
-        return self._only(np.array([pair[0] == stratum for pair in self.pairs]))
+        return self.only([pair[0] == stratum for pair in self.pairs])
 
     def named(self) -> Cube:
         """The cube without the people whose group is missing."""
-        return self._only(np.array([None not in group for _, group in self.pairs]))
+        return self.only([None not in group for _, group in self.pairs])
 
     def coarsen(self, bins: int = 256) -> Cube:
         """The cube with at most `bins` bins of the score, for drawing, saving and embedding.
@@ -255,7 +256,9 @@ class Cube:
             raise CallError(f"bins={bins!r} must be a whole number of at least 2.")
         return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
 
-    def _only(self, inside: Bools) -> Cube:
+    def only(self, chosen: Sequence[bool]) -> Cube:
+        """The part of the cube in some of its pairs; `chosen` says of each whether it is among them."""
+        inside = np.array(chosen, dtype=np.bool_)
         if inside.all():
             return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)

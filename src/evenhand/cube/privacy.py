@@ -1,287 +1,211 @@
-"""What leaves in a file, a page or the JSON of an audit: a cube in which no cell shows only a few people.
+"""What may leave in a file that is shared. Hiding leaves counts out; it never moves one.
 
-A cell is how many people of one group share a label and a decision, or a label and a place on the score. Cells of 1 to
-`least` − 1 people are made coarser, once, before the cube leaves:
-
-- **On the score** neighbours are joined: people of one group and label stand in blocks of at least `least`, and a block
-  counts where its middle person stands. No block reaches across the audited cutoff; one reaches across the edge of a
-  calibration bin only where the bin holds fewer than `least`.
-- **Of a decision**, and so at the audited cutoff, too few people grow to `least` out of the cell beside theirs if they
-  are at least half of that, and else join it: a count moves by at most half of `least`.
-- **A label** that fewer than twice `least` people of a group have, and that would have to be cut in this way, keeps its
-  number and gives up its decisions and scores; with fewer than `least` people it is left out.
-
-All else stays as it is: people by group and label, sums of scores and of weights. The cube says in its `facts` how many
-people were left out, withheld or moved. What the audit itself says of small groups is not touched.
+A small cell is 1 to `least` − 1 people who share a group (in a stratum, where there are controls), a label and a
+decision. Of a single attribute, a group with a small cell goes, and never one group alone: what is missing from a total
+that another attribute tells would be that group. An intersection stays whole or goes whole. Scores are counted between
+stops, the same for every group, so far apart that each group and label has nobody there or at least `least` people.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Bools, Ints
+from evenhand.core.arrays import Bools, Ints
+from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
-from evenhand.cube.cutoffs import decided_tables
-from evenhand.cube.scores import ScoreTable, collect
+from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError
-
-Arrays = dict[str, Array]
+from evenhand.sources.lines import MOMENTS
 
 LEAST = 5
 
-_SENTENCES = {
-    "cells_left_out": "{count:,} people are left out",
-    "cells_withheld": "{count:,} are counted without their decision or score",
-    "cells_moved": "{count:,} count with the decision beside theirs",
-    "cells_joined": "{count:,} stand at a score beside theirs",
-}
-FACTS = tuple(_SENTENCES)
-"""What a cube says of itself where it was made coarser."""
+_MOST_CHECKS = 2 * 10**8  # of cells while stops are chosen; beyond, the score is cut into fewer bins first
+_BINS = 256
+_LEAST_OF_SUMS = 2 * len(MOMENTS)
+"""Of a regressor: with as many people, its sums of powers could be solved for the numbers of single people."""
 
 
-def shared(cube: Cube, least: int = LEAST) -> Cube:
-    """The cube as it leaves in a file: at most 256 bins of the score, and no cell of 1 to `least` − 1 people.
+@dataclass(frozen=True)
+class Sharing:
+    """What an audit that was made to be shared holds, and what was left out of it, by name.
 
-    >>> cube = Cube.count(prediction=[1] * 3 + [0] * 47, sensitive=["a"] * 25 + ["b"] * 25)
-    >>> shared(cube).n[0, 2].tolist(), shared(cube) == shared(shared(cube))
-    ([20, 5, 0], True)
+    `attributes` are those that stay. `groups` are the hidden groups of each of them; `sets` are the attributes and
+    intersections that were left out whole, `metrics` what was left out on every set.
     """
+
+    least: int = LEAST
+    attributes: tuple[str, ...] = ()
+    groups: dict[str, tuple[Group, ...]] = field(default_factory=dict)
+    sets: tuple[tuple[str, ...], ...] = ()
+    metrics: tuple[str, ...] = ()
+
+
+def check_least(least: object) -> int:
+    """The smallest number of people that a cell may show; anything but a whole number of at least 1 is an error."""
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-        raise CallError(f"smallest_cell={least!r} must be a whole number of people of at least 1, which hides nothing.")
-    cube = cube.coarsen()
-    facts: Counter[str] = Counter()
-    arrays = {kind: getattr(cube, kind).copy() for kind in ("n", "w", "w2") if getattr(cube, kind) is not None}
-    few = _few(cube.n.sum(axis=2), least)
-    facts["cells_left_out"] = int(cube.n.sum(axis=2)[few].sum())
-    for values in arrays.values():
-        values[few] = 0
-    scores = cube.scores
-    if scores is not None:
-        scores, withheld = _settled(scores, few, least, facts)
-    if scores is not None and cube.meaning.prediction is None and cube.meaning.cutoff is not None:
-        _decide(arrays, scores, facts)
-    else:
-        _settle(arrays, least, facts)
-        facts["cells_withheld"] += withheld if scores is not None else 0
-    facts.update({fact: cube.facts[fact] for fact in _SENTENCES if fact in cube.facts})
-    return replace(cube, **arrays, scores=scores, facts={**cube.facts, **{k: n for k, n in facts.items() if n}})
+        raise CallError(f"least={least!r} must be a whole number of people of at least 1, which hides nothing.")
+    return least
 
 
-def notes(cube: Cube, least: int = LEAST) -> list[str]:
-    """What a reader of a shared cube must know; nothing where all is as it was counted."""
-    parts = [text.format(count=cube.facts[fact]) for fact, text in _SENTENCES.items() if cube.facts.get(fact)]
-    if not parts:
-        return []
-    return [
-        f"The counts that travel with this audit show no cell of fewer than {least} people: {'; '.join(parts)}. What "
-        "is computed from them can differ a little from the audit's own numbers, most in small groups."
-    ]
+# --- Groups ----------------------------------------------------------------------------------------------------------
 
 
-def _few(people: Ints, least: int) -> Bools:
+def small_groups(cube: Cube, least: int) -> set[Group]:
+    """The groups that have a small cell in any stratum.
+
+    Where the scores do not decide, people with and without a score are cells too.
+    """
+    cells = [cube.n.reshape(len(cube.pairs), -1)]
+    if cube.scores is not None:
+        scored = _scored(cube)
+        cells += [scored, cube.n.sum(axis=(1, 2))[:, None] - scored.sum(axis=1, keepdims=True)]
+        if cube.meaning.task == "binary":
+            cells.append(cube.n.sum(axis=2) - scored)
+    least_of_all = max(least, _LEAST_OF_SUMS) if cube.meaning.task == "regression" and least > 1 else least
+    small = np.concatenate([_small(part, least_of_all) for part in cells], axis=1)
+    return {group for (_, group), row in zip(cube.pairs, small, strict=True) if row.any()}
+
+
+def hidden_groups(cube: Cube, least: int) -> tuple[Group, ...]:
+    """The groups of a single attribute that must not leave, in the order of the cube.
+
+    If only one has a small cell, the next smallest group goes too; and as long as those that go are one person each
+    in the same cell, which their total would tell, so does the next.
+
+    >>> people = [40, 3, 60, 50, 80, 90]
+    >>> cube = Cube.count(prediction=[0, 1] * 3, count=people, sensitive=["a", "a", "b", "b", "c", "c"])
+    >>> hidden_groups(cube, 5)
+    (('a',), ('b',))
+    """
+    hidden = small_groups(cube, least)
+    people = dict.fromkeys(cube.groups, 0)
+    for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)).tolist(), strict=True):
+        people[group] += n
+    waiting = sorted((group for group in people if group not in hidden), key=lambda group: people[group])
+    while hidden and waiting and (len(hidden) == 1 or _told_by_their_total(cube, hidden)):
+        hidden.add(waiting.pop(0))
+    return tuple(group for group in cube.groups if group in hidden)
+
+
+def without(cube: Cube, groups: Collection[Group]) -> Cube:
+    """The cube without these groups, and without what was counted of everyone while reading."""
+    kept = cube.only([group not in groups for _, group in cube.pairs])
+    return replace(kept, facts={fact: n for fact, n in cube.facts.items() if fact == "regression_chosen"})
+
+
+def _told_by_their_total(cube: Cube, groups: Collection[Group]) -> bool:
+    """Do these groups hold one person each, all in the same cell?"""
+    total = cube.only([group in groups for _, group in cube.pairs]).marginal((), control=True).n
+    return int(total.sum()) == len(groups) and int((total > 0).sum()) == 1
+
+
+def _small(people: Ints, least: int) -> Bools:
     return np.asarray((people > 0) & (people < least))
 
 
-# --- Decisions: rows are [pair, label], cells the decisions ----------------------------------------------------------
+def _scored(cube: Cube) -> Ints:
+    """People with a score by pair and label, [pairs, labels]; of a regressor, those with and without an outcome."""
+    table = cube.scores
+    assert table is not None  # noqa: S101 - asked for cubes with scores only
+    labels = table.reading.labels
+    people = np.zeros((len(cube.pairs), labels), dtype=np.int64)
+    np.add.at(people, (table.pair, table.label), table.n)
+    if cube.meaning.task != "regression":
+        return people
+    return np.stack([people[:, :-1].sum(axis=1), people[:, -1]], axis=1)
 
 
-def _settle(arrays: Arrays, least: int, facts: Counter[str]) -> None:
-    """Make every cell 0 or at least `least`, in place."""
-    n = arrays["n"]
-    for row in zip(*np.nonzero(_few(n, least).any(axis=2)), strict=True):
-        people = n[row].tolist()
-        undecided = len(people) - 1
-        if sum(people) < 2 * least:
-            moves = [(i, undecided, count) for i, count in enumerate(people[:-1]) if count]
-            facts["cells_withheld"] += sum(people[:-1])
-        else:
-            moves = _moves(people, least)
-            facts["cells_moved"] += sum(count for _, _, count in moves)
-        for source, target, count in moves:
-            share = count / int(n[row][source])
-            for kind, values in arrays.items():
-                part = count if kind == "n" else values[row][source] * share
-                values[row][target] += part
-                values[row][source] = 0 if share == 1 else values[row][source] - part
+# --- Intersections ---------------------------------------------------------------------------------------------------
 
 
-def _moves(people: Sequence[int], least: int) -> list[tuple[int, int, int]]:
-    """(from, to, people) by which the small cells of a row together grow to `least`, or join the largest.
+def acyclic(sets: Iterable[Sequence[str]]) -> bool:
+    """Whether the tables of these sets of attributes fit together like the branches of a tree.
 
-    >>> _moves([97, 3, 0], 5), _moves([97, 2, 0], 5), _moves([90, 3, 4], 5)
-    ([(0, 1, 2)], [(1, 0, 2)], [(1, 2, 3)])
+    Then they say no more of a larger table than its sums do, each of which stays. Sets that close a circle, such as all
+    pairs of three attributes, may settle single cells of the whole (Dobra and Fienberg 2000).
+
+    >>> acyclic([("race", "sex"), ("sex", "age"), ("job",)]), acyclic([("a", "b"), ("b", "c"), ("a", "c")])
+    (True, False)
     """
-    small = [i for i, count in enumerate(people) if 0 < count < least]
-    largest = max(range(len(people)), key=lambda i: people[i])
-    home = max(small, key=lambda i: people[i])
-    lacking = least - sum(people[i] for i in small)
-    if lacking > 0 and (2 * lacking > least or people[largest] - lacking < least):
-        return [(i, largest, people[i]) for i in small]
-    moves = [(i, home, people[i]) for i in small if i != home]
-    return [*moves, (largest, home, lacking)] if lacking > 0 else moves
+    edges = [set(each) for each in sets]
+    while True:
+        alone = [name for name in set().union(*edges) if sum(name in edge for edge in edges) == 1]
+        smaller = [edge.difference(alone) for edge in edges]
+        kept = [edge for i, edge in enumerate(smaller) if edge and not any(
+            edge < other or (edge == other and i > j) for j, other in enumerate(smaller) if j != i
+        )]  # fmt: skip
+        if kept == edges:
+            return not edges
+        edges = kept
 
 
-def _decide(arrays: Arrays, scores: ScoreTable, facts: Counter[str]) -> None:
-    """The decisions of a cutoff follow the scores; who has none any more is undecided."""
-    after = decided_tables(arrays, scores, 1.0 * (scores.bin >= _cut(scores)))
-    gained = (after["n"] - arrays["n"])[:, :, :2]
-    rows = (gained != 0).any(axis=2)
-    facts["cells_withheld"] += int(after["n"][:, :, 2][rows].sum())
-    facts["cells_moved"] += int(np.maximum(gained, 0)[rows].sum())
-    for kind, values in arrays.items():
-        values[rows] = after[kind][rows]
+# --- Scores ----------------------------------------------------------------------------------------------------------
 
 
-# --- Scores: rows are a pair and a label, cells the bins -------------------------------------------------------------
+def joined(cubes: Sequence[Cube], least: int) -> list[Cube]:
+    """The cubes, which share one score, with neighbouring bins joined, for all groups alike, until no cell is small.
 
-
-@dataclass
-class _Piece:
-    """Some people of one line of a score table, and the bin where they are to count."""
-
-    line: int
-    people: int
-    place: int
-
-
-def _cut(table: ScoreTable) -> int:
-    """The first bin at or above the audited cutoff; 0 without one, which parts nothing."""
-    cutoff = table.reading.cutoff
-    return 0 if cutoff is None else int(np.searchsorted(table.bins.starts, cutoff))
-
-
-def _settled(table: ScoreTable, few: Bools, least: int, facts: Counter[str]) -> tuple[ScoreTable, int]:
-    """The table with at least `least` people in every cell, and how many people have no score in it any more.
-
-    Rows that are left out as a whole are not among them.
+    Of the ways to do so, one with the most stops. Where bins had to be joined the tables keep people and weights, and
+    no sums of scores: from the sum of two values that were joined, each of them could be solved. Of a regressor, one
+    sum for each group stays.
     """
-    regression = table.reading.outcome is not None
-    unlabelled = table.label == table.reading.labels - 1
-    kept = np.flatnonzero(~few[table.pair, np.where(unlabelled, 2, 0) if regression else table.label])
-    labels = _joined_bands(table, kept, least) if regression else table.label
-    rows = table.pair * table.reading.labels + labels
-    small = np.isin(rows[kept], rows[kept[table.n[kept] < least]])
-    whole, torn = kept[~small], kept[small]
-    torn = torn[np.lexsort((table.bin[torn], rows[torn]))]
-    cut, segments = _cut(table), _segments(table)
-    pieces: list[_Piece] = []
-    withheld = 0
-    for row in np.split(torn, np.flatnonzero(np.diff(rows[torn])) + 1):
-        own = [_Piece(line, int(table.n[line]), int(table.bin[line])) for line in row.tolist()]
-        if _people(own) < (least if regression else 2 * least):
-            withheld += _people(own)
-        else:
-            pieces += _in_blocks(own, cut, segments, least)
-    facts["cells_joined"] += sum(piece.people for piece in pieces if piece.place != table.bin[piece.line])
-    line = np.concatenate([whole, np.array([piece.line for piece in pieces], dtype=np.int64)])
-    people = np.concatenate([table.n[whole], np.array([piece.people for piece in pieces], dtype=np.int64)])
-    place = np.concatenate([table.bin[whole], np.array([piece.place for piece in pieces], dtype=np.int64)])
-    sums = {name: values[line] * (people / table.n[line]) for name, values in table.sums.items()}
-    return collect(table.reading, table.pair[line], labels[line], place, people, sums), withheld
+    if not cubes or cubes[0].scores is None:
+        return list(cubes)
+    if cubes[0].meaning.task == "regression":
+        return _summed(cubes, least)
+    rows = sum(len(cube.pairs) for cube in cubes) * 3
+    if rows * cubes[0].scores.bins.count ** 2 > _MOST_CHECKS and not all(_large(cube.scores, least) for cube in cubes):
+        cubes = [cube.coarsen(_BINS) for cube in cubes]
+    tables = [cube.scores for cube in cubes if cube.scores is not None]
+    if all(_large(table, least) for table in tables):
+        return list(cubes)
+    reading = tables[0].reading
+    below = np.concatenate([_running(table, len(cube.pairs)) for table, cube in zip(tables, cubes, strict=True)])
+    audited = -1
+    if reading.cutoff is not None and cubes[0].meaning.prediction is None:
+        audited = int(np.searchsorted(reading.bins.starts, reading.cutoff))
+    kept = _stops(below, audited, least)
+    return [replace(cube, scores=table.joined(kept)) for cube, table in zip(cubes, tables, strict=True)]
 
 
-def _segments(table: ScoreTable) -> Ints:
-    """The calibration bin of each score bin."""
-    edges = np.array(table.reading.edges)
-    return np.clip(np.searchsorted(edges, table.bins.starts, side="right") - 1, 0, len(edges) - 2).astype(np.int64)
+def _large(table: ScoreTable | None, least: int) -> bool:
+    return table is None or not _small(table.n, least).any()
 
 
-def _joined_bands(table: ScoreTable, kept: Ints, least: int) -> Ints:
-    """Of a regressor: bands of the outcome that hold too few of a pair join the next one, or the last one before."""
-    labels = table.label.copy()
-    bands = table.reading.labels - 1
-    for pair in np.unique(table.pair[kept]).tolist():
-        lines = kept[(table.pair[kept] == pair) & (table.label[kept] < bands)]
-        people = np.bincount(table.label[lines], weights=table.n[lines], minlength=bands)
-        home, carried, to = 0, 0.0, np.arange(bands)
-        starts = 0
-        for band in range(bands):
-            carried += people[band]
-            if carried >= least:
-                to[starts : band + 1] = home = band
-                starts, carried = band + 1, 0.0
-        to[starts:] = home if carried else np.arange(starts, bands)
-        labels[lines] = to[table.label[lines]]
-    return labels
+def _running(table: ScoreTable, pairs: int) -> Ints:
+    """People below each bin, [pairs and labels that occur, bins + 1]."""
+    people = table.dense(pairs)["n"].reshape(-1, table.bins.count)
+    people = people[people.any(axis=1)]
+    return np.concatenate([np.zeros((len(people), 1), dtype=np.int64), np.cumsum(people, axis=1)], axis=1)
 
 
-def _in_blocks(pieces: list[_Piece], cut: int, segments: Ints, least: int) -> list[_Piece]:
-    """The people of a row in blocks, each at the place of its middle person, on either side of the cut."""
-    below = [piece for piece in pieces if piece.place < cut]
-    above = [piece for piece in pieces if piece.place >= cut]
-    if below and above:
-        below, above = _balanced(below[::-1], above, least)
-    for side in (sorted(below, key=_place), sorted(above, key=_place)):
-        for block in _blocks(side, segments, least):
-            middle = _middle(block)
-            for piece in block:
-                piece.place = middle
-    return below + above
+def _stops(below: Ints, audited: int, least: int) -> list[int]:
+    """The bins that start a stretch: the most of them between which every row has 0 or at least `least` people.
+
+    No stretch reaches across the audited bin. `best[j]` is how many stretches end before bin j, −1 where none can.
+    """
+    bins = below.shape[1] - 1
+    best, before = np.full(bins + 1, -1), np.zeros(bins + 1, dtype=np.intp)
+    best[0] = 0
+    for j in range(1, bins + 1):
+        first = audited if 0 < audited < j else 0
+        people = below[:, j : j + 1] - below[:, first:j]
+        fits = ~_small(people, least).any(axis=0) & (best[first:j] >= 0)
+        if fits.any():
+            before[j] = first + int(np.argmax(np.where(fits, best[first:j], -1)))
+            best[j] = best[before[j]] + 1
+    place, kept = bins, []
+    while place > 0:
+        place = int(before[place])
+        kept.append(place)
+    return kept[::-1]
 
 
-def _place(piece: _Piece) -> int:
-    return piece.place
-
-
-def _people(pieces: Iterable[_Piece]) -> int:
-    return sum(piece.people for piece in pieces)
-
-
-def _balanced(below: list[_Piece], above: list[_Piece], least: int) -> tuple[list[_Piece], list[_Piece]]:
-    """Both sides of the cut, nearest first, with 0 or at least `least` people on each, of twice that together."""
-    for small, large in ((below, above), (above, below)):
-        lacking = least - _people(small)
-        if lacking <= 0:
-            continue
-        if 2 * lacking > least:
-            for piece in small:
-                piece.place = large[0].place
-            large.extend(small)
-            small.clear()
-            break
-        place = small[0].place
-        while lacking:
-            nearest = large[0]
-            taken = min(lacking, nearest.people)
-            small.append(_Piece(nearest.line, taken, place))
-            nearest.people -= taken
-            lacking -= taken
-            if not nearest.people:
-                large.pop(0)
-    return below, above
-
-
-def _blocks(pieces: Sequence[_Piece], segments: Ints, least: int) -> list[list[_Piece]]:
-    """Neighbours in blocks of at least `least`; what is left over at an edge or at the end joins the block before."""
-    done: list[list[_Piece]] = []
-    block: list[_Piece] = []
-    for piece in pieces:
-        if block and done and segments[piece.place] != segments[block[-1].place]:
-            last = done[-1][-1].place
-            if segments[last] == segments[block[-1].place] == segments[block[0].place]:
-                done[-1] += block
-                block = []
-        block.append(piece)
-        if _people(block) >= least:
-            done.append(block)
-            block = []
-    if block:
-        if done:
-            done[-1] += block
-        else:
-            done.append(block)
-    return done
-
-
-def _middle(block: Sequence[_Piece]) -> int:
-    """The bin where the middle person of a block stands."""
-    half, seen = _people(block) / 2, 0
-    for piece in block:
-        seen += piece.people
-        if seen >= half:
-            return piece.place
-    return block[-1].place
+def _summed(cubes: Sequence[Cube], least: int) -> list[Cube]:
+    """Of a regressor: the tables as they are where no cell is small, else one line for each group."""
+    if all(_large(cube.scores, least) for cube in cubes):
+        return list(cubes)
+    return [replace(cube, scores=None if cube.scores is None else cube.scores.totals()) for cube in cubes]

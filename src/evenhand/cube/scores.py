@@ -91,6 +91,39 @@ class ScoreTable:
         return "w" in self.sums
 
     @property
+    def counts_only(self) -> bool:
+        """Were bins joined so that no count is small? Then decisions at their edges are exact, and nothing else is."""
+        return self.reading.outcome is None and not {"s", "ws"} & self.sums.keys()
+
+    @property
+    def joined_bins(self) -> bool:
+        """Were bins joined, so that what depends on where scores stand is not exact any more?"""
+        return self.counts_only or (self.reading.outcome is not None and self.bins.count == 1)
+
+    def joined(self, first: Sequence[int]) -> ScoreTable:
+        """The table with bins joined: `first` are the bins that start the new ones. It keeps people and weights only.
+
+        An audited cutoff that starts no bin any more, because a prediction decides, is forgotten.
+        """
+        read, starts = self.reading, self.bins.starts
+        bins = Bins(read.bins.low, read.bins.high, tuple(starts[list(first[1:])].tolist()), cells=1)
+        place = np.searchsorted(np.asarray(first), self.bin, side="right") - 1
+        edge = None if read.cutoff is None else int(np.searchsorted(starts, read.cutoff))
+        cutoff = read.cutoff if edge in (*first, self.bins.count) else None
+        reading = replace(read, bins=bins, edges=(bins.low, bins.high), cutoff=cutoff)
+        sums = {name: self.sums[name] for name in ("w", "w2") if self.weighted}
+        return collect(reading, self.pair, self.label, place, self.n, sums)
+
+    def totals(self) -> ScoreTable:
+        """Of a regressor, the table with one bin, and one band of the outcome beside those without one."""
+        read, last = self.reading, self.reading.labels - 1
+        outcome = read.outcome and (read.outcome[0], read.outcome[-1])
+        bins = Bins(read.bins.low, read.bins.high, cells=1)
+        reading = replace(read, bins=bins, edges=(bins.low, bins.high), outcome=outcome)
+        label = np.where(self.label == last, reading.labels - 1, 0)
+        return collect(reading, self.pair, label, np.zeros_like(self.bin), self.n, self.sums)
+
+    @property
     def has_losses(self) -> bool:
         """Are the losses of a probability summed?"""
         return self._losses <= self.sums.keys()

@@ -169,10 +169,13 @@ def _scores(record: Any, columns: Any, pairs: int, weighted: bool) -> ScoreTable
     reading = records.read(ScoreReading, record, "reading")
     records.refuse_unknown(ScoreReading, record, "reading")
     losses = names_of_losses(weighted)  # which files of earlier versions do not have
-    summed = losses if reading.hides_losses and isinstance(columns, Mapping) and columns.keys() & losses else ()
-    table = _table("scores", columns, _SCORE_KEYS, (*names_of_sums(reading, weighted), *summed))
+    lost = losses if reading.hides_losses and isinstance(columns, Mapping) and columns.keys() & losses else ()
+    sums = (*names_of_sums(reading, weighted), *lost)
+    if reading.outcome is None and isinstance(columns, Mapping) and not {"s", "ws"} & columns.keys():
+        sums = ("w", "w2") if weighted else ()  # joined bins, see ScoreTable.counts_only
+    table = _table("scores", columns, _SCORE_KEYS, sums)
     _inside("scores", "pair", table["pair"], pairs)
     _inside("scores", "label", table["label"], reading.labels)
     _inside("scores", "bin", table["bin"], reading.bins.count)
-    sums = {name: values for name, values in table.items() if name not in _SCORE_KEYS}
-    return collect(reading, table["pair"], table["label"], table["bin"], table["n"], sums)
+    summed = {name: table[name] for name in sums}
+    return collect(reading, table["pair"], table["label"], table["bin"], table["n"], summed)

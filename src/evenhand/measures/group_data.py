@@ -15,6 +15,7 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import effective
+from evenhand.sources.lines import PLAIN, WEIGHTED
 from evenhand.sources.scores import ScoreReading
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
@@ -134,10 +135,12 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
 
 
 class BinnedScores:
-    """The scores of some groups, dense: arrays [groups, labels, bins]."""
+    """The scores of some groups, dense: arrays [groups, labels, bins]. Sums of joined bins are undefined (NaN)."""
 
     def __init__(self, reading: ScoreReading, arrays: dict[str, Array]) -> None:
         self.reading = reading
+        unknown = np.full(arrays["n"].shape, np.nan)
+        arrays = {**dict.fromkeys(WEIGHTED if "w" in arrays else PLAIN, unknown), **arrays}
         self.n = arrays["n"].astype(np.float64)
         weighted = "w" in arrays
         self.mass: Floats = arrays["w"] if weighted else self.n

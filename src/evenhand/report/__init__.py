@@ -32,7 +32,7 @@ WITH_CUBE = (".html", ".json")
 def save(audit: Audit, path: Path, **counts: Any) -> None:
     """Write an audit; whole or not at all.
 
-    `counts` says how its counts leave with it, in the forms that carry them: `embed_cube` and `smallest_cell`.
+    `counts` says whether its counts leave with it, in the forms that carry them: `embed_cube`.
     """
     if path.suffix not in WRITERS:
         named = path.suffix or path.name

@@ -15,7 +15,7 @@ from evenhand.catalogue import Metric
 from evenhand.core import records
 from evenhand.core.results import Finding, Row
 from evenhand.core.version import __version__
-from evenhand.cube import privacy, tables
+from evenhand.cube import tables
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -30,22 +30,21 @@ def schema() -> str:
     return files("evenhand.report").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def dumps(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> str:
+def dumps(audit: Audit, *, embed_cube: bool = True) -> str:
     """The audit as JSON text in plain ASCII, so that no name can reach a terminal as more than a name."""
-    data = as_dict(audit, embed_cube=embed_cube, smallest_cell=smallest_cell)
+    data = as_dict(audit, embed_cube=embed_cube)
     parts = [f'\n "{key}": {_encode(value, key)}' for key, value in data.items()]
     return f"{{{','.join(parts)}\n}}\n"
 
 
 def _encode(value: Any, key: str) -> str:
     """Indented for people, but for the cells: those are many, and for programs."""
-    text = json.dumps(value, indent=None if key == "cube" else 1, ensure_ascii=True, allow_nan=False)
+    text = json.dumps(value, indent=None if key in ("cube", "parts") else 1, ensure_ascii=True, allow_nan=False)
     return text.replace("\x7f", "\\u007f").replace("\n", "\n ")
 
 
-def as_dict(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = privacy.LEAST) -> dict[str, Any]:
+def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
     """Everything an audit says, without the rows that it never kept; without the cube it cannot be loaded again."""
-    cube = privacy.shared(audit.cube, smallest_cell) if embed_cube else None
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -55,11 +54,29 @@ def as_dict(audit: Audit, *, embed_cube: bool = True, smallest_cell: int = priva
         "verdict": audit.verdict,
         "required": list(audit.required),
         "policy": policy_data(audit.policy),
-        "data": {"rows": audit.cube.size, **records.write(audit.cube.meaning)},
+        "data": {"rows": audit.cube.size, **records.write(audit.meaning)},
         "findings": [finding_data(finding, required=audit.decides(finding)) for finding in audit.findings],
-        "notes": list(dict.fromkeys([*audit.notes, *(privacy.notes(cube, smallest_cell) if cube is not None else [])])),
-        "cube": None if cube is None else tables.write(cube),
+        "notes": list(audit.notes),
+        "sharing": _sharing(audit),
+        "cube": tables.write(audit.cube) if embed_cube else None,
+        "parts": [tables.write(part) for part in audit.parts] if embed_cube else [],
     }
+
+
+def _sharing(audit: Audit) -> dict[str, Any]:
+    """Whether the file may be shared, and what was left out of it for that."""
+    told = {"shared": audit.sharing is not None, "note": full_counts(audit)}
+    return told if audit.sharing is None else {**told, **records.write(audit.sharing)}
+
+
+def full_counts(audit: Audit) -> str | None:
+    """What a file for oneself says of its counts; None of an audit that was made to be shared."""
+    if audit.sharing is not None:
+        return None
+    return (
+        "This file is for yourself: it holds the full counts and results, of small groups too. To share the audit, "
+        "save it with share=True (--share), which leaves out what would tell of few people."
+    )
 
 
 def policy_data(policy: Policy) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A file is input like any other: whatever is wrong with it is an error that says 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -18,6 +18,7 @@ from evenhand.core.files import read_text
 from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
 from evenhand.cube.cube import Cube
+from evenhand.cube.privacy import Sharing
 from evenhand.errors import DataError, EvenhandError, short_path
 from evenhand.report.json import FORMAT, FORMAT_VERSION
 from evenhand.verdicts import comparison
@@ -80,32 +81,35 @@ def _build(data: dict[str, Any]) -> Audit:
         if key not in data:
             raise records.MisfitError(f"it lacks {key!r}")
     cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"))
-    policy = _policy(records.read(dict[str, Any], data["policy"], "policy"))
-    findings = records.read(tuple[Finding, ...], data["findings"], "findings")
-    return Audit(
+    audit = Audit(
         cube,
-        policy,
-        tuple(map(_with_roles, with_bases(findings, cube, policy))),
+        _policy(records.read(dict[str, Any], data["policy"], "policy")),
+        tuple(map(_with_roles, records.read(tuple[Finding, ...], data["findings"], "findings"))),
         records.read(tuple[str, ...], data["notes"], "notes"),
         records.read(tuple[str, ...], data["required"], "required"),
+        sharing=_sharing(data.get("sharing")),
+        parts=tuple(map(tables.read, records.read(tuple[dict[str, Any], ...], data.get("parts", []), "parts"))),
         origin={
             key: records.read(str, data.get(key), key)
             for key in ("evenhand", "created", "source", "command")
             if key in data or key in ("evenhand", "created")
         },
     )
+    return replace(audit, findings=tuple(with_bases(audit)))
 
 
-def with_bases(findings: Sequence[Finding], cube: Cube, policy: Policy) -> list[Finding]:
+def _sharing(told: Any) -> Sharing | None:
+    """What was left out of a shared audit. Files that were saved before audits could be shared do not say."""
+    if told is None or not records.read(dict[str, Any], told, "sharing").get("shared"):
+        return None
+    return records.read(Sharing, told, "sharing")
+
+
+def with_bases(audit: Audit) -> list[Finding]:
     """The findings with what they were judged by, as far as their settings tell: those of metrics of the catalogue."""
-    reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
-    plans = {
-        names: _plan(cube.marginal(names, control=False), reference)
-        for names in dict.fromkeys(finding.attributes for finding in findings)
-        if set(names) <= set(cube.meaning.sensitive)
-    }
-    bases = [_basis(finding, cube, policy, reference, plans.get(finding.attributes)) for finding in findings]
-    return [replace(finding, basis=basis) for finding, basis in zip(findings, bases, strict=True)]
+    plans = {names: _plan(audit.counts(names, control=False), audit.reference) for names in audit.counted_sets}
+    bases = [_basis(audit, finding, plans.get(finding.attributes)) for finding in audit.findings]
+    return [replace(finding, basis=basis) for finding, basis in zip(audit.findings, bases, strict=True)]
 
 
 def _plan(cube: Cube, reference: Any) -> Plan:
@@ -113,7 +117,7 @@ def _plan(cube: Cube, reference: Any) -> Plan:
     return comparison.plan(reference, cube.meaning.sensitive, cube.groups, sizes, comparison.Convention())
 
 
-def _basis(finding: Finding, cube: Cube, policy: Policy, reference: Any, plan: Plan | None) -> Basis | None:
+def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
     """The request and the plan of a finding; None where its metric or its groups are not known here."""
     metric, settings = METRICS.get(finding.metric), finding.settings
     if metric is None or plan is None:
@@ -125,11 +129,11 @@ def _basis(finding: Finding, cube: Cube, policy: Policy, reference: Any, plan: P
         finding.judged_on,
         finding.threshold,
         records.read(str, settings.get("aggregate", metric.aggregate), "aggregate"),
-        _judged_by(policy, settings),
-        reference,
+        _judged_by(audit.policy, settings),
+        audit.reference,
         records.read(cast(Any, str | None), settings.get("convention"), "convention"),
         {name: settings.get(name, usual) for name, usual in metric.options.items()},
-        strata=len(cube.strata),
+        strata=len(audit.counts(finding.attributes).strata),
     )
     return Basis(request, None if finding.judged_on == "value" else plan)
 
@@ -140,7 +144,7 @@ def _judged_by(policy: Policy, settings: Mapping[str, object]) -> Policy:
     confidence = records.read(float, settings.get("confidence", policy.confidence), "confidence")
     if (least, confidence) == (policy.min_group_size, policy.confidence):
         return policy
-    return Policy(min_group_size=least, confidence=confidence, min_group_share=policy.min_group_share)
+    return replace(policy, min_group_size=least, confidence=confidence)
 
 
 # Files saved before panels had roles: what the titles of two kinds of panels end with.

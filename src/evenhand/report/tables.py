@@ -64,9 +64,9 @@ def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTabl
     Where there are more than `most`, only those are shown whose interval stays away from what holds for everyone, the
     farthest first.
     """
-    if not set(attributes) <= set(audit.cube.meaning.sensitive):
+    if tuple(attributes) not in audit.counted_sets:
         return None
-    part = audit.cube.marginal(attributes, control=False)
+    part = audit.counts(attributes, control=False)
     wanted = _GROUP_COLUMNS if part.meaning.task == "binary" else _OTHER_COLUMNS
     columns = [each for each in audit.measures(attributes) if each.measure.name in wanted]
     if len(columns) > _MOST_COLUMNS:
@@ -75,7 +75,7 @@ def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTabl
     people = part.n.sum(axis=(1, 2))
     chosen = list(range(len(part.pairs)))
     if len(chosen) > most:
-        evidence = _evidence(columns, audit.measures(()), len(chosen))
+        evidence = _evidence(columns, audit.measures(attributes, together=True), len(chosen))
         chosen = [i for i in np.lexsort((-people, -evidence)).tolist() if evidence[i] > 0][:most]
     lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in chosen]
     titles = ("people", *(wanted[each.measure.name] for each in columns))
@@ -183,8 +183,8 @@ def _outcome(audit: Audit, verdict: Verdict) -> str:
 
 def headline(audit: Audit) -> str:
     """Who was audited: people, and the attributes with the number of their groups."""
-    names = audit.cube.meaning.sensitive
-    sizes = [len({group[i] for group in audit.cube.groups}) for i in range(len(names))]
+    names = audit.meaning.sensitive
+    sizes = [len(audit.counts(name).groups) for name in names]
     attributes = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
     return f"{audit.cube.size:,} people; {attributes}"
 

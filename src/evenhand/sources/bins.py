@@ -7,8 +7,9 @@ grid + number of extra edges at or below the score.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -141,6 +142,10 @@ class Bins:
         kept, cells = sorted({edge for edge in edges if self.low < edge <= self.high}), min(self.cells, GRID)
         if self.count <= most:
             return self
+        if self.cells == 1 and len(kept) < most:
+            # Joined bins: another grid would cut through them, so some of their edges stay.
+            step = math.ceil(len(self.extra) / max(most - 1 - len(kept), 1))
+            return replace(self, extra=tuple(sorted({*self.extra[::step][: most - 1 - len(kept)], *kept})))
         while (coarse := grid(self.low, self.high, kept, cells)).count > most and cells > 1:
             cells //= 2
         if coarse.count > most:

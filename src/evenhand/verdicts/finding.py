@@ -377,6 +377,11 @@ def check_roles(metric: Metric, cube: Cube) -> None:
         )
     if task not in metric.tasks:
         raise CallError(f"{metric.name} is for task {' or '.join(map(repr, sorted(metric.tasks)))}; this is {task!r}.")
+    if cube.scores is not None and cube.scores.joined_bins and metric.by_bins:
+        raise CallError(
+            f"{metric.name} depends on where scores stand, and those of this shared audit are only counted between "
+            "stops: compute it from the audit that was not shared."
+        )
     lacking = sorted(role for role in metric.needs if not present[role])
     if lacking:
         raise CallError(f"{metric.name} needs {' and '.join(role + '=' for role in lacking)}, which was not given.")

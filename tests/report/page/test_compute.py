@@ -23,7 +23,9 @@ from scipy.special import betaincinv, ndtri
 
 import evenhand as eh
 from conftest import ROOT, require
+from evenhand.audits import page_counts
 from evenhand.report import page
+from support import page_data, pages
 
 VECTORS = ROOT / "tests" / "vectors"
 PAGE = ROOT / "src" / "evenhand" / "report" / "page" / "assets"
@@ -105,7 +107,7 @@ def drifted(new: Any, old: Any, where: str = "") -> Any:
 
 
 def test_the_vectors_stay_small():
-    assert sum(path.stat().st_size for path in VECTORS.glob("*.json")) < 200_000
+    assert sum(path.stat().st_size for path in VECTORS.glob("*.json")) < 250_000
 
 
 def random_roles(rng: np.random.Generator) -> dict[str, Any]:
@@ -153,11 +155,47 @@ def test_the_script_agrees_on_any_cube(tmp_path):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         roles, arguments = random_roles(rng), random_arguments(rng)
-        stops = [-1, *sorted({int(stop) for stop in rng.integers(0, 8, 2)})]
-        found = tool().case(roles, arguments, stops, whole=False, least=int(rng.choice([1, 5])))
+        audit = tool().audit_of(roles, arguments, least=int(rng.choice([0, 2])))
+        last = len(page_data.stops(audit))
+        stops = [-1, *sorted({int(stop) for stop in rng.integers(0, last, 3)})] if last else [-1]
+        found = tool().audit_case(audit, stops, whole=False)
         files.append(tmp_path / f"seed {seed}.json")
         files[-1].write_text(tool().dumps(found))
     agree(files, 3000)
+
+
+SCORED = ("compas", "score and decision", "mirrored", "reference")
+
+
+@pytest.mark.parametrize("least", [0, 5, 12])
+@pytest.mark.parametrize("kind", SCORED)
+def test_the_script_agrees_at_every_stop(kind, least, tmp_path):
+    """Every stop of the slider, every attribute, and every metric that a page computes again, also of a page to share.
+
+    Python decides the counts of the audit itself at the cutoff: a page may hold fewer stops, and no other number.
+    """
+    audit = pages.KINDS[kind]()
+    audit = audit.shared(least) if least else audit
+    told = tool().audit_case(audit, None, whole=kind == "compas")
+    assert len(told["expected"]) == 1 + len(page_data.stops(audit)) > 3
+    assert len(told["expected"][0]["sets"]) == len(audit.counted_sets)
+    (tmp_path / f"{kind}.json").write_text(tool().dumps(told))
+    agree([tmp_path / f"{kind}.json"], 300)
+
+
+def test_a_page_with_too_many_counts_has_fewer_stops_and_no_other_number(tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    score = rng.random(9000)
+    roles = {"score": score, "label": rng.random(9000) < score, "positive": True, "cutoff": 0.37}
+    audit = eh.audit(**roles, sensitive=rng.integers(0, 12, 9000), weight=rng.gamma(2.0, 1.0, 9000))
+    before = page_data.stops(audit)
+    monkeypatch.setattr(page_counts, "MOST_BYTES", 30_000)
+    after = page_data.stops(audit)
+    assert 5 < len(after) < len(before)
+    assert 0.37 in after
+    told = tool().audit_case(audit, None, whole=False)
+    (tmp_path / "short.json").write_text(tool().dumps(told))
+    agree([tmp_path / "short.json"], 1000)
 
 
 def test_the_beta_quantile_is_that_of_scipy(tmp_path):
@@ -180,7 +218,7 @@ def test_the_beta_quantile_is_that_of_scipy(tmp_path):
     np.testing.assert_allclose(tails, tail, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["inference.js", "compute.js"])
+@pytest.mark.parametrize("name", ["inference.js", "verdicts.js", "compute.js"])
 def test_the_script_is_small_and_touches_no_document(name):
     code = (PAGE / name).read_text(encoding="utf-8")
     assert len(code.encode()) < 30_000

@@ -18,7 +18,7 @@ import pytest
 import evenhand as eh
 from conftest import ROOT
 from evenhand.cli import run, serve
-from evenhand.errors import DataError
+from evenhand.errors import CallError, DataError
 from evenhand.report import page as html
 from evenhand.report.page import results, static
 from support import hostile, page_data, pages
@@ -164,12 +164,13 @@ def test_emoji_and_right_to_left_names_stay_whole():
 # --- What it weighs
 
 
-def test_200_groups_and_256_bins_are_under_330_kb_of_data():
-    text = html.dumps(pages.many_groups())
+@pytest.mark.parametrize("weighted", [False, True])
+def test_200_groups_and_256_bins_are_under_330_kb_of_data(weighted):
+    text = html.dumps(pages.many_groups(weighted=weighted))
     data = text.replace(html.assets()[0], "").replace(html.assets()[1], "")
     assert len(data.encode()) < 330_000
-    cube = page_data.unpack(data_of(text)["cube"])
-    assert len(cube["groups"]) == 200
+    (part,) = page_data.unpack(data_of(text)["counts"])["parts"]
+    assert len(part["groups"]) == 200
     assert Read(text).words.count("District 199") >= 1
 
 
@@ -211,7 +212,7 @@ def test_what_is_not_there_has_no_section():
     assert "strata" not in sections("compas")
     assert "forced" in sections("compas")
     assert {"forced", "strata"}.isdisjoint(sections("regression"))
-    assert {"notes", "about"}.isdisjoint(sections("nothing found"))
+    assert "about" not in sections("nothing found")
 
 
 def test_findings_and_groups_are_told_in_full():
@@ -220,15 +221,22 @@ def test_findings_and_groups_are_told_in_full():
     assert len(told["findings"]) == len(audit.findings)
     first = told["findings"][0]
     assert first["metric"] == "equalized_odds"
-    assert first["value"] == pytest.approx(audit.findings[0].value.value, rel=1e-5)
-    assert first["measure"] == "true_positive_rate"
+    assert first["value"] == pytest.approx(audit.findings[0].value.value, rel=1e-11)
+    row = audit.findings[0].evidence
+    assert first["evidence"] == {
+        "measure": row.measure,
+        "group": row.group[0],
+        "against": row.against,
+        "n": row.n,
+        "n_against": row.n_against,
+    }
     race = told["results"][0]
     assert race["attributes"] == ["race"]
     assert sum(race["people"]) == 7214
     rate = next(row for row in race["measures"] if row["name"] == "true_positive_rate")
     row = next(row for row in audit.findings[0].groups if row.group == ("Asian",))
     place = race["groups"].index(["Asian"])
-    assert (rate["n"][place], rate["value"][place]) == (row.n, pytest.approx(row.estimate.value, rel=1e-5))
+    assert (rate["n"][place], rate["value"][place]) == (row.n, pytest.approx(row.estimate.value, rel=1e-11))
 
 
 def test_a_panel_that_findings_share_is_told_once():
@@ -252,7 +260,7 @@ def test_the_method_names_what_the_numbers_rest_on():
 def test_without_the_cube_there_are_results_only():
     text = html.dumps(pages.compas(), embed_cube=False)
     told = data_of(text)
-    assert (told["cube"], told["notes"]) == (None, [])
+    assert told["counts"] is None
     assert told["packed"]["results"] == data_of(page("compas"))["packed"]["results"]
 
 
@@ -277,21 +285,41 @@ def test_the_command_line_writes_pages(tmp_path, capsys):
     assert f"evenhand audit '{path}' --label=label" in words
     told, from_json = (data_of(file.read_text())["packed"] for file in (first, again))
     assert told["findings"] == from_json["findings"]
-    assert data_of(bare.read_text())["cube"] is None
-    assert capsys.readouterr().err == ""
+    assert data_of(bare.read_text())["counts"] is None
+    assert capsys.readouterr().err.count("Saved for yourself") == 1
 
 
-@pytest.mark.parametrize(("asked", "people"), [([], 5), (["--smallest-cell=1"], 1), (["--smallest-cell=12"], 12)])
-def test_the_smallest_cell_that_leaves_can_be_chosen(tmp_path, asked, people):
+def shared_page(tmp_path, *asked):
     data, page, saved = (tmp_path / name for name in ("rows.csv", "x.html", "x.json"))
-    data.write_text("race,hired,n\na,1,3\na,0,40\nb,1,11\nb,0,40\n")
+    data.write_text("race,hired,n\na,1,3\na,0,40\nb,1,11\nb,0,40\nc,1,60\nc,0,90\nd,1,80\nd,0,95\n")
     roles = ["--prediction=hired", "--count=n", "--sensitive=race"]
-    run(["audit", str(data), *roles, "-q", *asked, "-o", str(page), "-o", str(saved)])
-    cells = eh.Audit.load(saved).cube.n
-    assert cells[cells > 0].min() >= people
-    assert (cells == 3).any() == (people == 1)
-    said = f"show no cell of fewer than {people} people"
-    assert (said in page.read_text()) == (said in saved.read_text()) == (people > 1)
+    code = run(["audit", str(data), *roles, *asked, "-o", str(page), "-o", str(saved)])
+    return code, page, saved
+
+
+@pytest.mark.parametrize(("least", "groups"), [(1, "abcd"), (5, "cd"), (12, "cd")])
+def test_a_file_to_share_leaves_out_groups_by_name(tmp_path, capsys, least, groups):
+    _, page, saved = shared_page(tmp_path, "--share", f"--smallest-cell={least}")
+    loaded = eh.Audit.load(saved)
+    assert [group[0] for group in loaded.cube.groups] == list(groups)
+    assert loaded.sharing.least == least
+    assert str(loaded) in capsys.readouterr().out
+    said = "Left out of race: a; b."
+    assert (said in page.read_text()) == (said in saved.read_text()) == (least > 1)
+    assert "Saved for yourself" not in page.read_text() + saved.read_text() + capsys.readouterr().err
+
+
+def test_a_file_for_oneself_holds_the_full_counts_and_says_so(tmp_path, capsys):
+    _, page, saved = shared_page(tmp_path)
+    assert (eh.Audit.load(saved).cube.n == 3).any()
+    assert json.loads(saved.read_text())["sharing"]["shared"] is False
+    for text in (page.read_text(), json.loads(saved.read_text())["sharing"]["note"]):
+        assert "This file is for yourself: it holds the full counts and results" in text
+    assert capsys.readouterr().err.count("Saved for yourself") == 1
+    assert shared_page(tmp_path, "--smallest-cell=9")[0] == 2
+    assert "add --share" in capsys.readouterr().err
+    with pytest.raises(CallError, match="add share=True"):
+        pages.two_groups().save(tmp_path / "y.html", smallest_cell=9)
 
 
 def test_json_without_the_cube_is_for_programs(tmp_path, capsys):
@@ -304,7 +332,7 @@ def test_json_without_the_cube_is_for_programs(tmp_path, capsys):
 
 
 def test_a_page_from_json_says_what_the_audit_said(tmp_path):
-    """Small groups too, though the counts that travelled are coarser."""
+    """Small groups too."""
     pages.compas().save(tmp_path / "x.json")
     told, again = data_of(page("compas"))["packed"], data_of(html.dumps(eh.Audit.load(tmp_path / "x.json")))["packed"]
     assert again["findings"] == told["findings"]

@@ -21,6 +21,7 @@ from evenhand.core.records import pack
 from evenhand.core.version import __version__
 from evenhand.core.wording import capital
 from evenhand.report import tables
+from evenhand.report.json import full_counts
 from evenhand.report.page import results as pageresults
 from evenhand.report.page import static
 from evenhand.report.page.results import Results
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from evenhand.audits.audit import Audit
 
-ENGINE = ("inference.js", "compute.js")
+ENGINE = ("inference.js", "verdicts.js", "compute.js")
 VIEW = ("draw.js", "plots.js", "groups.js", "scores.js", "panels.js", "view.js")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\\u007f"}
 
@@ -61,7 +62,8 @@ def dumps(audit: Audit, **counts: Any) -> str:
         limit=tables.limit,
         strata=static.strata_panels(audit),
         forced=audit.impossibilities,
-        notes=list(dict.fromkeys([*audit.notes, *data["notes"]])),
+        notes=audit.notes,
+        full_counts=full_counts(audit),
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
         about=static.about(audit),
@@ -127,8 +129,8 @@ def _titles(audit: Audit) -> list[str]:
 def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
     built = audit.recomputation.page_data(**counts)
-    findings, panels = pageresults.findings_data(audit, curves=built["cube"] is None)
-    meaning, policy, scores = audit.cube.meaning, audit.policy, audit.cube.scores
+    findings, panels = pageresults.findings_data(audit, curves=built["counts"] is None)
+    meaning, policy, scores = audit.meaning, audit.policy, audit.cube.scores
     return {
         "verdict": audit.verdict,
         "required": list(audit.required),
@@ -143,8 +145,7 @@ def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -
         "probability": scores is not None and scores.bins.is_probability,
         "first": pageresults.FIRST,
         **_families(audit),
-        "notes": built["notes"],
-        "cube": built["cube"],
+        "counts": built["counts"],
         "packed": pack(
             {
                 "tables": {name: table for name, table in built["tables"].items() if name != "metrics"},

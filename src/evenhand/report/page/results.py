@@ -85,7 +85,7 @@ class Results:
 
 def results(audit: Audit) -> list[Results]:
     """The results of every set of attributes that has a finding; of every set where there is none."""
-    sensitive = audit.cube.meaning.sensitive
+    sensitive = audit.meaning.sensitive
     counted = sorted(audit.counted_sets, key=lambda names: (len(names), [sensitive.index(name) for name in names]))
     others = dict.fromkeys(finding.attributes for finding in audit.findings if finding.attributes not in counted)
     return [*(_counted(audit, names) for names in counted), *(_not_counted(audit, names) for names in others)]
@@ -93,9 +93,10 @@ def results(audit: Audit) -> list[Results]:
 
 def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
     """Every measure that the cube allows, and those that findings bring along."""
-    part, own = audit.cube.marginal(attributes, control=False), _own_rows(audit, attributes)
+    part, own = audit.counts(attributes, control=False), _own_rows(audit, attributes)
     groups = tuple(group for _, group in part.pairs)
-    overall = {_key(measured): float(measured.values[0]) for measured in audit.measures(())}
+    together = audit.measures(attributes, together=True)
+    overall = {_key(measured): float(measured.values[0]) for measured in together}
     columns = [
         _column(measured, groups, own, overall.get(_key(measured), math.nan))
         for measured in audit.measures(attributes)
@@ -213,11 +214,11 @@ def _column_data(column: Column) -> dict[str, Any]:
     }
 
 
-def number(value: Any, figures: int = 6) -> float | None:
-    """A number as a page shows it: six figures are more than it draws. Undefined and infinite are null."""
+def number(value: Any) -> float | None:
+    """A number as a page holds it, to twelve figures. Undefined and infinite are null."""
     if value is None or not math.isfinite(value):
         return None
-    return float(f"{value:.{figures}g}")
+    return float(f"{value:.12g}")
 
 
 def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -260,28 +261,33 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "high": number(finding.value.high),
         "threshold": finding.threshold,
         "verdict": finding.verdict,
+        "shown": {name: number(getattr(finding.shown, name)) for name in ("value", "low", "high")},
         "highest": finding.highest,
         "lowest": finding.lowest,
+        "evidence": _evidence_data(finding),
+        "left_out": list(finding.left_out),
         "sentence": finding.interpretation,
         "notes": list(finding.notes),
         "p": number(finding.p_adjusted),
         "against": finding.settings.get("against"),
         "aggregate": finding.settings.get("aggregate"),
         "measures": list(dict.fromkeys(row.measure for row in shown)),
-        "measure": _widest_measure(finding),
     }
 
 
-def _widest_measure(finding: Finding) -> str | None:
-    """The measure in which the two groups of the summary lie farthest apart."""
-    summary = finding.summary
-    pair = (summary.group, summary.against)
-    rows = [row for row in finding.rows if row.difference is not None and (row.group, row.against) == pair]
-    exact = [row for row in rows if row.difference is not None and row.difference.value == finding.difference.value]
-    if not rows:
+def _evidence_data(finding: Finding) -> dict[str, Any] | None:
+    """The pair of groups on which the verdict rests, and the measure, by the key of its column; null where averaged."""
+    row = finding.evidence or finding.summary
+    if not row.group:
         return None
-    row = (exact or rows)[0]
-    return row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
+    key = row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
+    return {
+        "measure": None if row.measure == finding.metric else key,
+        "group": spell(row.group),
+        "against": row.against,
+        "n": row.n,
+        "n_against": row.n_against,
+    }
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:
@@ -298,5 +304,5 @@ def _cell(value: object) -> Any:
     if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, float):
-        return number(value, 5)
+        return number(value)
     return spell(value) if isinstance(value, tuple) else str(value)

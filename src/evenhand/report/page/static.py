@@ -63,7 +63,7 @@ def shown(text: str) -> str:
 
 def title(audit: Audit) -> str:
     """What was audited, in one line."""
-    meaning = audit.cube.meaning
+    meaning = audit.meaning
     about = _decision(audit) or meaning.score or meaning.label or "decisions"
     against = f" against {meaning.label}" if meaning.label and about != meaning.label else ""
     within = f" within {' × '.join(meaning.control)}" if meaning.control else ""
@@ -73,7 +73,7 @@ def title(audit: Audit) -> str:
 
 
 def _decision(audit: Audit) -> str | None:
-    meaning = audit.cube.meaning
+    meaning = audit.meaning
     if meaning.prediction is not None:
         return meaning.prediction
     if meaning.score is None or meaning.cutoff is None:
@@ -83,8 +83,8 @@ def _decision(audit: Audit) -> str | None:
 
 def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
     """Who and what was audited, as terms with their values."""
-    meaning, cube = audit.cube.meaning, audit.cube
-    sizes = {name: len({group[i] for group in cube.groups}) for i, name in enumerate(meaning.sensitive)}
+    meaning, cube = audit.meaning, audit.cube
+    sizes = {name: len(audit.counts(name).groups) for name in meaning.sensitive}
     terms = [
         ("Data", audit.origin.get("source")),
         ("People", f"{cube.size:,}"),
@@ -101,9 +101,9 @@ def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
 
 def _valued(audit: Audit, role: str, name: str | None) -> str | None:
     """A column with the value that counts as positive."""
-    if name is None or audit.cube.meaning.task != "binary":
+    if name is None or audit.meaning.task != "binary":
         return name
-    return f"{name} = {' or '.join(audit.cube.meaning.positive[role])}"
+    return f"{name} = {' or '.join(audit.meaning.positive[role])}"
 
 
 def cards(audit: Audit) -> list[Finding]:
@@ -179,7 +179,7 @@ def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
 
 def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     """How the numbers were made, as terms with their values."""
-    policy, missing = audit.policy, audit.cube.meaning.missing
+    policy, missing = audit.policy, audit.meaning.missing
     together = "each finding" if policy.familywise == "finding" else "all findings that decide together"
     drawn = f"{policy.draws:,}, seed {policy.random_state}"
     terms = [
@@ -240,7 +240,7 @@ def command(audit: Audit) -> tuple[str, str]:
     """The command that made the audit; of one made in Python, the call, as far as the audit knows it."""
     if "command" in audit.origin:
         return "The command", audit.origin["command"]
-    meaning, policy = audit.cube.meaning, audit.policy
+    meaning, policy = audit.meaning, audit.policy
     values: dict[str, Any] = {
         "label": meaning.label,
         "prediction": meaning.prediction,

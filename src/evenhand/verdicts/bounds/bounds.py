@@ -17,6 +17,7 @@ from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
+from evenhand.verdicts.verdict import TOLERANCE
 
 Interval = tuple[float, float]
 Ends = tuple[Floats, Floats, Floats, Floats]
@@ -145,5 +146,16 @@ def largest_at(values: Floats, where: Bools) -> tuple[int, ...] | None:
     """The index of the largest value among those that are wanted; None where nothing is."""
     if not where.any():
         return None
-    wanted = np.where(where, np.maximum(values, -np.finfo(np.float64).max), -np.inf)
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(wanted)), wanted.shape))
+    return first_of_largest(np.where(where, np.maximum(values, -np.finfo(np.float64).max), -np.inf))
+
+
+def first_of_largest(values: Floats) -> tuple[int, ...]:
+    """The index of the first value that is the largest but for rounding: which of equals is named is not left to it."""
+    top = float(np.nanmax(values))
+    place = int(np.flatnonzero(values.reshape(-1) >= top - (tie(top) if math.isfinite(top) else 0.0))[0])
+    return tuple(int(i) for i in np.unravel_index(place, values.shape))
+
+
+def tie(value: float) -> float:
+    """By how much a value may differ from this one and count as equal."""
+    return TOLERANCE * max(1.0, abs(value))

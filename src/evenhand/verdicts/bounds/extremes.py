@@ -10,7 +10,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate
 from evenhand.inference.simultaneous import Pairs
 from evenhand.verdicts import comparison
-from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question
+from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, first_of_largest, tie
 from evenhand.verdicts.verdict import verdict
 
 
@@ -98,9 +98,9 @@ def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: 
                 size = pairs.difference_near if failed else pairs.difference_far
             if np.isnan(size).all():
                 continue
-            row, column = (int(i) for i in np.unravel_index(int(np.nanargmax(size)), size.shape))
+            row, column = first_of_largest(size)
             high, low = (column, row) if on_ratio else (row, column)
-            if best is None or size[row, column] > best[0]:
+            if best is None or size[row, column] > best[0] + tie(best[0]):
                 best = float(size[row, column]), (reach, measure, high, low)
     return None if best is None else best[1]
 

@@ -1,12 +1,14 @@
 'use strict';
 
 // What an audit says, computed again for any cutoff from the counts that the page carries. Coefficients and critical
-// values come from Python (data.tables), counts from the unpacked cube; on the same cube both give the same numbers.
-// evenhandCompute(data, cube) answers for sets of attributes and stops of the slider; −1 stands for "as decided".
+// values come from Python (data.tables); on the same counts both give the same numbers. The counts are in parts, each of
+// some attributes: most pages have one with all of them, a page to share one for each set that may leave.
+// evenhandCompute(data, counts) answers for sets of attributes and stops of the slider; −1 stands for "as decided".
 const evenhandCompute = (() => {
   const {
-    State, Judged, prepared, effective, estimate, normalTail, memo, lazily, total, orNull, isNumber, text, spell, NEAR,
+    State, prepared, effective, estimate, normalTail, memo, lazily, total, orNull, isNumber, text, spell, NEAR,
   } = typeof evenhandInference === 'undefined' ? require('./inference.js').evenhandInference : evenhandInference;
+  const { Judged } = typeof evenhandVerdicts === 'undefined' ? require('./verdicts.js').evenhandVerdicts : evenhandVerdicts;
 
   const WILSON = 1.959963984540054;
 
@@ -14,10 +16,10 @@ const evenhandCompute = (() => {
   const PLACES = [0, 1, 3, 4, 6, 7, 2, 5];
 
   // The groups of some attributes, in the order that Python gives them, with their 3 × 3 tables.
-  function grouped(cube, attributes, kinds) {
-    const places = attributes.map((name) => cube.sensitive.indexOf(name));
-    const parts = cube.groups.map((full) => places.map((place) => full[place]));
-    const rank = places.map((place) => new Map(cube.values[place].map((value, i) => [value, i])));
+  function grouped(part, attributes, kinds) {
+    const places = attributes.map((name) => part.sensitive.indexOf(name));
+    const parts = part.groups.map((full) => places.map((place) => full[place]));
+    const rank = places.map((place) => new Map(part.values[place].map((value, i) => [value, i])));
     const order = (a, b) => {
       const i = a.findIndex((value, at) => value !== b[at]);
       return i < 0 ? 0 : rank[i].get(a[i]) - rank[i].get(b[i]);
@@ -28,21 +30,21 @@ const evenhandCompute = (() => {
     const tables = Object.fromEntries(kinds.map((kind) => {
       const sums = new Float64Array(groups.length * 9);
       of.forEach((to, from) => {
-        for (let i = 0; i < 9; i++) sums[to * 9 + i] += cube[kind][from * 9 + i];
+        for (let i = 0; i < 9; i++) sums[to * 9 + i] += part[kind][from * 9 + i];
       });
       return [kind, sums];
     }));
     const people = groups.map((_, g) => total(tables.n.subarray(g * 9, g * 9 + 9)));
     return {
-      groups, keys, of, tables, people, all: total(people), names: groups.map(spell),
+      part, groups, keys, of, tables, people, all: total(people), names: groups.map(spell),
       missing: groups.map((group) => group.includes(null)),
     };
   }
 
   // People (or weights) by group, label and bin, and their sums below each stop and from it on. Both are summed by
   // themselves, so that what holds nobody is exactly 0. `unscored` are those with a label and no score, [group, label].
-  function cumulated({ scores }, grouping, kind, bins) {
-    const size = grouping.groups.length, dense = new Float64Array(size * 3 * bins);
+  function cumulated(grouping, kind, bins) {
+    const { scores } = grouping.part, size = grouping.groups.length, dense = new Float64Array(size * 3 * bins);
     let at = 0;
     scores.cells.forEach((count, row) => {
       const start = (grouping.of[Math.floor(row / 3)] * 3 + row % 3) * bins;
@@ -87,8 +89,8 @@ const evenhandCompute = (() => {
     return cells;
   }
 
-  return (data, cube) => {
-    const { tables } = data, { scores } = cube, weighted = Boolean(cube.w);
+  return (data, counts) => {
+    const { tables } = data, { scores, has, parts } = counts, weighted = Boolean(parts[0].w);
     const kinds = weighted ? ['n', 'w', 'w2'] : ['n'], mass = weighted ? 'w' : 'n';
     const measures = new Map(tables.measures.map((row) => [row.name, prepared(row)]));
     const stops = Float64Array.from(scores ? scores.stops : []), bins = Math.max(stops.length - 1, 0);
@@ -99,10 +101,14 @@ const evenhandCompute = (() => {
       return deviates.get(z);
     };
 
+    // The smallest part that has all of the attributes, as Audit.counts chooses it.
+    const partOf = (attributes) => parts.filter((part) => attributes.every((name) => part.sensitive.includes(name)))
+      .reduce((best, part) => (best && best.sensitive.length <= part.sensitive.length ? best : part), null);
+
     const grouping = memo((attributes) => {
-      const found = grouped(cube, attributes, kinds);
+      const found = grouped(partOf(attributes), attributes, kinds);
       found.sums = {};
-      if (scores) for (const kind of kinds) found.sums[kind] = cumulated(cube, found, kind, bins);
+      if (scores) for (const kind of kinds) found.sums[kind] = cumulated(found, kind, bins);
       return found;
     });
 
@@ -111,16 +117,16 @@ const evenhandCompute = (() => {
     function state(attributes, stop) {
       const key = text([attributes, stop]);
       if (last.key !== key) {
-        const [counts, cells, squares] = ['n', mass, 'w2'].map((kind) =>
+        const [people, cells, squares] = ['n', mass, 'w2'].map((kind) =>
           (kind === 'w2' && !weighted ? null : cellsAt(grouping(attributes), kind, stop, bins)));
-        last = { key, made: new State(measures, cells, counts, squares) };
+        last = { key, made: new State(measures, cells, people, squares) };
       }
       return last.made;
     }
 
-    const decides = (stop) => stop >= 0 || cube.has.prediction;
+    const decides = (stop) => stop >= 0 || has.prediction;
     const available = (stop) => [...measures.values()]
-      .filter((row) => row.needs.every((role) => (role === 'prediction' ? decides(stop) : cube.has[role])))
+      .filter((row) => row.needs.every((role) => (role === 'prediction' ? decides(stop) : has[role])))
       .map((row) => row.name);
     const plansOf = memo((attributes, stop) => {
       const there = available(stop), key = text(attributes);
@@ -176,19 +182,16 @@ const evenhandCompute = (() => {
       };
     }
 
-    // Accuracy over everyone and the gap of every metric, as it is judged, at every stop.
+    // Accuracy over everyone and the gap of every metric, as it is shown, at every stop; computed when they are looked at.
     const sweep = memo((attributes) => {
-      const plans = plansOf(attributes, 0), gaps = Object.fromEntries(plans.map((plan) => [plan.metric, []]));
-      const accuracy = [];
-      stops.forEach((_, stop) => {
-        const now = state(attributes, stop);
-        if (cube.has.label) accuracy.push(orNull(now.everyone().values('accuracy')[0]));
-        for (const plan of plans) {
-          const { gap } = judged(plan, attributes, now);
-          gaps[plan.metric][stop] ??= orNull(plan.judged_on === 'ratio' ? gap.ratio : gap.difference);
-        }
-      });
-      return { cutoffs: stops, accuracy: cube.has.label ? accuracy : null, gaps };
+      const first = new Map(plansOf(attributes, 0).map((plan) => [plan.metric, plan]).reverse());
+      const everywhere = (tell) => Array.from(stops, (_, stop) => tell(state(attributes, stop)));
+      return {
+        cutoffs: stops,
+        accuracy: has.label ? everywhere((now) => orNull(now.everyone().values('accuracy')[0])) : null,
+        gaps: lazily([...first.keys()], (metric) =>
+          everywhere((now) => judged(first.get(metric), attributes, now).shown.value)),
+      };
     });
 
     const above = (found, g, label) => {
@@ -196,17 +199,13 @@ const evenhandCompute = (() => {
       return found.sums[mass].above.subarray(start, start + bins + 1);
     };
 
-    // The ROC curve of each group from the lowest cutoff to the highest, its area, and where a stop stands on it.
+    // The ROC curve of each group from the lowest cutoff to the highest, and where a stop stands on it. The area under it
+    // is not computed here: it depends on the order of scores between the stops.
     function roc(attributes, stop = -1) {
-      if (!scores || !cube.has.label) return [];
+      if (!scores || !has.label) return [];
       const found = grouping(attributes), now = state(attributes, stop);
       return found.names.map((name, g) => {
-        const [negative, positive] = [0, 1].map((label) => above(found, g, label)), over = negative[0] * positive[0];
-        let pairs = 0;
-        // A positive stands above the negatives in lower bins, and half above those in its own.
-        for (let b = 0; b < bins; b++) {
-          pairs += (positive[b] - positive[b + 1]) * (negative[0] - (negative[b] + negative[b + 1]) / 2);
-        }
+        const [negative, positive] = [0, 1].map((label) => above(found, g, label));
         const share = (counts) => (counts[0] > 0 ? Array.from(counts, (count) => count / counts[0]) : []);
         const point = () => ({
           fpr: orNull(now.values('false_positive_rate')[g]),
@@ -217,7 +216,6 @@ const evenhandCompute = (() => {
           missing: found.missing[g],
           fpr: share(negative),
           tpr: share(positive),
-          auc: over > 0 ? pairs / over : null,
           point: decides(stop) ? point() : null,
         };
       });
@@ -225,11 +223,11 @@ const evenhandCompute = (() => {
 
     // By group and calibration bin: people, observed rate with Wilson's interval, mean score.
     const calibration = memo((attributes) => {
-      if (!scores || !cube.has.label) return [];
+      if (!scores || !scores.edges || !has.label) return [];
       const found = grouping(attributes), count = scores.edges.length - 1, z2 = WILSON * WILSON;
       const first = new Float64Array(found.groups.length * count);
       found.of.forEach((to, from) => {
-        for (let i = 0; i < count; i++) first[to * count + i] += scores.first[from * count + i];
+        for (let i = 0; i < count; i++) first[to * count + i] += found.part.scores.first[from * count + i];
       });
       const summed = (kind, g, label) => {
         const sums = new Float64Array(count);
@@ -246,14 +244,14 @@ const evenhandCompute = (() => {
           return {
             from: scores.edges[i],
             to: scores.edges[i + 1],
-            n,
+            n: Math.floor(n + 1e-6), // whole people, as Python counts them, whatever the last digit of a weight
             rate: k / n,
             low: k > 0 ? middle - reach : 0,
             high: k < n ? middle + reach : 1,
             mean: first[g * count + i] / all,
           };
         });
-        return { name, missing: found.missing[g], bins: told.filter((bin) => bin.n > 0) };
+        return { name, missing: found.missing[g], bins: told.filter((bin) => isNumber(bin.rate)) };
       });
     });
 

@@ -59,17 +59,17 @@ function scaled(value, scale) {
 
 const pointsOf = (found) => found.judged_on === "difference" && found.unit === "rate";
 
-function judged(found) {
-  if (!there(found.value)) return "undefined";
+// A finding shows the gap of the two groups on which its verdict rests.
+function judged({ shown: { value }, ...found }) {
+  if (!there(value)) return "undefined";
   const scale = pointsOf(found) ? 100 : 1;
-  return scaled(found.value, scale) + (scale === 100 ? " points" : "");
+  return scaled(value, scale) + (scale === 100 ? " points" : "");
 }
 
-function reach(found) {
+function reach({ shown: { low, high }, ...found }) {
   const scale = pointsOf(found) ? 100 : 1;
-  if (!there(found.low) && !there(found.high)) return "";
-  const high = there(found.high) ? scaled(found.high, scale) : "\u221e";
-  return `${scaled(found.low, scale)} to ${high}`;
+  if (!there(low) && !there(high)) return "";
+  return `${scaled(low, scale)} to ${there(high) ? scaled(high, scale) : "\u221e"}`;
 }
 
 function limit(found) {
@@ -77,6 +77,12 @@ function limit(found) {
   if (pointsOf(found)) return `\u2264 ${Number((100 * found.threshold).toPrecision(6))}`;
   return `${found.judged_on === "ratio" ? "\u2265" : "\u2264"} ${Number(found.threshold.toPrecision(4)).toLocaleString("en-US")}`;
 }
+
+// The numbers as they are, beside the words and marks that round them: whoever checks a page reads these.
+const raw = (found) =>
+  Object.fromEntries(
+    ["value", "low", "high", "n"].filter((key) => there(found[key])).map((key) => [`data-${key}`, String(found[key])]),
+  );
 
 // Scales and ticks.
 

@@ -95,15 +95,17 @@ function metricLine(set, each) {
   const tell = (current, domain) => {
     const before = last;
     last = current;
+    for (const name of ["value", "low", "high", "shown", "group", "against"]) delete node.dataset[name];
+    fill(node, findingData(current), []);
     if (before.verdict !== current.verdict) put(state, icon(current.verdict));
     if (svg && before.value !== current.value) strip(svg, current, domain);
     figureNode.textContent = judged(current);
     reachNode.textContent = current.stale ? "as audited" : reach(current);
-    if (before.highest !== current.highest || before.lowest !== current.lowest)
-      put(
-        between,
-        current.highest ? [bdi(clip(current.highest, 40)), " / ", bdi(clip(current.lowest || "\u2013", 40))] : [],
-      );
+    const pair = current.evidence;
+    put(
+      between,
+      pair && pair.group ? [bdi(clip(pair.group, 40)), " / ", bdi(clip(pair.against || "\u2013", 40))] : [],
+    );
     open();
   };
   return { audited: each, node, tell };
@@ -202,7 +204,7 @@ const extremes = (each) => each.against === "extremes" || each.against === "high
 
 function bandWords(each) {
   if (DATA.strata) return "These are over all strata together; the finding holds the strata fixed.";
-  const common = "The upright line is everyone; squares mark the two groups that make the gap.";
+  const common = "The upright line is everyone; squares mark the two groups on which the verdict rests.";
   if (!there(each.threshold)) return common;
   if (averaged(each)) return `${common} The gaps are averaged, so no one band is the limit.`;
   if (extremes(each))
@@ -249,7 +251,7 @@ function drawnGroups(key, row) {
   return attention.get(memo);
 }
 
-const told = (name, { value, low, high, n }, unit) =>
+const pointWords = (name, { value, low, high, n }, unit) =>
   `${name}: ${amount(value, unit)}${there(low) && there(high) ? `, ${amount(low, unit)} to ${amount(high, unit)}` : ""}, n ${whole(n || 0)}`;
 
 function forest(key, row, each, frame) {
@@ -259,12 +261,13 @@ function forest(key, row, each, frame) {
   const rows = order.map((i) => {
     const got = now().get(key, i),
       name = names[i];
-    const makes = key === each.measure && (name === each.highest || name === each.lowest);
+    const pair = each.evidence || {},
+      makes = key === pair.measure && (name === pair.group || name === pair.against);
     return {
       got,
       label: name,
       small: got.n < DATA.least,
-      points: [{ ...got, kind: makes ? 1 : 0, title: told(name, got, unit) }],
+      points: [{ ...got, kind: makes ? 1 : 0, title: pointWords(name, got, unit) }],
     };
   });
   const svg = intervals({
@@ -359,7 +362,10 @@ function dots(rows, width) {
       if (!there(got.value)) return;
       const x = at(Math.min(Math.max(got.value, domain[0]), domain[1]));
       if (kind < 0) grey += outline(0, x, y, 3);
-      else bright.push(mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, told(name, got, unit)));
+      else {
+        const dot = mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, pointWords(name, got, unit));
+        bright.push(fill(dot, { ...raw(got), "data-group": name, "data-measure": key }, []));
+      }
     });
     svg.append(s("path", { class: "mark other", d: grey }), ...bright);
   });
@@ -389,6 +395,7 @@ function heatSection() {
       if (at === undefined) return null;
       const { value, n } = now(state.set).get(state.measure, at);
       return {
+        value,
         text: amount(value, unit),
         n: n || 0,
         small: !(n >= DATA.least),

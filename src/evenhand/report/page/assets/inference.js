@@ -1,7 +1,7 @@
 'use strict';
 
-// Measures of groups, gaps, intervals and verdicts from counts, as Python computes them; see inference/ and
-// verdicts/. Arrays in, numbers out: it knows neither cube nor document. Undefined is NaN inside, null in results.
+// Measures of groups and their spread from counts, as Python computes them; see measures/ and inference/. Arrays in,
+// numbers out: it knows neither counts of a page nor a document. Undefined is NaN inside, null in results.
 const evenhandInference = (() => {
   // --- Special functions ---------------------------------------------------------------------------------------------
 
@@ -229,13 +229,17 @@ const evenhandInference = (() => {
       this.support = memo((name) => this.summed(this.counts, measures.get(name)));
       this.proportions = new Map();
       const sums = (from) => filled(8, (c) => total(filled(this.size, (g) => from[g * 8 + c])));
+      // The others are added up: subtracted from everyone, a light group beside a heavy one would lose its digits.
       const others = (from) => {
-        const all = sums(from);
-        return from.map((value, i) => all[i % 8] - value);
+        const before = new Float64Array(from.length), after = new Float64Array(from.length);
+        for (let i = 8; i < from.length; i++) before[i] = before[i - 8] + from[i - 8];
+        for (let i = from.length - 9; i >= 0; i--) after[i] = after[i + 8] + from[i + 8];
+        return before.map((value, i) => value + after[i]);
       };
       this.whole = whole || sums(cells); // the cells of everyone, for shares
       this.everyone = memo(() => new State(measures, sums(cells), sums(counts), squares && sums(squares)));
-      this.rest = memo(() => new State(measures, others(cells), counts, squares && others(squares), this.whole));
+      this.rest = memo(() =>
+        new State(measures, others(cells), others(counts), squares && others(squares), this.whole));
     }
 
     weighed(row, cells = this.cells) {
@@ -288,293 +292,9 @@ const evenhandInference = (() => {
     }
   }
 
-  // --- Gaps: values are [measure][group], NaN where a group takes no part --------------------------------------------
-
-  // The first of the largest; NaN is least of all, and an infinity below counts as the largest negative number.
-  function worst(values) {
-    let best = 0, most = -Infinity;
-    values.forEach((value, i) => {
-      const size = isNumber(value) ? Math.max(value, -Number.MAX_VALUE) : -Infinity;
-      if (size > most) [best, most] = [i, size];
-    });
-    return best;
-  }
-
-  const NO_GAP = { difference: NaN, ratio: NaN, high: null, low: null, measure: null };
-
-  // Highest less lowest, and lowest over highest.
-  function gapBetween(values, { aggregate, judged_on: judgedOn }) {
-    const found = values.map((row) => {
-      let high = 0, low = row.length - 1, top = -Infinity, bottom = Infinity, count = 0;
-      for (let g = 0; g < row.length; g++) {
-        const value = row[g];
-        if (isNumber(value)) count += 1;
-        if (value > top) [high, top] = [g, value];
-        // The last of equals, so that even groups without any gap are two.
-        if (value <= bottom) [low, bottom] = [g, value];
-      }
-      const enough = count > 1;
-      return { high, low, enough, difference: enough ? top - bottom : NaN, ratio: enough ? bottom / top : NaN };
-    });
-    const single = aggregate === 'worst';
-    if (!(single ? found.some((part) => part.enough) : found.every((part) => part.enough))) return NO_GAP;
-    const differences = found.map((part) => part.difference), ratios = found.map((part) => part.ratio);
-    const measure = worst(judgedOn === 'ratio' ? ratios.map((ratio) => -ratio) : differences);
-    const { high, low } = found[measure];
-    if (!single) return { difference: mean(differences), ratio: mean(ratios), high, low, measure: null };
-    const known = ratios.filter(isNumber);
-    const ratio = known.length ? Math.min(...known) : NaN;
-    return { difference: Math.max(...differences.filter(isNumber)), ratio, high, low, measure };
-  }
-
-  // Each group less its baseline, and over it. The farthest speaks; that may be another one for the ratio.
-  function gapAgainst(values, base, plan) {
-    const compared = (change) => values.map((row, i) => Array.from(row, (value, g) => change(value, base[i][g])));
-    const across = (rows, change) => [rows[0].map((_, g) => mean(rows.map((row) => change(row[g]))))];
-    let differences = compared((a, b) => a - b), ratios = compared((a, b) => a / b);
-    if (plan.aggregate === 'mean') [differences, ratios] = [differences, ratios].map((rows) => across(rows, (x) => x));
-    if (plan.aggregate === 'mean_abs') [differences, ratios] = [across(differences, Math.abs), across(ratios, folded)];
-    const sizes = differences.flat().map(Math.abs);
-    const distances = ratios.flat().map(plan.one_sided || plan.aggregate === 'mean_abs' ? (ratio) => ratio : folded);
-    if (!sizes.some(isNumber)) return NO_GAP;
-    const locate = (place) => [Math.floor(place / values[0].length), place % values[0].length];
-    const far = locate(worst(sizes)), apart = locate(worst(distances.map((distance) => -distance)));
-    const named = plan.judged_on === 'ratio' && distances.some(isNumber) ? apart : far;
-    return {
-      difference: differences[far[0]][far[1]],
-      ratio: ratios[apart[0]][apart[1]],
-      high: named[1],
-      low: null,
-      measure: plan.aggregate === 'worst' ? named[0] : null,
-      differenceAt: far[1],
-      ratioAt: apart[1],
-      differenceIn: far[0],
-      ratioIn: apart[0],
-    };
-  }
-
-  // --- Intervals -----------------------------------------------------------------------------------------------------
-
-  // Where values stand, and how far limits lie below and above; for a ratio on logarithms, around a centre above 0.
-  function reaches(spread, at, offset, ratio) {
-    const [low, high] = spread.limits(at, offset);
-    if (!ratio) {
-      const { values } = spread;
-      return { at: values, down: values.map((v, g) => v - low[g]), up: values.map((v, g) => high[g] - v) };
-    }
-    const centre = spread.centre(), logs = centre.map(Math.log);
-    return {
-      at: logs,
-      down: logs.map((v, g) => v - Math.log(Math.min(low[g], centre[g]))),
-      up: logs.map((v, g) => Math.log(Math.max(high[g], centre[g])) - v),
-    };
-  }
-
-  // The largest at[i] − at[j] ± hypot(mine[i], theirs[j]) over all pairs of the chosen. A hypotenuse lies between the
-  // sum of its sides and that over √2, so that most rows need no look.
-  function farthest(at, mine, theirs, sign, chosen) {
-    const scale = sign > 0 ? 1 : -Math.SQRT1_2;
-    let best = -Infinity, least = Infinity, first = chosen[0];
-    for (const g of chosen) {
-      least = Math.min(least, at[g] - scale * theirs[g]);
-      if (at[g] + scale * mine[g] > at[first] + scale * mine[first]) first = g;
-    }
-    const look = (i) => {
-      if (at[i] + scale * mine[i] - least <= best) return;
-      for (const j of chosen) {
-        const value = at[i] - at[j] + sign * hypot(mine[i], theirs[j]);
-        if (value > best && i !== j) best = value;
-      }
-    };
-    look(first);
-    chosen.forEach(look);
-    return best;
-  }
-
-  // The ends of the largest gap between any two groups in one measure; null where fewer than two have a value. The near
-  // end holds for all pairs at once, the far end belongs to one fixed pair.
-  function pairEnds(spread, usable, ratio, critical) {
-    const { values } = spread, chosen = usable.flatMap((takes, g) => (takes && Number.isFinite(values[g]) ? [g] : []));
-    if (chosen.length < 2) return null;
-    const seen = chosen.map((g) => values[g]);
-    if (ratio && seen.every((value) => value === 0)) return [0, 1];
-    const near = reaches(spread, critical('near', chosen.length), NEAR, ratio);
-    const far = reaches(spread, critical('far', chosen.length), FAR, ratio);
-    const low = farthest(near.at, near.down, near.up, -1, chosen), high = farthest(far.at, far.up, far.down, 1, chosen);
-    if (!ratio) return [Math.max(0, low), high];
-    const quotient = Math.min(...seen) / Math.max(...seen);
-    return [Math.min(Math.exp(-high), quotient), Math.max(Math.min(1, Math.exp(-low)), quotient)];
-  }
-
-  function betweenEnds(spreads, usable, aggregate, ratio, critical) {
-    const found = spreads.map((spread, i) => pairEnds(spread, usable[i], ratio, critical)).filter(Boolean);
-    const join = aggregate !== 'worst' ? mean : (ends) => (ratio ? Math.min : Math.max)(...ends);
-    return found.length ? [0, 1].map((side) => join(found.map((ends) => ends[side]))) : [0, 1];
-  }
-
-  // The ends of each group against its baseline. With shares the baseline is everyone, which overlaps with the group:
-  // the comparison with the rest is transformed, exactly. Of an average `base` is everyone, and the margins are added.
-  function againstEnds(spread, base, at, offset, ratio, shares, added) {
-    const reach = added ? (a, b) => a + b : hypot;
-    const mine = reaches(spread, at, offset, ratio), theirs = reaches(base, at, offset, ratio);
-    return Array.from(mine.at, (place, g) => {
-      const middle = place - theirs.at[g], share = shares ? shares[g] : 0;
-      const ends = [middle - reach(mine.down[g], theirs.up[g]), middle + reach(mine.up[g], theirs.down[g])];
-      if (!ratio) return ends.map((end) => (1 - share) * end);
-      const seen = spread.values[g] / base.values[g], [low, high] = ends.map(Math.exp);
-      const wide = isNumber(seen) ? [Math.min(low, seen), Math.max(high, seen)] : [low, high];
-      return shares ? wide.map((end) => 1 / (share + (1 - share) / end)) : wide;
-    });
-  }
-
-  const sizeOf = ([low, high]) => [Math.max(0, low, -high), Math.max(Math.abs(low), Math.abs(high))];
-  const foldOf = ([low, high]) => [
-    Math.min(folded(low), folded(high)),
-    low <= 1 && high >= 1 ? 1 : Math.max(folded(low), folded(high)),
-  ];
-
-  // --- Judging -------------------------------------------------------------------------------------------------------
-
-  const TOLERANCE = 1e-9;
-
-  // One metric on the groups of a state: gap, interval and verdict. `named` says who takes part, `place` is that of the
-  // reference, −1 without one; critical(side, count) is the deviate of near or far ends for so many groups.
-  class Judged {
-    constructor(plan, state, names, { named, place }, critical) {
-      Object.assign(this, { plan, state, names, named, place, critical, byRatio: plan.judged_on === 'ratio' });
-      this.values = plan.measures.map((name) => {
-        const values = state.values(name);
-        return filled(values.length, (g) => (named[g] ? values[g] : NaN));
-      });
-      this.base = plan.kind === 'pairs' ? null : plan.measures.map((name) => this.baseline(name));
-      this.gap = this.base ? gapAgainst(this.values, this.base, plan) : gapBetween(this.values, plan);
-      this.twoSided = this.base !== null && !plan.one_sided;
-      this.ends = memo((ratio) => this.againstAll(ratio));
-    }
-
-    baseline(name) {
-      const { state, place, plan: { against } } = this;
-      if (against === 'rest') return state.rest().values(name);
-      const own = state.values(name);
-      const value = against === 'overall' ? state.everyone().values(name)[0] : own[place] ?? NaN;
-      return own.map((_, g) => (g === place ? NaN : value));
-    }
-
-    // Near and far ends against the baseline, [measure][near, far][group]; NaN where nothing is compared.
-    againstAll(ratio) {
-      const { plan: { against, measures }, state, place } = this;
-      return measures.map((name) => {
-        const spread = state.spread(name), row = state.measures.get(name);
-        const added = against === 'overall' && (row.of.length > 0 || row.share);
-        const base = against === 'reference' ? repeated(spread, place)
-          : added ? repeated(state.everyone().spread(name), 0, state.size) : state.rest().spread(name);
-        const mass = against === 'overall' && !added ? state.weighed(row.bottom) : null;
-        const all = mass && Math.max(total(mass), 1e-300), shares = mass && mass.map((part) => part / all);
-        const usable = this.named.map((takes, g) => takes && g !== place && Number.isFinite(spread.values[g])
-          && Number.isFinite(base.values[g]));
-        const count = usable.filter(Boolean).length;
-        return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
-          againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
-            .map((ends, g) => (usable[g] ? ends : [NaN, NaN])));
-      });
-    }
-
-    between(usable, ratio) {
-      const spreads = this.plan.measures.map((name) => this.state.spread(name));
-      return betweenEnds(spreads, usable, this.plan.aggregate, ratio, this.critical);
-    }
-
-    interval(kind) {
-      const { gap, plan: { aggregate } } = this, ratio = kind === 'ratio';
-      if (!isNumber(gap.difference)) return null;
-      if (!this.base) return this.between(this.values.map(() => this.named), ratio);
-      const rows = this.ends(ratio).map(([near]) => near[gap[`${kind}At`]]);
-      if (aggregate === 'worst') return rows[gap[`${kind}In`]];
-      const ends = [0, 1].map((side) => mean(rows.map((row) => row[side])));
-      return aggregate === 'mean' ? ends : ratio ? foldOf(ends) : sizeOf(ends);
-    }
-
-    limit() {
-      return (this.plan.threshold ?? 0) + (this.byRatio ? -TOLERANCE : TOLERANCE);
-    }
-
-    // Is a whole interval beyond what is tolerated, or all of it within?
-    outside([low, high]) {
-      const limit = this.limit();
-      if (!this.byRatio) return low > limit || high < -limit;
-      return high < limit || (this.twoSided && limit > 0 && low > 1 / limit);
-    }
-
-    inside([low, high]) {
-      const limit = this.limit();
-      if (!this.byRatio) return low >= -limit && high <= limit;
-      return low >= limit && (!(this.twoSided && limit > 0) || high <= 1 / limit);
-    }
-
-    passes(value) {
-      if (this.plan.threshold === null || !isNumber(value)) return null;
-      if (!this.byRatio) return Math.abs(value) <= this.limit();
-      return (this.twoSided ? folded(value) : value) >= this.limit();
-    }
-
-    // Who is large enough for a pass, [measure][group]: nobody, where the reference is not.
-    large() {
-      const { plan, state, place, named } = this;
-      const enough = plan.measures.map((name) => Array.from(state.support(name), (n) => n >= plan.min_group_size));
-      const lost = place >= 0 && !enough.every((row) => row[place]);
-      return enough.map((row) => row.map((large, g) => large && named[g] && !lost));
-    }
-
-    // A fail may rest on any group, a pass only on those that are large enough.
-    verdict(passes, interval) {
-      if (passes === null) return 'not judged';
-      if (interval === null) return 'inconclusive';
-      if (this.base) return this.verdictAgainst(passes);
-      if (this.outside(interval)) return 'fail';
-      const large = this.large();
-      const enough = passes && large.every((row) => row.filter(Boolean).length > 1);
-      return enough && this.inside(this.between(large, this.byRatio)) ? 'pass' : 'inconclusive';
-    }
-
-    verdictAgainst(passes) {
-      const { plan: { aggregate }, place } = this, single = aggregate === 'worst', found = this.ends(this.byRatio);
-      const fold = aggregate !== 'mean_abs' ? (ends) => ends : this.byRatio ? foldOf : sizeOf;
-      const joined = (rows) => (single ? rows : [rows[0].map((_, g) => [0, 1].map((side) =>
-        mean(rows.map((row) => fold(row[g])[side]))))]);
-      const takePart = (rows) => (single ? rows : [rows[0].map((_, g) => rows.every((row) => row[g]))])
-        .map((row) => row.map((takes, g) => takes && g !== place));
-      const compared = takePart(found.map(() => this.named)), large = takePart(this.large());
-      const near = joined(found.map((row) => row[0])), far = joined(found.map((row) => row[1]));
-      if (near.some((row, i) => row.some((ends, g) => compared[i][g] && this.outside(ends)))) return 'fail';
-      const sure = large.flat().some(Boolean)
-        && far.every((row, i) => row.every((ends, g) => !large[i][g] || this.inside(ends)));
-      return sure && passes ? 'pass' : 'inconclusive';
-    }
-
-    told() {
-      const { plan, gap, names } = this, judged = this.byRatio ? 'ratio' : 'difference';
-      const intervals = { difference: this.interval('difference'), ratio: this.interval('ratio') };
-      const passes = this.passes(gap[judged]);
-      return {
-        index: plan.finding,
-        metric: plan.metric,
-        ...estimate(gap[judged], intervals[judged]),
-        difference: estimate(gap.difference, intervals.difference),
-        ratio: estimate(gap.ratio, intervals.ratio),
-        judged_on: plan.judged_on,
-        threshold: plan.threshold,
-        passes,
-        verdict: this.verdict(passes, intervals[judged]),
-        highest: gap.high === null ? null : names[gap.high],
-        lowest: gap.low === null ? plan.against_name : names[gap.low],
-        measure: gap.measure === null ? null : plan.measures[gap.measure],
-      };
-    }
-  }
-
   return {
-    State, Judged, prepared, effective, estimate, normalTail, betaInverse, filled, memo, lazily, total, orNull, isNumber,
-    text, spell, NEAR,
+    State, prepared, effective, estimate, normalTail, betaInverse, repeated, filled, memo, lazily, total, mean, hypot,
+    folded, orNull, isNumber, text, spell, NEAR, FAR,
   };
 })();
 

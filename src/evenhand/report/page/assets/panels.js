@@ -103,7 +103,7 @@ function tablePanel(panel, width) {
       small: size >= 0 && got.n < DATA.least,
       got,
       beside: beside.map((i) => row[i]),
-      points: [{ ...got, kind: 0, title: told(name, got, unit) }],
+      points: [{ ...got, kind: 0, title: pointWords(name, got, unit) }],
     };
   });
   const heads = size < 0 ? [] : [{ title: "n", cell: ({ got }) => whole(got.n) }];

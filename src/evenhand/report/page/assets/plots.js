@@ -43,7 +43,11 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
   gridX(svg, at, ticks(domain[0], domain[1], narrow ? 3 : Math.min(8, (width - left - right) / 70)), top, bottom, unit);
   if (there(line) && line >= domain[0] && line <= domain[1]) {
     svg.append(
-      s("path", { class: "overall", d: `M${r1(at(line))} ${top}V${bottom}` }, s("title", {}, lineName || "everyone")),
+      s(
+        "path",
+        { class: "overall", d: `M${r1(at(line))} ${top}V${bottom}`, ...raw({ value: line }) },
+        s("title", {}, lineName || "everyone"),
+      ),
     );
   }
   for (const { x, title } of columns) svg.append(label(x, 14, title, { class: "head end" }));
@@ -68,9 +72,10 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
         return;
       }
       const middle = y + (j - (row.points.length - 1) / 2) * 9;
+      const dot = mark(point.kind, at(clamp(point.value)), middle, 4.6, point.title);
       svg.append(
         whisker(at, domain, point, middle, row.small),
-        mark(point.kind, at(clamp(point.value)), middle, 4.6, point.title),
+        fill(dot, { ...raw(point), "data-group": row.label }, []),
       );
     });
     (row.beside || []).forEach((value, j) => {
@@ -123,7 +128,7 @@ function strip(svg, found, domain) {
 
 // A difference as a share of its threshold; a ratio on the scale of logarithms, where 1 is no gap at all.
 function multiples(found) {
-  const { value, low, high, threshold, judged_on: on } = found;
+  const { threshold, judged_on: on, shown: { value, low, high } } = found;
   const one = (x) => (there(x) ? x : null);
   if (!there(value) || !there(threshold) || threshold <= 0) return [null, null, null];
   if (on !== "ratio")
@@ -192,7 +197,13 @@ function drawSeries(svg, { kind, points, marks, step, name, free, plain }, atX, 
     svg.append(
       s(
         "path",
-        { class: `curve ${cls}`, d, "stroke-dasharray": plain ? null : dashes[kind] },
+        {
+          class: `curve ${cls}`,
+          d,
+          "stroke-dasharray": plain ? null : dashes[kind],
+          "data-name": name,
+          "data-points": JSON.stringify(points.map((point) => point.slice(0, 2))),
+        },
         s("title", {}, shown(name)),
       ),
     );
@@ -228,7 +239,7 @@ function heatCell(found) {
   if (!found) return h("td", { class: "none" }, h("span", {}, "no one"));
   const node = h(
     "td",
-    { class: found.small ? "small" : null },
+    { class: found.small ? "small" : null, ...raw(found) },
     h("b", {}, found.text),
     there(found.n) ? h("span", {}, `n ${whole(found.n)}`) : null,
   );

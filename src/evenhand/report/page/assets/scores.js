@@ -107,8 +107,10 @@ function scoresSection() {
             ]),
           ),
       );
+    const areas = here().measures.get("auc"),
+      area = (name) => (areas ? areas.value[here().names.indexOf(name)] : null);
     const series = curves.map(([each, kind, name]) => ({
-      name: `${name}: AUC ${figure(each.auc)}`,
+      name: there(area(name)) ? `${name}: AUC ${figure(area(name))}` : name,
       kind,
       points: each.fpr.map((x, i) => [x, each.tpr[i]]),
     }));
@@ -125,8 +127,11 @@ function scoresSection() {
             diagonal: true,
             summary: "ROC curve of each group with the operating point",
           }),
-          ["group", "AUC"],
-          () => curves.map(([each, , name]) => [name, each.auc]),
+          ["group", "AUC", "FPR", "TPR"],
+          () =>
+            curves.flatMap(([each, , name]) =>
+              each.fpr.map((x, i) => [name, area(name), amount(x, "rate"), amount(each.tpr[i], "rate")]),
+            ),
         )
       : null;
     section.hidden = !figures.length;
@@ -357,7 +362,7 @@ function strataPlot(panel, width) {
         value: row[value],
         low: row[low],
         high: row[high],
-        title: told(
+        title: pointWords(
           `${row[1]} in ${stratum}`,
           { value: row[value], low: row[low], high: row[high], n: row[size] },
           unit,
@@ -372,6 +377,7 @@ function strataPlot(panel, width) {
 
 function forcedSection() {
   return (why) => {
+    all(".forced .as-audited").forEach((node) => put(node, moved() ? "As audited: not computed again." : ""));
     if (why !== "set" && why !== "width") return;
     for (const box of all(".forced")) {
       const told = found.forced.find((each) => each.attribute === box.dataset.attribute),

@@ -29,8 +29,8 @@ async function start() {
     each.title = each.attributes.join(" \u00d7 ");
     each.findings = found.findings.filter((one) => String(one.attributes) === String(each.attributes));
   }
-  if (DATA.cube) {
-    engine = evenhandCompute({ tables: found.tables }, await unpacked(DATA.cube));
+  if (DATA.counts) {
+    engine = evenhandCompute({ tables: found.tables }, await unpacked(DATA.counts));
     if (engine.recomputes) home = engine.audited;
   }
   chosen.index = home;
@@ -48,9 +48,6 @@ async function start() {
     forced: forcedSection(),
   });
   all(".tabled").forEach(enhance);
-  all(".counts").forEach((node) =>
-    put(node, DATA.notes.length ? "Computed from the counts in this page; the notes say how they may differ." : ""),
-  );
   update("set");
   watch();
   new ResizeObserver(resized()).observe(MAIN);
@@ -146,8 +143,6 @@ function audited(set) {
   };
 }
 
-const NO_ONE = { value: null, low: null, high: null, n: 0, reason: "no one, or too few to show" };
-
 function recomputed(set) {
   const results = found.results[set],
     told = engine.at(results.attributes, chosen.index),
@@ -156,11 +151,7 @@ function recomputed(set) {
   for (const group of told.groups) rows[results.place.get(JSON.stringify(group.key))] = group.measures;
   const known = (key) => told.overall[key] !== undefined;
   return {
-    get: (key, i) => {
-      if (!known(key)) return before.get(key, i);
-      const got = (rows[i] || {})[key];
-      return got && (got.n || !DATA.notes.length) ? got : NO_ONE;
-    },
+    get: (key, i) => (known(key) ? rows[i][key] : before.get(key, i)),
     overall: (key) => (known(key) ? told.overall[key] : before.overall(key)),
     finding: (each) =>
       told.findings[each.metric] ? { ...each, ...told.findings[each.metric], fresh: true } : { ...each, stale: true },
@@ -182,7 +173,8 @@ function picked(set = chosen.set) {
     const { names, people, findings } = found.results[set],
       order = names.map((_, i) => i);
     const lead = findings.find((each) => each.required) || findings[0] || {};
-    const named = [lead.highest, lead.lowest].map((name) => names.indexOf(name)).filter((i) => people[i] >= DATA.least);
+    const pair = lead.evidence || {},
+      named = [pair.group, pair.against].map((name) => names.indexOf(name)).filter((i) => people[i] >= DATA.least);
     const largest = [...order].sort((a, b) => people[b] - people[a]);
     chosen.groups.set(set, names.length <= MOST ? order : [...new Set([...named, ...largest])].slice(0, 6));
   }
@@ -257,6 +249,7 @@ function slider() {
   const input = h("input", { id: "cutoff", type: "range", min: 0, max: last, step: 1, value: middle });
   const go = (index) => {
     chosen.index = index;
+    output.dataset.cutoff = index < 0 ? "" : cutoffs()[index];
     output.textContent = index < 0 ? "as decided" : cutoffText(index) + (moved() ? "" : " (audited)");
     input.setAttribute("aria-valuetext", output.textContent);
     back.disabled = !moved();
@@ -368,7 +361,7 @@ function verdictSection() {
 
 function movedWords() {
   const was = home < 0 ? "the audit is of what was decided" : `the audit was made at ${cutoffText(home)}`;
-  return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}. ${DATA.notes.join(" ")}`;
+  return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}.`;
 }
 
 function card(set, each) {
@@ -376,7 +369,7 @@ function card(set, each) {
     reached = reach(each);
   return h(
     "article",
-    { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on },
+    { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on, ...findingData(each) },
     h("header", {}, icon(each.verdict), h("span", { class: "on" }, bdi(on))),
     h("h3", {}, shown(capital(each.title))),
     h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}limit ${limit(each)}`)),
@@ -386,17 +379,31 @@ function card(set, each) {
   );
 }
 
+// What a finding says now, as attributes.
+const findingData = (each) => ({
+  ...raw(each),
+  ...(there(each.shown.value) ? { "data-shown": String(each.shown.value) } : {}),
+  "data-verdict": each.verdict,
+  "data-group": each.evidence && each.evidence.group,
+  "data-against": each.evidence && each.evidence.against,
+  "data-stale": each.stale ? "true" : "false",
+});
+
+// The pair of groups on which the verdict rests, with the people that each is measured on.
 function sentence(set, each) {
   if (!each.fresh) return each.sentence;
   const { measures, names } = found.results[set],
-    row = measures.get(each.measure);
-  if (!row || !each.highest || !there(each.value)) return `The ${each.title} cannot be computed here.`;
-  const of = (name) => {
+    pair = each.evidence;
+  if (!pair || !there(each.shown.value)) return `The ${each.title} cannot be computed here.`;
+  const row = measures.get(pair.measure);
+  const of = (name, n) => {
     const i = names.indexOf(name),
-      value = i < 0 ? null : now(set).get(each.measure, i).value;
-    return there(value) ? `${name} (${amount(value, row.unit)})` : name;
+      value = i < 0 || !row ? null : now(set).get(pair.measure, i).value;
+    return `${there(value) ? `${amount(value, row.unit)} for ` : ""}${name}${there(n) ? ` (n = ${whole(n)})` : ""}`;
   };
-  return `${capital(row.title)}: ${of(each.highest)} beside ${of(each.lowest)}.`;
+  const gap = row ? `The ${row.title} is` : "On average over the measures, this is between",
+    small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}` : "";
+  return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${judged(each)}${small}.`;
 }
 
 start().catch((error) => {

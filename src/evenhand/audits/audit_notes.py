@@ -1,0 +1,63 @@
+"""Notes of an audit: how its data was counted, and what decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.cube.cube import Cube
+from evenhand.verdicts.notes.bands import cut_notes, text_notes
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+
+def data_notes(cube: Cube) -> list[str]:
+    """Notes on how the data was counted."""
+    notes = list(cube.notes)
+    if cube.facts.get("regression_chosen"):
+        notes.append(
+            "Label and prediction both hold fractions, so they are taken as numbers: task='regression'. "
+            "If they are probabilities, pass the prediction as score= and a label of classes."
+        )
+    notes += [*cut_notes(cube), *text_notes(cube)]
+    if cube.has_labels and (unlabelled := int(cube.n[:, -1, :].sum())):
+        notes.append(f"{unlabelled:,} rows have no label: they count in selection rates and in nothing that needs one.")
+    if lost := cube.facts.get("dropped"):
+        notes.append(f"{lost:,} rows without a group were left out (missing='drop').")
+    if differs := cube.facts.get("cutoff_disagrees"):
+        notes.append(f"In {differs:,} rows the prediction and the cutoff disagree; the prediction counts.")
+    if absent := cube.facts.get("score_missing"):
+        notes.append(f"{absent:,} rows have no score.")
+    if cube.w is not None:
+        notes.append("Rates are weighted; counts are of people.")
+    return notes
+
+
+_ON = {
+    "single": "on single attributes",
+    "intersections": "on intersections of attributes",
+    "all": "on every attribute and intersection",
+}
+
+
+def judging_notes(audited: Audit, chosen: bool) -> list[str]:
+    """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
+    policy, judged = audited.policy, ", ".join(audited.required)
+    on = _ON[policy.on]
+    limits = [finding.threshold for finding in audited.findings if audited.decides(finding)]
+    if not audited.required:
+        notes = ["No metric is required, so nothing is judged."]
+    elif all(limit is None for limit in limits):
+        notes = [f"Shown and not judged {on}: {judged}."]
+    else:
+        notes = [f"Judged by {judged} {on}."]
+    if not chosen:
+        notes[0] += (
+            " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
+            "evenhand guide helps to."
+        )
+    if policy.inconclusive != "inconclusive":
+        notes.append(
+            f"A finding that decides and is inconclusive counts as a {policy.inconclusive}, as the policy says."
+        )
+    return [*notes, *policy.notes]

@@ -1,0 +1,503 @@
+'use strict';
+
+// Gaps between groups, the ends that decide, the pair of groups they rest on, and the verdict; see verdicts/ in Python.
+// Undefined is NaN inside, null in results.
+const evenhandVerdicts = (() => {
+  const { estimate, repeated, filled, memo, total, mean, hypot, folded, isNumber, NEAR, FAR } =
+    typeof evenhandInference === 'undefined' ? require('./inference.js').evenhandInference : evenhandInference;
+
+  // --- Gaps: values are [measure][group], NaN where a group takes no part --------------------------------------------
+
+  // The first of the largest; NaN is least of all, and an infinity below counts as the largest negative number.
+  function worst(values) {
+    let best = 0, most = -Infinity;
+    values.forEach((value, i) => {
+      const size = isNumber(value) ? Math.max(value, -Number.MAX_VALUE) : -Infinity;
+      if (size > most) [best, most] = [i, size];
+    });
+    return best;
+  }
+
+  const NO_GAP = { difference: NaN, ratio: NaN, high: null, low: null, measure: null };
+
+  // Highest less lowest, and lowest over highest.
+  function gapBetween(values, { aggregate, judged_on: judgedOn }) {
+    const found = values.map((row) => {
+      let high = 0, low = row.length - 1, top = -Infinity, bottom = Infinity, count = 0;
+      for (let g = 0; g < row.length; g++) {
+        const value = row[g];
+        if (isNumber(value)) count += 1;
+        if (value > top) [high, top] = [g, value];
+        // The last of equals, so that even groups without any gap are two.
+        if (value <= bottom) [low, bottom] = [g, value];
+      }
+      const enough = count > 1;
+      return { high, low, enough, difference: enough ? top - bottom : NaN, ratio: enough ? bottom / top : NaN };
+    });
+    const single = aggregate === 'worst';
+    if (!(single ? found.some((part) => part.enough) : found.every((part) => part.enough))) return NO_GAP;
+    const differences = found.map((part) => part.difference), ratios = found.map((part) => part.ratio);
+    const measure = worst(judgedOn === 'ratio' ? ratios.map((ratio) => -ratio) : differences);
+    const { high, low } = found[measure];
+    if (!single) return { difference: mean(differences), ratio: mean(ratios), high, low, measure: null };
+    const known = ratios.filter(isNumber);
+    const ratio = known.length ? Math.min(...known) : NaN;
+    return { difference: Math.max(...differences.filter(isNumber)), ratio, high, low, measure };
+  }
+
+  // Each group less its baseline, and over it; averaged over the measures where that is asked for.
+  function compared(values, base, aggregate) {
+    const apart = (change) => values.map((row, i) => Array.from(row, (value, g) => change(value, base[i][g])));
+    return [averaged(apart((a, b) => a - b), aggregate, Math.abs), averaged(apart((a, b) => a / b), aggregate, folded)];
+  }
+
+  function averaged(rows, aggregate, size) {
+    if (aggregate === 'worst') return rows;
+    const change = aggregate === 'mean_abs' ? size : (value) => value;
+    return [rows[0].map((_, g) => mean(rows.map((row) => change(row[g]))))];
+  }
+
+  // The group that lies farthest from its baseline; that may be another one for the ratio.
+  function gapAgainst([differences, ratios], plan) {
+    const size = differences[0].length, sizes = differences.flat().map(Math.abs);
+    const distances = ratios.flat().map(plan.one_sided || plan.aggregate === 'mean_abs' ? (ratio) => ratio : folded);
+    if (!sizes.some(isNumber)) return NO_GAP;
+    const locate = (place) => [Math.floor(place / size), place % size];
+    const far = locate(worst(sizes)), apart = locate(worst(distances.map((distance) => -distance)));
+    const named = plan.judged_on === 'ratio' && distances.some(isNumber) ? apart : far;
+    return {
+      difference: differences[far[0]][far[1]],
+      ratio: ratios[apart[0]][apart[1]],
+      high: named[1],
+      low: null,
+      measure: plan.aggregate === 'worst' ? named[0] : null,
+      at: { difference: far, ratio: apart },
+    };
+  }
+
+  // --- The rule ------------------------------------------------------------------------------------------------------
+
+  const TOLERANCE = 1e-9;
+
+  // What counts as equal to a size, but for rounding.
+  const almost = (size) => (Number.isFinite(size) ? size - TOLERANCE * Math.max(1, Math.abs(size)) : size);
+
+  // Is a whole interval beyond what is tolerated, all of it within, an estimate within? A difference counts on both sides
+  // of 0, a ratio above 1 only where it is two-sided.
+  function rule(threshold, byRatio, twoSided) {
+    const limit = (threshold ?? 0) + (byRatio ? -TOLERANCE : TOLERANCE), both = twoSided && limit > 0;
+    const outside = ([low, high]) => (byRatio
+      ? high < limit || (both && low > 1 / limit) : low > limit || high < -limit);
+    const inside = ([low, high]) => (byRatio
+      ? low >= limit && (!both || high <= 1 / limit) : low >= -limit && high <= limit);
+    const passes = (value) => {
+      if (threshold === null || !isNumber(value)) return null;
+      return byRatio ? (twoSided ? folded(value) : value) >= limit : Math.abs(value) <= limit;
+    };
+    const verdict = ({ value, low, high }) => {
+      if (threshold === null || value === null) return 'not judged';
+      if (low === null || high === null) return 'inconclusive';
+      return outside([low, high]) ? 'fail' : inside([low, high]) ? 'pass' : 'inconclusive';
+    };
+    return { outside, inside, passes, verdict };
+  }
+
+  // --- Ends between all pairs ----------------------------------------------------------------------------------------
+
+  // Where values stand, and how far limits lie below and above; for a ratio on logarithms, around a centre above 0.
+  function reaches(spread, at, offset, ratio) {
+    const [low, high] = spread.limits(at, offset);
+    if (!ratio) {
+      const { values } = spread;
+      return { at: values, down: values.map((v, g) => v - low[g]), up: values.map((v, g) => high[g] - v) };
+    }
+    const centre = spread.centre(), logs = centre.map(Math.log);
+    return {
+      at: logs,
+      down: logs.map((v, g) => v - Math.log(Math.min(low[g], centre[g]))),
+      up: logs.map((v, g) => Math.log(Math.max(high[g], centre[g])) - v),
+    };
+  }
+
+  // Ends of one measure between any two of the chosen groups: near ones hold for all pairs at once, far ones for one
+  // pair. `largest` has the largest of each kind with its pair, the first in order of rows and columns where several are
+  // equal. Differences are row − column; of ratios row / column, the smallest count.
+  class Pairs {
+    constructor(spread, chosen, critical) {
+      const [near, far] = [[critical('near', chosen.length), NEAR], [critical('far', chosen.length), FAR]];
+      Object.assign(this, { values: spread.values, chosen });
+      this.reach = memo((name, ratio) => reaches(spread, ...(name === 'near' ? near : far), ratio));
+      this.largest = memo((name, ratio) => (ratio ? this.smallestRatio(name) : this.largestDifference(name)));
+    }
+
+    // Row − column: the lower near end, or the upper far end.
+    difference(name, i, j) {
+      const { at, down, up } = this.reach(name, false);
+      return name === 'near' ? at[i] - at[j] - hypot(down[i], up[j]) : at[i] - at[j] + hypot(up[i], down[j]);
+    }
+
+    // Row / column: the upper near end, or the lower far end, which contain the estimate; 0 / 0 may be anything.
+    ratio(name, i, j) {
+      const { values } = this, { at, down, up } = this.reach(name, true);
+      if (values[i] === 0 && values[j] === 0) return name === 'near' ? Infinity : 0;
+      const seen = values[i] / values[j];
+      return name === 'near'
+        ? Math.max(Math.exp(at[i] - at[j] + hypot(up[i], down[j])), seen)
+        : Math.min(Math.exp(at[i] - at[j] - hypot(down[i], up[j])), seen);
+    }
+
+    // A hypotenuse lies between the longer of its sides and their sum, so that most rows need no look.
+    largestDifference(name) {
+      const { chosen } = this, { at, down, up } = this.reach(name, false);
+      const [mine, theirs, sign] = name === 'near' ? [down, up, -1] : [up, down, 1];
+      let least = Infinity;
+      for (const g of chosen) least = Math.min(least, at[g] - (sign > 0 ? theirs[g] : 0));
+      const bound = (i) => at[i] + sign * mine[i] - least;
+      return this.search((i, j) => this.difference(name, i, j), bound);
+    }
+
+    smallestRatio(name) {
+      const { chosen, values } = this, { at, down, up } = this.reach(name, true);
+      let most = -Infinity, highest = 0;
+      for (const g of chosen) {
+        most = Math.max(most, at[g] + (name === 'near' ? 0 : up[g]));
+        highest = Math.max(highest, values[g]);
+      }
+      const bound = name === 'near' ? (i) => -Math.exp(at[i] + up[i] - most)
+        : (i) => (values[i] === 0 ? 0 : -Math.min(Math.exp(at[i] - down[i] - most), values[i] / highest));
+      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound);
+      return { size: -size, pair };
+    }
+
+    // The largest size and the first pair that has it, but for rounding; `bound` says of a row what no size in it exceeds.
+    search(size, bound) {
+      const { chosen } = this, start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
+      let best = -Infinity;
+      for (const i of [start, ...chosen]) {
+        if (bound(i) > best || best === -Infinity) {
+          for (const j of chosen) if (i !== j) best = Math.max(best, size(i, j));
+        }
+      }
+      const enough = almost(best);
+      for (const i of chosen) {
+        if (bound(i) >= almost(enough)) {
+          for (const j of chosen) if (i !== j && size(i, j) >= enough) return { size: best, pair: [i, j] };
+        }
+      }
+      return { size: best, pair: null };
+    }
+  }
+
+  // --- Ends against a baseline ---------------------------------------------------------------------------------------
+
+  // The ends of each group against its baseline. With shares the baseline is everyone, which overlaps with the group:
+  // the comparison with the rest is transformed, exactly. Of an average `base` is everyone, and the margins are added.
+  function againstEnds(spread, base, at, offset, ratio, shares, added) {
+    const reach = added ? (a, b) => a + b : hypot;
+    const mine = reaches(spread, at, offset, ratio), theirs = reaches(base, at, offset, ratio);
+    return Array.from(mine.at, (place, g) => {
+      const middle = place - theirs.at[g], share = shares ? shares[g] : 0;
+      const ends = [middle - reach(mine.down[g], theirs.up[g]), middle + reach(mine.up[g], theirs.down[g])];
+      if (!ratio) return ends.map((end) => (1 - share) * end);
+      const seen = spread.values[g] / base.values[g], [low, high] = ends.map(Math.exp);
+      const wide = isNumber(seen) ? [Math.min(low, seen), Math.max(high, seen)] : [low, high];
+      return shares ? wide.map((end) => 1 / (share + (1 - share) / end)) : wide;
+    });
+  }
+
+  const sizeOf = ([low, high]) => [Math.max(0, low, -high), Math.max(Math.abs(low), Math.abs(high))];
+  const foldOf = ([low, high]) => [
+    Math.min(folded(low), folded(high)),
+    low <= 1 && high >= 1 ? 1 : Math.max(folded(low), folded(high)),
+  ];
+
+  // Towards no gap the near end decides, away from it the far one; both contain the value.
+  function decidingEnds(near, far, value, middle) {
+    if (!near.every(isNumber)) return [NaN, NaN];
+    const low = near[0] > middle ? near[0] : Math.min(far[0], middle);
+    const high = near[1] < middle ? near[1] : Math.max(far[1], middle);
+    return [Math.min(low, value), Math.max(high, value)];
+  }
+
+  // --- Judging -------------------------------------------------------------------------------------------------------
+
+  // One metric on the groups of a state. `named` says who takes part, `place` is that of the reference, −1 without one;
+  // critical(side, count) is the deviate of near or far ends for so many groups. `bounds` has the value that is judged,
+  // with the ends that decide, and the evidence: the pair of groups on which the verdict rests.
+  class Judged {
+    constructor(plan, state, names, { named, place }, critical) {
+      Object.assign(this, { plan, state, names, named, place, critical, byRatio: plan.judged_on === 'ratio' });
+      this.kind = this.byRatio ? 'ratio' : 'difference';
+      this.values = plan.measures.map((name) => {
+        const values = state.values(name);
+        return filled(values.length, (g) => (named[g] ? values[g] : NaN));
+      });
+      this.base = plan.kind === 'pairs' ? null : plan.measures.map((name) => this.baseline(name));
+      this.apart = this.base && compared(this.values, this.base, plan.aggregate);
+      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan);
+      this.rule = rule(plan.threshold, this.byRatio, this.base !== null && !plan.one_sided);
+      this.bounds = memo(() => (this.base ? this.boundsAgainst() : this.boundsBetween()));
+    }
+
+    // The judged estimate of the two groups on which the verdict rests, which is what a page shows.
+    get shown() {
+      const { value, evidence } = this.bounds();
+      return evidence ? evidence[this.kind] : value;
+    }
+
+    baseline(name) {
+      const { state, place, plan: { against } } = this;
+      if (against === 'rest') return state.rest().values(name);
+      const own = state.values(name);
+      const value = against === 'overall' ? state.everyone().values(name)[0] : own[place] ?? NaN;
+      return own.map((_, g) => (g === place ? NaN : value));
+    }
+
+    // The largest gap that is possible, where the data cannot bound it.
+    farthest() {
+      if (this.byRatio) return 0;
+      return this.plan.measures.every((name) => this.state.measures.get(name).unit === 'rate') ? 1 : Infinity;
+    }
+
+    // Who is large enough for a pass, [measure][group].
+    sizes() {
+      const { plan, state } = this;
+      return plan.measures.map((name) => Array.from(state.support(name), (n) => n >= plan.min_group_size));
+    }
+
+    // Those who may support one: nobody, where the reference is too small.
+    large() {
+      const enough = this.sizes(), { place, named } = this, lost = place >= 0 && !enough.every((row) => row[place]);
+      return enough.map((row) => row.map((large, g) => large && named[g] && !lost));
+    }
+
+    withoutInterval() {
+      const { gap } = this, only = (value) => estimate(value, null);
+      const [difference, ratio] = [only(gap.difference), only(gap.ratio)];
+      const evidence = { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
+      return { value: only(gap[this.kind]), evidence: gap.high === null ? null : evidence, difference, ratio };
+    }
+
+    // --- Between extremes
+
+    reach(usable) {
+      const { plan, state } = this, single = plan.aggregate === 'worst';
+      const pairs = plan.measures.map((name, i) => {
+        const spread = state.spread(name);
+        const chosen = usable[i].flatMap((takes, g) => (takes && Number.isFinite(spread.values[g]) ? [g] : []));
+        return chosen.length < 2 ? null : new Pairs(spread, chosen, this.critical);
+      });
+      const known = pairs.filter(Boolean), join = (values, pick) => (single ? pick(...values) : mean(values));
+      const end = (name, ratio) => known.map((each) => each.largest(name, ratio).size);
+      return {
+        pairs,
+        difference: (side) => (!known.length ? side : side === 0
+          ? join(end('near', false).map((low) => Math.max(low, 0)), Math.max) : join(end('far', false), Math.max)),
+        ratio: (side) => (!known.length ? side : side === 1
+          ? join(end('near', true).map((high) => Math.min(high, 1)), Math.min) : join(end('far', true), Math.min)),
+      };
+    }
+
+    endsBetween(everyone, far) {
+      const { gap } = this;
+      const difference = () => [
+        Math.min(everyone.difference(0), gap.difference),
+        Math.max(gap.difference, ...far.map((each) => each.difference(1))),
+      ];
+      const ratio = () => [
+        Math.min(gap.ratio, ...far.map((each) => each.ratio(0))),
+        Math.max(everyone.ratio(1), gap.ratio),
+      ];
+      return { difference, ratio };
+    }
+
+    boundsBetween() {
+      const { gap, kind, rule: { verdict } } = this;
+      if (!isNumber(gap.difference)) return this.withoutInterval();
+      const large = this.large(), enough = large.every((row) => row.filter(Boolean).length > 1);
+      const everyone = this.reach(this.values.map(() => this.named));
+      const same = large.every((row) => row.every((takes, g) => takes === this.named[g]));
+      const passing = !enough ? null : same ? everyone : this.reach(large);
+      let far = [passing ?? everyone], ends = this.endsBetween(everyone, far);
+      let value = estimate(gap[kind], ends[kind]());
+      if (passing && verdict(value) !== 'pass') {
+        far = [everyone, passing];
+        ends = this.endsBetween(everyone, far);
+        value = estimate(gap[kind], ends[kind]());
+      }
+      if (!passing && verdict(value) === 'pass') {
+        // No two groups are large enough, so nothing bounds the gap on its far side.
+        value = { ...value, [this.byRatio ? 'low' : 'high']: this.farthest() };
+      }
+      const shown = (name) => (name === kind ? value : estimate(gap[name], ends[name]()));
+      const [difference, ratio] = [shown('difference'), shown('ratio')];
+      const pick = this.plan.threshold === null || gap.measure === null ? null
+        : this.strongest(everyone, far, verdict(value) === 'fail');
+      const pair = pick && this.evidenceBetween(everyone, pick, value);
+      // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold.
+      const evidence = pair && verdict(pair[kind]) === verdict(value) ? pair
+        : { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
+      return { value, evidence, difference, ratio };
+    }
+
+    // A pair of groups with the ends of its difference and of its ratio.
+    evidenceBetween(everyone, { reach, measure, pair: [high, low] }, value) {
+      const near = everyone.pairs[measure], far = reach.pairs[measure], row = this.values[measure];
+      const difference = row[high] - row[low], ratio = row[low] / row[high], free = this.farthest();
+      const reached = [
+        Math.min(Math.max(near.difference('near', high, low), 0), difference),
+        Math.max(far.difference('far', high, low), difference),
+      ];
+      const folds = [
+        Math.min(far.ratio('far', low, high), ratio),
+        Math.max(Math.min(near.ratio('near', low, high), 1), ratio),
+      ];
+      // Where nothing bounds the judged value on its far side, nothing bounds the pair's either.
+      if (this.byRatio && value.low === 0) folds[0] = 0;
+      if (!this.byRatio && value.high === free) reached[1] = free;
+      return { measure, group: high, other: low, difference: estimate(difference, reached), ratio: estimate(ratio, folds) };
+    }
+
+    // On a fail the pair with the strongest near end, otherwise the pair with the farthest far end.
+    strongest(everyone, far, failed) {
+      const { byRatio } = this;
+      let best = null;
+      for (const reach of failed ? [everyone] : far) {
+        reach.pairs.forEach((pairs, measure) => {
+          if (!pairs) return;
+          const { size, pair } = pairs.largest(failed ? 'near' : 'far', byRatio), extent = byRatio ? -size : size;
+          if (pair && (!best || almost(extent) > best.extent)) {
+            best = { extent, reach, measure, pair: byRatio ? [...pair].reverse() : pair };
+          }
+        });
+      }
+      return best;
+    }
+
+    // --- Against a baseline
+
+    // Near and far ends against the baseline, [measure][near, far][group]; NaN where nothing is compared.
+    endsAgainst(ratio) {
+      const { plan: { against, measures }, state, place } = this;
+      return measures.map((name) => {
+        const spread = state.spread(name), row = state.measures.get(name);
+        const added = against === 'overall' && (row.of.length > 0 || row.share);
+        const base = against === 'reference' ? repeated(spread, place)
+          : added ? repeated(state.everyone().spread(name), 0, state.size) : state.rest().spread(name);
+        const mass = against === 'overall' && !added ? state.weighed(row.bottom) : null;
+        const all = mass && Math.max(total(mass), 1e-300), shares = mass && mass.map((part) => part / all);
+        const usable = this.named.map((takes, g) => takes && g !== place && Number.isFinite(spread.values[g])
+          && Number.isFinite(base.values[g]));
+        const count = usable.filter(Boolean).length;
+        return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
+          againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
+            .map((ends, g) => (usable[g] ? ends : [NaN, NaN])));
+      });
+    }
+
+    // The ends that decide, [measure][group]; of one measure where they are averaged.
+    decided(ratio) {
+      const { plan: { aggregate } } = this, found = this.endsAgainst(ratio), values = this.apart[ratio ? 1 : 0];
+      const size = aggregate !== 'mean_abs' ? (ends) => ends : ratio ? foldOf : sizeOf;
+      const joined = (side) => (aggregate === 'worst' ? found.map((row) => row[side])
+        : [found[0][side].map((_, g) => [0, 1].map((end) => mean(found.map((row) => size(row[side][g])[end]))))]);
+      const [near, far] = [joined(0), joined(1)], middle = ratio ? 1 : 0;
+      return values.map((row, i) => row.map((value, g) => decidingEnds(near[i][g], far[i][g], value, middle)));
+    }
+
+    boundsAgainst() {
+      const { gap, plan, place, kind, rule: { verdict } } = this, single = plan.aggregate === 'worst';
+      if (!isNumber(gap.difference)) return this.withoutInterval();
+      const ends = { difference: this.decided(false), ratio: this.decided(true) };
+      const values = { difference: this.apart[0], ratio: this.apart[1] };
+      const joined = (rows) => (single ? rows : [rows[0].map((_, g) => rows.every((row) => row[g]))])
+        .map((row) => row.map((takes, g) => takes && g !== place));
+      const compared_ = joined(this.values.map(() => this.named)), large = joined(this.large());
+      const [at, supported] = this.decidingGroup(values[kind], ends[kind], compared_, large);
+      if (!at) return this.withoutInterval();
+      const shown = (name, [i, g]) => estimate(values[name][i][g], ends[name][i][g]);
+      const told = { difference: shown('difference', at), ratio: shown('ratio', at) };
+      if (!supported && verdict(told[kind]) === 'pass') {
+        const side = this.byRatio || told[kind].value < 0 ? 'low' : 'high', free = this.farthest();
+        told[kind] = { ...told[kind], [side]: side === 'low' && !this.byRatio ? -free : free };
+      }
+      return {
+        value: told[kind],
+        evidence: { measure: single ? at[0] : null, group: at[1], other: null, ...told },
+        difference: shown('difference', gap.at.difference),
+        ratio: shown('ratio', gap.at.ratio),
+      };
+    }
+
+    // [measure, group] on which the verdict rests, and whether a pass is supported by groups that are large enough: on a
+    // fail the group with the strongest near end, otherwise the one with the farthest far end.
+    decidingGroup(values, ends, compared_, large) {
+      const { gap, byRatio, plan, rule: { outside, inside, passes } } = this;
+      if (plan.threshold === null) return [gap.at[this.kind], false];
+      const every = values.flatMap((row, i) => Array.from(row, (_, g) => [i, g]));
+      const taking = every.filter(([i, g]) => compared_[i][g] && isNumber(values[i][g]));
+      const of = ([i, g]) => ends[i][g], scale = byRatio ? Math.log : (end) => end;
+      const farthest = (list, size) => {
+        if (!list.length) return null;
+        const sizes = list.map((at) => size(of(at).map(scale))), enough = almost(sizes[worst(sizes)]);
+        return list[sizes.findIndex((found) => found >= enough)];
+      };
+      const failing = taking.filter((at) => outside(of(at)));
+      if (failing.length) return [farthest(failing, ([low, high]) => Math.max(low, -high)), false];
+      const mine = every.filter(([i, g]) => large[i][g]);
+      const supported = mine.length > 0 && mine.every((at) => inside(of(at)))
+        && taking.every(([i, g]) => passes(values[i][g]));
+      const extent = byRatio && plan.one_sided ? ([low]) => -low : ([low, high]) => Math.max(high, -low);
+      return [farthest(supported ? mine : taking, extent), supported];
+    }
+
+    // --- What is told
+
+    // The two groups on which the verdict rests, with the people that each is measured on.
+    evidenceRow(evidence) {
+      if (!evidence) return null;
+      const { plan, state, names, place } = this;
+      const measures = evidence.measure === null ? plan.measures : [plan.measures[evidence.measure]];
+      const least = (from, g) => Math.min(...measures.map((name) => from.support(name)[g]));
+      const { group, other } = evidence, n = least(state, group);
+      const both = (name) => state.support(name)[group] + state.rest().support(name)[group];
+      const against = {
+        rest: () => least(state.rest(), group),
+        overall: () => Math.min(...measures.map(both)),
+        reference: () => least(state, place),
+      };
+      return {
+        measure: evidence.measure === null ? null : plan.measures[evidence.measure],
+        group: names[group],
+        against: other === null ? plan.against_name : names[other],
+        n,
+        n_against: other === null ? against[plan.against]() : least(state, other),
+      };
+    }
+
+    told() {
+      const { plan, gap, names, rule: { passes, verdict } } = this, { value, evidence, difference, ratio } = this.bounds();
+      const enough = this.sizes(), small = (g) => this.named[g] && !enough.every((row) => row[g]);
+      return {
+        index: plan.finding,
+        metric: plan.metric,
+        ...value,
+        difference,
+        ratio,
+        judged_on: plan.judged_on,
+        threshold: plan.threshold,
+        passes: value.value === null ? null : passes(value.value),
+        verdict: verdict(value),
+        highest: gap.high === null ? null : names[gap.high],
+        lowest: gap.low === null ? plan.against_name : names[gap.low],
+        shown: this.shown,
+        evidence: this.evidenceRow(evidence),
+        left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
+      };
+    }
+  }
+
+  return { Judged };
+})();
+
+if (typeof module !== 'undefined') module.exports = { evenhandVerdicts };
