@@ -18,9 +18,14 @@ def output(text: str) -> str:
     before = text[: BLOCK.search(text).start()]
     _, printed = examples.outputs(before)[-1]
     lines = printed.partition("\n\nsex\n")[0].splitlines()
-    metrics = set(METRICS)
-    kept = [line for line in lines if line.split()[:1] == [] or line.split()[0] not in metrics - set(SHOWN_METRICS)]
-    return "\n".join(line.rstrip() for line in kept) + "\n"
+    kept, inside = [], True
+    for line in lines:
+        first = next(iter(line.split()), "")
+        if not line.startswith("   ") or first in METRICS:  # else it is the second line of a row
+            inside = first not in METRICS or first in SHOWN_METRICS
+        if inside:
+            kept.append(line.rstrip())
+    return "\n".join(kept) + "\n"
 
 
 def readme() -> str:

@@ -91,10 +91,15 @@ def listing(values: Iterable[object], most: int = 8) -> str:
 def join_names(names: Iterable[str], most: int, *, mark: str = ", ", noun: str = "") -> str:
     """The first names, as they are, and how many more there are; `noun` says of what.
 
+    Where a name has a comma itself, as the name of an intersection does, semicolons part them.
+
     >>> join_names(["a", "b", "c", "d"], 2), join_names(["a", "b", "c"], 2, mark="; ", noun="files")
     ('a, b and 2 more', 'a; b and 1 more files')
+    >>> join_names(["a, x", "b, x"], 2)
+    'a, x; b, x'
     """
     every = list(names)
+    mark = "; " if mark == ", " and any(", " in name for name in every[:most]) else mark
     more = len(every) - most
     return mark.join(every[:most]) + (f" and {more} more{noun and ' ' + noun}" if more > 0 else "")
 

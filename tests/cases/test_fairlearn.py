@@ -189,7 +189,7 @@ def test_quirk_fractions_as_prediction_are_an_error():
 
 
 def test_quirk_text_without_positive_is_an_error_with_the_remedy():
-    with pytest.raises(eh.DataError, match="positive='y'"):
+    with pytest.raises(eh.DataError, match=r"it holds 'n', 'y'\. Say which of its values is favourable with positive="):
         ask("string_labels")
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand import Cube
 from evenhand.sources.kinds import kind_of, united, value_of
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 from support.backends import BACKENDS
 from support.profiles import each_of
 

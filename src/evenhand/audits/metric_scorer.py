@@ -15,7 +15,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding
 from evenhand.errors import CallError, DataError, MissingDependencyError, listing, nearest, shorten
 from evenhand.sources import groups
-from evenhand.sources.roles import canonical
+from evenhand.sources.spelling import canonical
 
 try:
     from sklearn import get_config

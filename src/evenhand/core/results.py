@@ -40,11 +40,13 @@ def number_or_none(value: float) -> float | None:
 
 
 def figure(value: float) -> str:
-    """Three figures, and whole numbers from a thousand on.
+    """Three figures, and whole numbers from a thousand on; what rounding errors leave of nothing is 0.
 
-    >>> figure(0.12345), figure(51234.5), figure(-1234.5)
-    ('0.123', '51,234', '-1,234')
+    >>> figure(0.12345), figure(51234.5), figure(-1234.5), figure(6.9e-18)
+    ('0.123', '51,234', '-1,234', '0')
     """
+    if abs(value) < 1e-15:
+        return "0"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
 
 
@@ -174,12 +176,12 @@ class Finding:
     p_adjusted: float | None = None
     tested: str | None = None
     sample: Sample | None = None
-    evidence: Row | None = None
-    left_out: tuple[str, ...] = ()
     counts: tuple[Any, Any] | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
     panels: tuple[Panel, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
     basis: object | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
+    evidence: Row | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def difference(self) -> Estimate:

@@ -29,7 +29,7 @@ from evenhand.counterfactual.predictor import Predictor
 from evenhand.counterfactual.refits import resampled
 from evenhand.errors import CallError, nearest, shorten
 from evenhand.sources.features import Columns
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult, deciding_pair
 from evenhand.verdicts.policy import Policy

@@ -14,7 +14,7 @@ from evenhand.core.results import Group
 from evenhand.errors import DataError, shorten
 from evenhand.sources.features import Column, Columns
 from evenhand.sources.groups import combine
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 MOST_VALUES, MOST_GROUPS = 20, 64
 

@@ -18,7 +18,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, MissingDependencyError, listing, shorten
 from evenhand.sources.features import Column, Columns
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 _RANK, _WELL_POSED = 1e-9, 1e-8
 

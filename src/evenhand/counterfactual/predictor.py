@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats
 from evenhand.counterfactual.columns import row_count, select_features
 from evenhand.errors import CallError, DataError, shorten
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 Kind = Literal["decision", "class", "number"]
 

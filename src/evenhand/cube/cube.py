@@ -21,7 +21,8 @@ from evenhand.cube.tally import tally
 from evenhand.errors import CallError, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
-from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, spelling, with_read_arguments
+from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, with_read_arguments
+from evenhand.sources.spelling import spelling
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit

@@ -21,7 +21,8 @@ from evenhand.sources import features, groups, rows
 from evenhand.sources.columns import fractional
 from evenhand.sources.features import Features
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import Roles, assign, spelling
+from evenhand.sources.roles import Roles, assign
+from evenhand.sources.spelling import spelling
 
 SPARE = 5  # neighbours beyond k, which replace one that the jackknife leaves out
 DISTANCES = ("euclidean", "learned", "precomputed")

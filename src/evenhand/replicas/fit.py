@@ -15,7 +15,7 @@ from evenhand.core import progress
 from evenhand.core.arrays import Array, Ints
 from evenhand.core.signs import Printable
 from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
-from evenhand.sources.roles import canonical
+from evenhand.sources.spelling import canonical
 
 Kind = Literal["probability", "label"]
 IN_MEMORY = 1 << 30  # bytes of predictions beyond which they are kept in a temporary file

@@ -15,8 +15,8 @@ from evenhand.replicas.fit import Kind, Replicas
 from evenhand.sources.columns import encode, numbers
 from evenhand.sources.files import FileSource, is_path
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import canonical
 from evenhand.sources.rows import load_files
+from evenhand.sources.spelling import canonical
 
 MIN_REPLICAS = 2
 

@@ -31,9 +31,10 @@ from evenhand.replicas.sums import collect
 from evenhand.sources.files import is_path
 from evenhand.sources.groups import EVERYONE
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import Missing, assign, canonical
+from evenhand.sources.roles import Missing, assign
 from evenhand.sources.rows import Rows, load_files
 from evenhand.sources.rows import read as read_rows
+from evenhand.sources.spelling import canonical
 from evenhand.verdicts import policy_file, row_measures
 from evenhand.verdicts.policy import Policy
 

@@ -16,7 +16,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Codes, Floats
 from evenhand.core.frames import readable
 from evenhand.errors import DataError, shorten
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 Levels = list[Any]
 

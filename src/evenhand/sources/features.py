@@ -16,7 +16,7 @@ from evenhand.sources.columns import encode, library, numbers
 from evenhand.sources.files import is_path
 from evenhand.sources.levels import as_numbers, order_key
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.errors import Problems, as_typed, listing, shorten
 from evenhand.sources.kinds import NUMBERS, TEXT, kind_of
 from evenhand.sources.quantiles import inner_edges, mass_of
-from evenhand.sources.roles import Positive, canonical, spelling
+from evenhand.sources.roles import Positive
+from evenhand.sources.spelling import canonical, spelling
 
 NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
 """Indices of a class axis; NEITHER is unlabelled, or undecided."""

@@ -17,7 +17,8 @@ from evenhand.sources.files import FileSource, query
 from evenhand.sources.files.formats import Column, explain
 from evenhand.sources.groups import Attributes
 from evenhand.sources.lines import Lines
-from evenhand.sources.roles import Roles, canonical
+from evenhand.sources.roles import Roles
+from evenhand.sources.spelling import canonical
 
 _MOST_VALUES = 2_000_000_000
 

@@ -17,7 +17,7 @@ from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.errors import CallError, listing, nearest
 from evenhand.measures.cells import CellMeasure, evaluate
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 WORDS = ("rest", "overall", "largest", "highest")
 Against = Literal["extremes", "highest", "reference", "rest", "overall"]

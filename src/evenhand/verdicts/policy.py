@@ -15,7 +15,7 @@ from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 MIN_GROUP_SIZE = 30
 MOST_DRAWS = 1_000_000

@@ -13,7 +13,7 @@ from typing import Any
 
 from evenhand.core.files import read_text, write_text
 from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 from evenhand.verdicts.policy import SHIPPED, Policy
 
 MOST_BYTES = 1_000_000

@@ -67,7 +67,7 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     theirs = np.stack([row.support(others, spread) for row, spread in zip(measures, rest_spreads, strict=True)])
     if plan.against == "rest":
         return replace(table, base=rest, base_spreads=rest_spreads, base_support=theirs)
-    return replace(_against_everyone(table, data, rest_spreads), base_support=support + theirs)
+    return _against_everyone(table, data, rest_spreads)
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
@@ -94,7 +94,9 @@ def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | Non
 
     `rest` are the spreads of all other groups, from which the interval of a mean follows by the share of the group.
     """
-    everyone, values = _evaluate(table.measures, GroupData(table.cube, "everyone"))
+    together = GroupData(table.cube, "everyone")
+    everyone, values = _evaluate(table.measures, together)
+    people = np.stack([row.support(together, whole) for row, whole in zip(table.measures, everyone, strict=True)])
     mass = np.stack([row.mass(data) if row.linear else np.full(data.groups, np.nan) for row in table.measures])
     repeated = [0] * data.groups
     spreads = [
@@ -102,4 +104,5 @@ def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | Non
         for row, whole, others in zip(table.measures, everyone, rest, strict=True)
     ]
     shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
-    return replace(table, base=np.repeat(values, data.groups, axis=1), base_spreads=spreads, shares=shares)
+    base, support = (np.repeat(part, data.groups, axis=1) for part in (values, people))
+    return replace(table, base=base, base_spreads=spreads, shares=shares, base_support=support)

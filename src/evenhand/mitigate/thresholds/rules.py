@@ -19,7 +19,7 @@ from evenhand.core.frames import readable
 from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.core.signs import Printable
 from evenhand.errors import DataError, listing, short_path, shorten
-from evenhand.sources.roles import spelling
+from evenhand.sources.spelling import spelling
 
 SHOWN = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
 """The measures that are shown for each group."""

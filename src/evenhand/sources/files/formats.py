@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import DataError, MissingDependencyError, join_names, listing, short_path, shorten
-from evenhand.sources.roles import without_point
+from evenhand.sources.spelling import without_point
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC = (*_SIGNED, *(f"U{kind}" for kind in _SIGNED), "FLOAT", "DOUBLE", "DECIMAL")

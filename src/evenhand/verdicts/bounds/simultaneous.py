@@ -27,7 +27,7 @@ def simultaneous_bounds(question: Question) -> Bounds:
     request, plan, table, judged = question.request, question.plan, question.table, question.judged
     own = own_limits(table, request.confidence)
     spreads = [part for part in table.spreads if part is not None]
-    if len(spreads) < len(table.spreads) or np.isnan(question.gap.difference):
+    if len(spreads) < len(table.spreads) or np.isnan(question.estimate):
         return question.without_interval(own)
     if table.base is not None:
         return _against(question, own)
