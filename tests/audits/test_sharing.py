@@ -181,19 +181,24 @@ def test_several_classes_and_regressors_are_shared_too():
 # --- one answer everywhere
 
 
+def told(audit: eh.Audit) -> list[dict[str, Any]]:
+    """The findings as plain data, in which what is undefined is equal to itself."""
+    return [report_json.finding_data(finding) for finding in audit.findings]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in pages.KINDS if kind != "multiclass"])
 def test_a_shared_audit_its_file_and_its_page_say_the_same(kind, tmp_path):
     shared = pages.KINDS[kind]().shared()
     shared.save(tmp_path / "x.json")
     loaded = eh.Audit.load(tmp_path / "x.json")
     assert str(loaded) == str(shared)
-    assert loaded.findings == shared.findings
+    assert told(loaded) == told(shared)
     assert (loaded.sharing, loaded.notes, loaded.required) == (shared.sharing, shared.notes, shared.required)
     assert loaded.parts == shared.parts
     assert loaded.cube == shared.cube
     assert loaded.groups().to_csv() == shared.groups().to_csv()
     assert html.dumps(loaded) == html.dumps(replace(shared, origin=loaded.origin))
-    assert loaded.shared().findings == shared.findings
+    assert told(loaded.shared()) == told(shared)
 
 
 @pytest.mark.parametrize("seed", range(8))

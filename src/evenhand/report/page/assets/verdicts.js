@@ -313,7 +313,7 @@ const evenhandVerdicts = (() => {
 
     boundsBetween() {
       const { gap, kind, rule: { verdict } } = this;
-      if (!isNumber(gap.difference)) return this.withoutInterval();
+      if (!isNumber(gap[kind])) return this.withoutInterval();
       const large = this.large(), enough = large.every((row) => row.filter(Boolean).length > 1);
       const everyone = this.reach(this.values.map(() => this.named));
       const same = large.every((row) => row.every((takes, g) => takes === this.named[g]));
@@ -407,7 +407,7 @@ const evenhandVerdicts = (() => {
 
     boundsAgainst() {
       const { gap, plan, place, kind, rule: { verdict } } = this, single = plan.aggregate === 'worst';
-      if (!isNumber(gap.difference)) return this.withoutInterval();
+      if (!isNumber(gap[kind])) return this.withoutInterval();
       const ends = { difference: this.decided(false), ratio: this.decided(true) };
       const values = { difference: this.apart[0], ratio: this.apart[1] };
       const joined = (rows) => (single ? rows : [rows[0].map((_, g) => rows.every((row) => row[g]))])
@@ -460,10 +460,9 @@ const evenhandVerdicts = (() => {
       const measures = evidence.measure === null ? plan.measures : [plan.measures[evidence.measure]];
       const least = (from, g) => Math.min(...measures.map((name) => from.support(name)[g]));
       const { group, other } = evidence, n = least(state, group);
-      const both = (name) => state.support(name)[group] + state.rest().support(name)[group];
       const against = {
         rest: () => least(state.rest(), group),
-        overall: () => Math.min(...measures.map(both)),
+        overall: () => least(state.everyone(), 0),
         reference: () => least(state, place),
       };
       return {
