@@ -19,7 +19,7 @@ from support.agreement import CASES, LEAST_IN_BIN, REFERENCES, Task, ask, close,
 from support.oracle import People
 from support.profiles import examples
 
-FEW = examples(40)
+FEW = examples(24)
 ROOT = Path(__file__).resolve().parents[2]
 
 

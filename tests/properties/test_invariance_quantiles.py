@@ -17,7 +17,7 @@ import evenhand as eh
 from support.agreement import differences
 from support.profiles import examples
 
-FEW = examples(40)
+FEW = examples(24)
 HOW = ("repeated", "count", "weight")
 
 

@@ -183,7 +183,8 @@ def numbers(finding: eh.Finding, *, ends: bool) -> dict[tuple[Any, ...], float]:
     for kind in ("difference", "ratio"):
         put(("the finding", kind), getattr(finding, kind))
     if ends or finding.metric != LIKELIHOOD:
-        put(("the finding",), finding.value)
+        # Against a baseline the value is that of the group on which the verdict rests, which intervals choose.
+        put(("the finding",), finding.value if ends else finding.extremes)
     for row in finding.rows:
         if row.measure == "mean_under_independence" and not ends:
             continue

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from evenhand.audits import audit_notes, impossibility, recomputation
+from evenhand.audits import audit_notes, audit_tables, impossibility, recomputation
 from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
-from evenhand.core.results import Finding, Verdict, spell
+from evenhand.core.results import Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.privacy import LEAST, Sharing
@@ -161,34 +160,7 @@ class Audit:
         `value`, `low` and `high` are judged. `group` and `against` are the pair on which the verdict rests, and
         `shown` with its ends is their gap, as sentences and tables have it.
         """
-        pairs = [finding.evidence for finding in self.findings]
-        columns: dict[str, list[Any]] = {
-            "metric": [finding.metric for finding in self.findings],
-            "attributes": [" × ".join(finding.attributes) for finding in self.findings],
-            "judged_on": [finding.judged_on for finding in self.findings],
-            "value": [finding.value.value for finding in self.findings],
-            "low": [finding.value.low for finding in self.findings],
-            "high": [finding.value.high for finding in self.findings],
-            "threshold": [finding.threshold for finding in self.findings],
-            "difference": [finding.difference.value for finding in self.findings],
-            "ratio": [finding.ratio.value for finding in self.findings],
-            "highest": [finding.highest for finding in self.findings],
-            "lowest": [finding.lowest for finding in self.findings],
-            "group": [None if row is None else spell(row.group) for row in pairs],
-            "n": [None if row is None else row.n for row in pairs],
-            "against": [None if row is None else row.against for row in pairs],
-            "n_against": [None if row is None else row.n_against for row in pairs],
-            "shown": [finding.shown.value for finding in self.findings],
-            "shown_low": [finding.shown.low for finding in self.findings],
-            "shown_high": [finding.shown.high for finding in self.findings],
-            "p_value": [finding.p_value for finding in self.findings],
-            "p_adjusted": [finding.p_adjusted for finding in self.findings],
-            "passes": [finding.passes for finding in self.findings],
-            "verdict": [finding.verdict for finding in self.findings],
-            "required": [self.decides(finding) for finding in self.findings],
-            "interpretation": [finding.interpretation for finding in self.findings],
-        }
-        return frames.frame(columns, self.frame_kind)
+        return audit_tables.findings_table(self)
 
     def groups(self) -> Any:
         """Every measure of every group, with its interval, counts and the reason where one is undefined.
@@ -198,55 +170,7 @@ class Audit:
         "1"; None is a missing value, or an attribute that the line is not about. Measures of your own are among the
         lines, for the attributes that they were audited on.
         """
-        control, sensitive = self.meaning.control, self.meaning.sensitive
-        measured_as = ("measure", "class", "value", "low", "high", "n", "reason")
-        titles = value_titles((*control, *sensitive), ("attributes", "stratum", "group", *measured_as))
-        names = ("attributes", *titles[: len(control)], "stratum", *titles[len(control) :], "group", *measured_as)
-        columns: dict[str, list[Any]] = {name: [] for name in names}
-        for attributes in self.attribute_sets():
-            part = self.counts(attributes)
-            for stratum, group, *measured in (*self._measure_lines(attributes), *self._own_lines(attributes)):
-                own = dict(zip(attributes, part.values(attributes, group), strict=True))
-                line = (
-                    " × ".join(attributes),
-                    *part.values(control, stratum),
-                    spell(stratum),
-                    *(own.get(name) for name in sensitive),
-                    spell(group),
-                    *measured,
-                )
-                for key, item in zip(names, line, strict=True):
-                    columns[key].append(item)
-        if not control:
-            del columns["stratum"]
-        if not self.cube.classes:
-            del columns["class"]
-        return frames.frame(columns, self.frame_kind)
-
-    def _measure_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The lines of `groups` that the cube tells."""
-        part = self.counts(attributes)
-        for measured in self.measures(attributes, strata=True):
-            row = measured.measure
-            for i, (stratum, group) in enumerate(part.pairs):
-                why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
-                numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
-                yield stratum, group, row.name, row.of_class, *numbers, int(measured.support[i]), why
-
-    def _own_lines(self, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The lines of `groups` for measures of one's own, as their findings have them; each once."""
-        known = {measured.measure.name for measured in self.measures(attributes, strata=True)}
-        pairs = set(self.counts(attributes).pairs)
-        own = [each for each in self.findings if each.metric not in METRICS and each.attributes == tuple(attributes)]
-        lines: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        for row in (row for finding in own for row in finding.groups):
-            if row.measure in known or (row.stratum, row.group) not in pairs or row.estimate is None:
-                continue
-            one = row.estimate
-            ends = (math.nan if end is None else end for end in (one.low, one.high))
-            key = (row.stratum, row.group, row.measure, row.of_class)
-            lines.setdefault(key, (*key, one.value, *ends, row.n, row.reason))
-        yield from lines.values()
+        return audit_tables.groups_table(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, ready for JSON."""
@@ -260,7 +184,7 @@ class Audit:
         What stays is judged again, and no number in it is changed; `sharing` and `notes` name what was left out.
 
         >>> import evenhand as eh
-        >>> audit = eh.audit(prediction=[1] * 60 + [0] * 63, sensitive=["a", "b", "c"] * 40 + ["d"] * 3)
+        >>> audit = eh.audit(prediction=[1] * 60 + [0] * 63, sensitive=["a", "b"] * 45 + ["c"] * 30 + ["d"] * 3)
         >>> audit.shared().sharing.groups
         {'sensitive': (('c',), ('d',))}
         """
@@ -307,22 +231,6 @@ class Audit:
         forms = {"text/plain": self.__str__, "text/html": self._repr_html_}
         wanted = [name for name in forms if (not include or name in include) and name not in (exclude or ())]
         return {name: forms[name]() for name in wanted}
-
-
-def value_titles(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """The columns that hold the values of attributes: their own names, or another where a table has that one already.
-
-    >>> value_titles(["race", "group"], ["group", "value"])
-    ['race', 'group_value']
-    """
-    used, titles = set(taken), []
-    for name in names:
-        title = name
-        while title in used:
-            title = f"{title}_value"
-        used.add(title)
-        titles.append(title)
-    return titles
 
 
 @with_read_arguments

@@ -98,7 +98,7 @@ class ScoreTable:
     @property
     def joined_bins(self) -> bool:
         """Were bins joined, so that what depends on where scores stand is not exact any more?"""
-        return self.counts_only or (self.reading.outcome is not None and self.bins.count == 1)
+        return self.counts_only or (self.reading.outcome is not None and self.bins.count == 1 and not self.bins.exact)
 
     def joined(self, first: Sequence[int]) -> ScoreTable:
         """The table with bins joined: `first` are the bins that start the new ones. It keeps people and weights only.

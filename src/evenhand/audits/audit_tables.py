@@ -1,0 +1,119 @@
+"""The tables of an audit, as dataframes of the caller's own kind: its findings, and its groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.catalogue import METRICS
+from evenhand.core import frames
+from evenhand.core.results import spell
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+
+def findings_table(audit: Audit) -> Any:
+    """A line for each finding; see `Audit.to_frame`."""
+    pairs = [finding.evidence for finding in audit.findings]
+    columns: dict[str, list[Any]] = {
+        "metric": [finding.metric for finding in audit.findings],
+        "attributes": [" × ".join(finding.attributes) for finding in audit.findings],
+        "judged_on": [finding.judged_on for finding in audit.findings],
+        "value": [finding.value.value for finding in audit.findings],
+        "low": [finding.value.low for finding in audit.findings],
+        "high": [finding.value.high for finding in audit.findings],
+        "threshold": [finding.threshold for finding in audit.findings],
+        "difference": [finding.difference.value for finding in audit.findings],
+        "ratio": [finding.ratio.value for finding in audit.findings],
+        "highest": [finding.highest for finding in audit.findings],
+        "lowest": [finding.lowest for finding in audit.findings],
+        "group": [None if row is None else spell(row.group) for row in pairs],
+        "n": [None if row is None else row.n for row in pairs],
+        "against": [None if row is None else row.against for row in pairs],
+        "n_against": [None if row is None else row.n_against for row in pairs],
+        "shown": [finding.shown.value for finding in audit.findings],
+        "shown_low": [finding.shown.low for finding in audit.findings],
+        "shown_high": [finding.shown.high for finding in audit.findings],
+        "p_value": [finding.p_value for finding in audit.findings],
+        "p_adjusted": [finding.p_adjusted for finding in audit.findings],
+        "passes": [finding.passes for finding in audit.findings],
+        "verdict": [finding.verdict for finding in audit.findings],
+        "required": [audit.decides(finding) for finding in audit.findings],
+        "interpretation": [finding.interpretation for finding in audit.findings],
+    }
+    return frames.frame(columns, audit.frame_kind)
+
+
+def groups_table(audit: Audit) -> Any:
+    """A line for each measure of each group; see `Audit.groups`."""
+    control, sensitive = audit.meaning.control, audit.meaning.sensitive
+    measured_as = ("measure", "class", "value", "low", "high", "n", "reason")
+    titles = value_titles((*control, *sensitive), ("attributes", "stratum", "group", *measured_as))
+    names = ("attributes", *titles[: len(control)], "stratum", *titles[len(control) :], "group", *measured_as)
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for attributes in audit.attribute_sets():
+        part = audit.counts(attributes)
+        for stratum, group, *measured in (*_measure_lines(audit, attributes), *_own_lines(audit, attributes)):
+            own = dict(zip(attributes, part.values(attributes, group), strict=True))
+            line = (
+                " × ".join(attributes),
+                *part.values(control, stratum),
+                spell(stratum),
+                *(own.get(name) for name in sensitive),
+                spell(group),
+                *measured,
+            )
+            for key, item in zip(names, line, strict=True):
+                columns[key].append(item)
+    if not control:
+        del columns["stratum"]
+    if not audit.cube.classes:
+        del columns["class"]
+    return frames.frame(columns, audit.frame_kind)
+
+
+def _measure_lines(audit: Audit, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The lines of `groups` that the cube tells."""
+    part = audit.counts(attributes)
+    for measured in audit.measures(attributes, strata=True):
+        row = measured.measure
+        for i, (stratum, group) in enumerate(part.pairs):
+            why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
+            numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
+            yield stratum, group, row.name, row.of_class, *numbers, int(measured.support[i]), why
+
+
+def _own_lines(audit: Audit, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The lines of `groups` for measures of one's own, as their findings have them; each once."""
+    known = {measured.measure.name for measured in audit.measures(attributes, strata=True)}
+    pairs = set(audit.counts(attributes).pairs)
+    own = [each for each in audit.findings if each.metric not in METRICS and each.attributes == tuple(attributes)]
+    lines: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for row in (row for finding in own for row in finding.groups):
+        if row.measure in known or (row.stratum, row.group) not in pairs or row.estimate is None:
+            continue
+        one = row.estimate
+        ends = (math.nan if end is None else end for end in (one.low, one.high))
+        key = (row.stratum, row.group, row.measure, row.of_class)
+        lines.setdefault(key, (*key, one.value, *ends, row.n, row.reason))
+    yield from lines.values()
+
+
+def value_titles(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """The columns that hold the values of attributes: their own names, or another where a table has that one already.
+
+    >>> value_titles(["race", "group"], ["group", "value"])
+    ['race', 'group_value']
+    """
+    used, titles = set(taken), []
+    for name in names:
+        title = name
+        while title in used:
+            title = f"{title}_value"
+        used.add(title)
+        titles.append(title)
+    return titles
