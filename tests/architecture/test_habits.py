@@ -81,6 +81,7 @@ def test_measures_are_made_of_known_cells_and_measures():
 # Modules over 100 lines whose test cannot be guessed, and where they are tested.
 TESTED_IN = {
     "audits.audit": "properties/test_properties.py",
+    "audits.audit_tables": "audits/test_groups.py",
     "audits.functions": "architecture/test_public_names.py",
     "audits.metric_scorer": "audits/test_scorer.py",
     "audits.page_counts": "report/page/test_data.py",

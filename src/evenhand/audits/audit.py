@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from evenhand.audits import audit_notes, audit_tables, impossibility, recomputation
+from evenhand.audits import audit_notes, audit_tables, choice, impossibility, recomputation
 from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
@@ -24,7 +24,7 @@ from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
-from evenhand.verdicts.finding import check_roles, judge, lacks_losses
+from evenhand.verdicts.finding import judge
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.verdict import overall
@@ -301,7 +301,7 @@ def audit_cube(
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
     policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
     notes = audit_notes.data_notes(cube)
-    chosen_names = _choose(cube, chosen_metrics(metrics), policy, notes)
+    chosen_names = choice.choose(cube, chosen_metrics(metrics), policy, notes)
     reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
     sets, left_out = cube.attribute_sets(policy.intersections)
     notes += left_out
@@ -349,65 +349,3 @@ def adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]
         finding if np.isnan(value) else replace(finding, p_adjusted=float(value))
         for finding, value in zip(findings, corrected, strict=True)
     )
-
-
-def _choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: list[str]) -> list[Any]:
-    """The metrics to compute: those that the caller names, else those of the policy that the data allows, else all.
-
-    Required metrics are always included, under the name that the policy gives them: an alias may preset how a metric is
-    judged.
-    """
-    if metrics is None and policy.metrics is None:
-        metrics = _usable(cube, notes)
-    elif metrics is None:
-        metrics = _possible(cube, policy, notes)
-    required = {find(name)[0].name: name for name in policy.required or ()}
-    chosen = [required.get(name, name) if isinstance(name, str) else name for name in metrics]
-    known = {find(metric)[0].name for metric in chosen}
-    chosen += [name for metric, name in required.items() if metric not in known]
-    return [metric for i, metric in enumerate(chosen) if metric not in chosen[:i]]
-
-
-def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
-    """The metrics of the policy that this data allows, as one policy serves many tables; required ones always stay."""
-    possible, lacking = [], []
-    required = {find(name)[0].name for name in policy.required or ()}
-    for name in policy.metrics or ():
-        metric = find(name)[0]
-        try:
-            check_roles(metric, cube)
-        except CallError as error:
-            if metric.name not in required:
-                lacking.append(str(error))
-                continue
-        possible.append(name)
-    if not possible:
-        raise CallError(f"no metric of the policy can be computed: {' '.join(lacking)}")
-    if lacking:
-        notes.append(f"Left out of what the policy names: {' '.join(lacking)}")
-    return possible
-
-
-def _usable(cube: Cube, notes: list[str]) -> list[str]:
-    """Every metric of the catalogue that the data allows."""
-    available = {role for role, present in cube.has.items() if present}
-    fitting = [entry for entry in METRICS.values() if cube.meaning.task in entry.tasks]
-    usable = [entry for entry in fitting if entry.needs <= available]
-    if cube.scores is not None and not cube.scores.bins.is_probability:
-        other_scale = [entry.name for entry in usable if entry.probability]
-        usable = [entry for entry in usable if not entry.probability]
-        if other_scale:
-            notes.append(f"The score is not a probability, so these are left out: {', '.join(other_scale)}.")
-    unknown = [entry.name for entry in usable if lacks_losses(entry, cube)]
-    if unknown:
-        usable = [entry for entry in usable if entry.name not in unknown]
-        notes.append(
-            "The cube was counted by an earlier version, which did not sum the loss of each person, so these are left "
-            f"out: {', '.join(unknown)}. Count the rows again to have them."
-        )
-    unfit = [entry for entry in fitting if not entry.needs <= available and entry.name != "base_rate_parity"]
-    left_out = [entry.name for entry in unfit if entry.needs - available != {"score"}]
-    if left_out:
-        lacking = "a label" if "label" not in available else "a prediction"
-        notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
-    return [entry.name for entry in usable]

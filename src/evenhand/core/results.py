@@ -45,7 +45,7 @@ def figure(value: float) -> str:
     >>> figure(0.12345), figure(51234.5), figure(-1234.5), figure(6.9e-18)
     ('0.123', '51,234', '-1,234', '0')
     """
-    if abs(value) < 1e-15:
+    if abs(value) < 1e-12:
         return "0"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
 

@@ -65,7 +65,10 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     largest = max(map(abs, ends))
     small = judged_on == "difference" and largest < 0.1
     form = "z.1f" if scale == 100 else "z.4f" if small else "z,.0f" if 1e3 <= largest < math.inf else "z.2f"
-    low, high = (f"{scale * end:{form}}" if math.isfinite(end) else _infinite(end) for end in ends)
+    exact = "z.2f" if form == "z,.0f" else form  # a small end beside a large one keeps its digits
+    low, high = (
+        f"{scale * end:{form if abs(end) >= 10 else exact}}" if math.isfinite(end) else _infinite(end) for end in ends
+    )
     return f" ({100 * confidence:g} % interval {low} to {high})"
 
 

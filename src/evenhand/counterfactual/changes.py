@@ -222,4 +222,4 @@ def _widened(margins: Floats, sizes: Ints, confidence: float) -> Floats:
     tail = (1 + confidence) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         wider = stdtrit(np.maximum(few - 1, 1), tail) / ndtri(tail) * np.sqrt(few / (few - 1))
-    return np.where(margins > 0, margins * np.where(few > 1, wider, np.inf), margins)
+        return np.where(margins > 0, margins * np.where(few > 1, wider, np.inf), margins)

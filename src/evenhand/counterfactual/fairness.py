@@ -371,6 +371,7 @@ def _concluded(request: Request, subject: Subject, measured: PredictionChanges, 
     large = groups.sizes >= policy.min_group_size
     value, pairs = _judged(request, measured, ends, [pair for pair in groups.pairs if large[list(pair)].all()])
     failed = verdict(value, request.threshold) == "fail"
+    left_out = [spell(name) for name, enough in zip(groups.names, large, strict=True) if not enough]
     pair = deciding_pair((ends.low, np.where(np.isfinite(ends.far), ends.far, math.inf)), pairs, failed=failed)
     if request.threshold is None:
         pair = text.largest(measured)[0]
@@ -385,7 +386,11 @@ def _concluded(request: Request, subject: Subject, measured: PredictionChanges, 
     farthest = text.largest(measured)[0]
     result = ValueResult(
         value,
-        text.sentence(measured, evidence, request, verdict(value, request.threshold), how),
+        text.leaving_out(
+            text.sentence(measured, evidence, request, verdict(value, request.threshold), how),
+            left_out if verdict(value, request.threshold) == "pass" else [],
+            policy.min_group_size,
+        ),
         Row(request.metric.name, groups.names[farthest[0]], against=spell(groups.names[farthest[1]])),
         text.rows(measured, ends),
         text.small_note(groups, policy.min_group_size),
@@ -393,7 +398,7 @@ def _concluded(request: Request, subject: Subject, measured: PredictionChanges, 
         p_value=ends.p_value,
         tested=None if ends.p_value is None else "refits of the causal model",
         evidence=evidence,
-        left_out=[spell(name) for name, enough in zip(groups.names, large, strict=True) if not enough],
+        left_out=left_out,
     )
     return on_value(request, groups.attributes, result)
 

@@ -12,7 +12,7 @@ from evenhand.counterfactual.changes import Ends, PredictionChanges
 from evenhand.counterfactual.graph import Graph
 from evenhand.counterfactual.groups import People
 from evenhand.counterfactual.residual_checks import Check
-from evenhand.errors import listing, shorten
+from evenhand.errors import join_names, listing, shorten
 from evenhand.verdicts import sentences
 from evenhand.verdicts.request import Request
 
@@ -50,6 +50,11 @@ def sentence(changes: PredictionChanges, evidence: Row, request: Request, verdic
         size = wording.amount(value.value, "score")
         return f"For {group}, the prediction would change by {size} on average {target}{ending}."
     return f"For {group}, {wording.amount(value.value)} of the decisions would be different {target}{ending}."
+
+
+def leaving_out(said: str, names: Sequence[str], least: int) -> str:
+    """A sentence of a pass with the groups that it leaves out, where there are any."""
+    return f"{said[:-1]}, leaving out {join_names(names, 6)}, with fewer than {least} people." if names else said
 
 
 def rows(changes: PredictionChanges, ends: Ends) -> list[Row]:

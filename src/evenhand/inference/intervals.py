@@ -125,8 +125,9 @@ def katz(k1: npt.ArrayLike, n1: npt.ArrayLike, k2: npt.ArrayLike, n2: npt.ArrayL
     x2 = np.where(sure, np.maximum(n2 - 0.5, n2 / 2), np.where(k2 > 0, k2, np.minimum(0.5, n2)))
     middle = np.log(x1) - np.log(n1) - np.log(x2) + np.log(n2)
     reach = _deviate(confidence) * np.sqrt((1 - x1 / n1) / x1 + (1 - x2 / n2) / x2)
-    low = np.where(there & (k1 > 0), np.exp(middle - reach), 0.0)
-    high = np.where(there & (k2 > 0), np.exp(middle + reach), np.inf)
+    with np.errstate(over="ignore"):  # of fewer than one effective person: infinite
+        low = np.where(there & (k1 > 0), np.exp(middle - reach), 0.0)
+        high = np.where(there & (k2 > 0), np.exp(middle + reach), np.inf)
     return low, high
 
 

@@ -283,13 +283,19 @@ def _evidence_note(stratum: Stratum) -> list[str]:
     at = gap.ratio_at if judged_on == "ratio" else gap.difference_at
     if gap.high is None or gap.measure is None or evidence is None or stratum.request.threshold is None:
         return []
+    largest = gap.ratio if judged_on == "ratio" else gap.difference
+    own = evidence.ratio if judged_on == "ratio" else evidence.difference
+    if math.isnan(largest) or not stratum.value.defined or math.isclose(largest, own.value, abs_tol=1e-12):
+        return []
     measure, high, low = (gap.measure, gap.high, gap.low) if at is None else (*at, None)
     if (measure, high, low) == (evidence.measure, evidence.group, evidence.other):
         return []
     row = table.measures[measure]
     size = quotient(gap.ratio) if judged_on == "ratio" else distance(gap.difference, row.unit, signed=at is not None)
-    other = stratum.plan.name if low is None else f"{spell(table.groups[low])} (n = {table.support[measure, low]:,})"
-    first = f"{spell(table.groups[high])} (n = {table.support[measure, high]:,})"
+    other = (
+        stratum.plan.name if low is None else f"{spell(table.groups[low])} (n = {int(table.support[measure, low]):,})"
+    )
+    first = f"{spell(table.groups[high])} (n = {int(table.support[measure, high]):,})"
     return [f"The largest estimate is {size}, between {first} and {other} in the {row.title}; it is less sure."]
 
 
@@ -297,7 +303,7 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
     """The groups that are too small to support a pass."""
     if request.threshold is None:
         return ()
-    return tuple(dict.fromkeys(spell(group) for stratum in strata for group in stratum.small))
+    return tuple(dict.fromkeys(name for stratum in strata for name in stratum.small_names))
 
 
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:

@@ -96,7 +96,10 @@ def _result(
     metric, names = request.metric, list(values.parts)
     people = whole.counts[:, _LABELLED if "label" in metric.needs else _DECIDED]
     numbers = map(float, [values.value, *values.parts.values(), *values.by_group])
-    estimates = [Estimate.of(*each) for each in zip(numbers, *ends, strict=True)]
+    estimates = [
+        Estimate.of(value, float(np.minimum(low, value)), float(np.maximum(high, value)))
+        for value, low, high in zip(numbers, *ends, strict=True)
+    ]
     parts, groups = estimates[1 : 1 + len(names)], estimates[1 + len(names) :]
     rows = [
         _row(metric.name, group, int(n), estimate, values.reason)

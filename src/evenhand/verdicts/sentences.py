@@ -31,14 +31,14 @@ def stratum_sentence(stratum: Stratum) -> str:
     ending = _ending(stratum, judged or Estimate(math.nan))
     measure = stratum.evidence.measure
     if measure is None:
-        return average(table.measures, evidence, request.judged_on, stratum.unit, ending, signed=table.base is not None)
+        return average(table.measures, evidence, request.judged_on, stratum.unit, ending, signed=stratum.signed)
     group, other = stratum.evidence.group, stratum.evidence.other
     value = float(table.values[measure, group])
     if other is not None:
         values = value, float(table.values[measure, other])
         return between(table.measures[measure], evidence, values, request.judged_on, ending)
     base = float(table.base[measure, group]) if table.base is not None else math.nan
-    return against(table.measures[measure], evidence, (value, base), request.judged_on, ending)
+    return against(table.measures[measure], evidence, (value, base), request.judged_on, ending, signed=stratum.signed)
 
 
 def _ending(stratum: Stratum, judged: Estimate) -> str:
@@ -145,8 +145,12 @@ def between(row: Measure, evidence: Row, values: tuple[float, float], judged_on:
     return f"{opening}: a gap of {distance(difference.value, row.unit)}{ending}."
 
 
-def against(row: Measure, evidence: Row, values: tuple[float, float], judged_on: JudgedOn, ending: str) -> str:
-    """One group set against a baseline."""
+def against(
+    row: Measure, evidence: Row, values: tuple[float, float], judged_on: JudgedOn, ending: str, *, signed: bool
+) -> str:
+    """One group set against a baseline; without `signed` as a gap, whichever is higher."""
+    if not signed:
+        return between(row, evidence, values, judged_on, ending)
     difference = evidence.difference or Estimate(math.nan)
     opening = _two(row, evidence, *values)
     if judged_on == "ratio":

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from evenhand.core.results import Estimate, Group, JudgedOn, Verdict
+from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
 from evenhand.verdicts.bounds.bounds import Evidence, JudgedGroups, Question
@@ -78,6 +78,19 @@ class Stratum:
         """What the rule says of the value and its ends."""
         request = self.request
         return verdict(self.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
+
+    @property
+    def small_names(self) -> list[str]:
+        """The groups that are too small for a pass; of bins, those in which they have people, but too few."""
+        if not self.request.metric.binned:
+            return [spell(group) for group in self.small]
+        least = self.request.policy.min_group_size
+        return [
+            f"{spell(group)} from {row.bin[0]:g} to {row.bin[1]:g}"
+            for i, row in enumerate(self.table.measures)
+            for j, group in enumerate(self.table.groups)
+            if row.bin is not None and None not in group and 0 < self.table.support[i, j] < least
+        ]
 
     @property
     def signed(self) -> bool:

@@ -63,7 +63,7 @@ def bounds_against_baseline(
         folded = (
             question.without_interval(own) if everyone is None else bounds_between(question, own, everyone, for_pass)
         )
-        return replace(folded, by_group=by_group.ends)
+        return replace(folded, evidence=_folded(folded.evidence, by_group), by_group=by_group.ends)
     sides = by_group
     if aggregate != "worst":
         difference, ratio = _average((differences, ratios), aggregate)
@@ -82,6 +82,15 @@ def bounds_against_baseline(
         sides.interval(question.gap.ratio_at, "ratio"),
         by_group=by_group.ends,
     )
+
+
+def _folded(evidence: Evidence | None, sides: _Sides) -> Evidence | None:
+    """The evidence with the ratio of its own group: the farthest ratio may be that of another one."""
+    if evidence is None or evidence.measure is None:
+        return evidence
+    at = evidence.measure, evidence.group
+    low, high = fold_ratios(sides.ends[2][at], sides.ends[3][at])
+    return replace(evidence, ratio=Estimate.of(float(comparison.folded(sides.ratio[at])), float(low), float(high)))
 
 
 def _decide(differences: Floats, ratios: Floats, near: tuple[Floats, ...], far: tuple[Floats, ...]) -> _Sides:

@@ -108,6 +108,22 @@ class Question:
             return 0.0
         return 1.0 if all(row.unit == "rate" for row in self.table.measures) else math.inf
 
+    @property
+    def gap_of_large(self) -> Gap:
+        """The gap over the groups that are large enough for a pass; that over all where there are not two of these."""
+        request, table = self.request, self.table
+        large = comparison.gap(
+            table.values,
+            table.base,
+            self.judged.large,
+            aggregate=request.aggregate,
+            judged_on=request.judged_on,
+            one_sided=request.one_sided and not self.plan.fold,
+            fold=self.plan.fold,
+            signed=table.signed,
+        )
+        return self.gap if large.high is None else large
+
     def without_interval(self, own: list[tuple[Floats, Floats]]) -> Bounds:
         """The bounds where there is no interval: the estimate alone, of the extremes or of the farthest group."""
         gap = self.gap

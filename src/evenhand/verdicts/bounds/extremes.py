@@ -50,9 +50,13 @@ def bounds_between(
         judged = evidence.ratio if judged_on == "ratio" else evidence.difference
         if verdict(judged, threshold, judged_on) == decided:
             return replace(bounds, evidence=evidence)
-    # The extremes themselves decide, such as a group without an interval that lies beyond the threshold.
-    ends = Estimate.of(gap.difference, *difference), Estimate.of(gap.ratio, *ratio)
-    return replace(bounds, evidence=None if gap.high is None else Evidence(gap.measure, gap.high, gap.low, *ends))
+    # The extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass rests
+    # on those that are large enough.
+    named = question.gap_of_large if decided == "pass" else gap
+    ends = Estimate.of(named.difference, *difference), Estimate.of(named.ratio, *ratio)
+    return replace(
+        bounds, evidence=None if gap.high is None else Evidence(gap.measure, named.high or 0, named.low, *ends)
+    )
 
 
 def _ends(question: Question, near: Reach, far: tuple[Reach, ...]) -> tuple[Interval, Interval, Estimate]:
@@ -113,15 +117,18 @@ def _evidence(question: Question, near: Reach, far: Reach, measure: int, high: i
     difference = float(top - bottom)
     signed = question.table.signed is not None and question.table.signed[measure]
     ratio = float(comparison.ratio(bottom, top, signed))
-    # A gap between extremes has no sign: no gap at all is the near end where the near end lies beyond it.
-    near_low, far_high = max(pairs.difference(high, low)[0], 0.0), ends.difference(high, low)[3]
-    far_low, near_high = ends.ratio(low, high)[2], min(pairs.ratio(low, high)[1], 1.0)
+    # A gap between extremes has no sign: no gap at all is the near end where the near end lies beyond it. Only a pair
+    # whose estimate has the other sign has an end on the other side.
+    near_low, _, far_low, far_high = (*pairs.difference(high, low)[:2], *ends.difference(high, low)[2:])
+    _, near_most, far_least, far_most = (*pairs.ratio(low, high)[:2], *ends.ratio(low, high)[2:])
+    near_low = max(near_low, 0.0) if difference >= 0 else far_low
+    near_most = min(near_most, 1.0) if difference >= 0 else far_most
     return Evidence(
         measure,
         high,
         low,
         Estimate.of(difference, min(near_low, difference), max(far_high, difference)),
-        Estimate.of(ratio, min(far_low, ratio), max(near_high, ratio)),
+        Estimate.of(ratio, min(far_least, ratio), max(near_most, ratio)),
     )
 
 

@@ -34,6 +34,8 @@ def pairwise_bounds(question: Question) -> Bounds | None:
     if table.base is None:
         return _between(question, limits, method)
     bases = [part for part in table.base_spreads if isinstance(part, Proportions)]
+    if len(bases) < len(parts):  # the reference is not among these groups
+        return question.without_interval(limits)
     sides = [
         (*method.difference(a.k, a.n, b.k, b.n, confidence), *method.ratio(a.k, a.n, b.k, b.n, confidence))
         for a, b in zip(parts, bases, strict=True)

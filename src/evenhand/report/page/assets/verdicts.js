@@ -334,9 +334,14 @@ const evenhandVerdicts = (() => {
       const pick = this.plan.threshold === null || gap.measure === null ? null
         : this.strongest(everyone, far, verdict(value) === 'fail');
       const pair = pick && this.evidenceBetween(everyone, pick, value);
-      // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold.
-      const evidence = pair && verdict(pair[kind]) === verdict(value) ? pair
-        : { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
+      if (pair && verdict(pair[kind]) === verdict(value)) return { value, evidence: pair, difference, ratio };
+      // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
+      // rests on those that are large enough.
+      const fit = verdict(value) === 'pass'
+        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan) : gap;
+      const named = fit.high === null ? gap : fit, again = (name, told) => ({ ...told, value: estimate(named[name], null).value });
+      const evidence = { measure: gap.measure, group: named.high, other: named.low,
+        difference: again('difference', difference), ratio: again('ratio', ratio) };
       return { value, evidence, difference, ratio };
     }
 
@@ -344,14 +349,11 @@ const evenhandVerdicts = (() => {
     evidenceBetween(everyone, { reach, measure, pair: [high, low] }, value) {
       const near = everyone.pairs[measure], far = reach.pairs[measure], row = this.values[measure];
       const difference = row[high] - row[low], ratio = row[low] / row[high], free = this.farthest();
-      const reached = [
-        Math.min(Math.max(near.difference('near', high, low), 0), difference),
-        Math.max(far.difference('far', high, low), difference),
-      ];
-      const folds = [
-        Math.min(far.ratio('far', low, high), ratio),
-        Math.max(Math.min(near.ratio('near', low, high), 1), ratio),
-      ];
+      // Only a pair whose estimate has the other sign has an end on the other side of no gap.
+      const first = difference < 0 ? -far.difference('far', low, high) : Math.max(near.difference('near', high, low), 0);
+      const last = difference < 0 ? 1 / far.ratio('far', high, low) : Math.min(near.ratio('near', low, high), 1);
+      const reached = [Math.min(first, difference), Math.max(far.difference('far', high, low), difference)];
+      const folds = [Math.min(far.ratio('far', low, high), ratio), Math.max(last, ratio)];
       // Where nothing bounds the judged value on its far side, nothing bounds the pair's either.
       if (this.byRatio && value.low === 0) folds[0] = 0;
       if (!this.byRatio && value.high === free) reached[1] = free;

@@ -1,0 +1,106 @@
+"""Findings that lied when somebody who had not built them looked: each stays what it should be."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenhand as eh
+
+
+def rows_of(*groups: tuple[str, int, float, float]) -> pd.DataFrame:
+    """Rows of groups: name, people of each label, true and false positive rate."""
+    rows = []
+    for name, size, tpr, fpr in groups:
+        for label, rate in ((1, tpr), (0, fpr)):
+            rows += [(name, label, int(i < round(rate * size))) for i in range(size)]
+    return pd.DataFrame(rows, columns=["g", "y", "p"])
+
+
+def test_a_pass_on_an_average_does_not_speak_of_the_group_it_leaves_out():
+    table = rows_of(("a", 2000, 0.5, 0.5), ("b", 2000, 0.5, 0.5), ("c", 10, 0.5, 0.6))
+    found = eh.average_odds(table, label="y", prediction="p", sensitive="g")
+    assert found.verdict == "pass"
+    assert {found.evidence.group[0], found.evidence.against} == {"a", "b"}
+    assert found.interpretation.endswith("leaving out c, with fewer than 30 rows to measure on.")
+
+
+def test_a_pass_on_calibration_names_the_bins_that_it_leaves_out():
+    score = np.array([0.05] * 3 + [0.95] * 97 + [0.05] * 50 + [0.95] * 50)
+    label = np.array([1] * 100 + [0] * 50 + [1] * 50)
+    found = eh.calibration(label=label, score=score, sensitive=["a"] * 100 + ["b"] * 100)
+    assert found.left_out == ("a from 0 to 0.1",)
+    assert "leaving out a from 0 to 0.1, with" in found.interpretation
+
+
+def test_a_pass_of_the_flip_test_names_who_is_left_out():
+    table = pd.DataFrame({"a": np.linspace(-1, 1, 503), "g": ["x"] * 250 + ["y"] * 250 + ["z"] * 3})
+    found = eh.flip_test(lambda rows: (rows["a"] > 0).astype(int).to_numpy(), table, sensitive="g")
+    assert (found.verdict, found.left_out) == ("pass", ("z",))
+    assert found.interpretation.endswith("leaving out z, with fewer than 30 people.")
+
+
+def test_a_size_has_no_sign_and_the_ratio_of_its_own_pair():
+    found = eh.equalized_odds(
+        label=[1, 0, 1, 0, 1, 1, 0, 0] * 30,
+        prediction=[1, 0, 1, 0, 0, 1, 1, 0] * 30,
+        sensitive=list("aaaabbbb") * 30,
+        convention="aif360",
+        reference="a",
+    )
+    assert "a gap of 50.0 points" in found.interpretation
+    rates = {row.group[0]: row.estimate.value for row in found.groups if row.measure == found.evidence.measure}
+    assert found.evidence.ratio.value == pytest.approx(min(rates.values()) / max(rates.values()))
+
+
+def test_a_pair_against_its_order_has_an_end_of_its_own():
+    table = pd.DataFrame({"g": ["a"] * 44 + ["b"] + ["c"] * 35, "p": [1] * 43 + [0] + [1] + [1] * 34 + [0]})
+    found = eh.demographic_parity(table, prediction="p", sensitive="g")
+    difference = found.evidence.difference
+    assert difference.low < difference.value - 0.01 or difference.low == 0.0
+
+
+@pytest.mark.parametrize("interval", ["wilson", "newcombe", "agresti-caffo", "percentile", "simultaneous"])
+def test_a_reference_that_a_stratum_lacks(interval):
+    table = pd.DataFrame(
+        {"g": ["a"] * 20 + ["b"] * 5 + ["a"] * 20, "c": ["u"] * 25 + ["v"] * 20, "p": [0, 1] * 22 + [1]}
+    )
+    found = eh.demographic_parity(table, prediction="p", sensitive="g", control="c", reference="b", interval=interval)
+    assert found.interpretation.startswith("In u: ")
+
+
+def test_no_nan_in_notes_and_no_note_on_a_tie():
+    everybody = eh.disparate_impact(prediction=[0] * 80, sensitive=["a", "b"] * 40, reference="a")
+    assert not any("nan" in note or "largest estimate" in note for note in everybody.notes)
+    tie = eh.demographic_parity(prediction=[1, 1, 0] * 30, sensitive=["a", "b", "c"] * 30)
+    assert not any("largest estimate is 0.0" in note for note in tie.notes)
+
+
+def test_weights_far_apart_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        eh.disparate_impact(
+            prediction=[1, 0, 0] + [0, 1] * 20,
+            sensitive=["a"] * 3 + ["b"] * 40,
+            weight=[1] + [1e6] * 2 + [1.0] * 40,
+            interval="wilson",
+        )
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bayes", "bca", "basic"])
+def test_an_index_lies_in_its_own_interval(interval):
+    random = np.random.default_rng(5)
+    for _ in range(10):
+        label, prediction = random.integers(0, 2, 30), random.integers(0, 2, 30)
+        for metric in (eh.theil_index, eh.generalized_entropy):
+            value = metric(label=label, prediction=prediction, sensitive=["a", "b"] * 15, interval=interval).value
+            assert value.low <= value.value <= value.high
+
+
+def test_the_low_end_of_a_wide_ratio_keeps_its_digits():
+    from evenhand.core.wording import reach
+
+    assert reach((0.507, 677_788.0), 0.95, "ratio") == " (95 % interval 0.51 to 677,788)"
