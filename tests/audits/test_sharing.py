@@ -14,6 +14,7 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import evenhand as eh
+from evenhand.cli import run
 from evenhand.core.results import spell
 from evenhand.cube import tables
 from evenhand.errors import CallError, DataError
@@ -356,3 +357,97 @@ def test_pairs_of_attributes_that_would_tell_of_all_three_do_not_leave_together(
 def privacy_small(audit: eh.Audit, names: tuple[str, ...]) -> bool:
     n = audit.cube.marginal(names).n
     return bool(((n > 0) & (n < 5)).any())
+
+
+# --- What an opponent recovered, or was told wrongly
+
+
+def nested() -> eh.Audit:
+    """Ages and over 40: each half is made of whole age groups, one of which in each half has a small cell."""
+    cells = {
+        "18-25": (12, 9, 2, 7),
+        "26-39": (300, 200, 250, 300),
+        "30-34": (90, 80, 70, 60),
+        "40-49": (300, 200, 250, 300),
+        "50-64": (310, 210, 260, 280),
+        "65+": (30, 3, 40, 50),
+    }
+    rows = [
+        (
+            age,
+            "under 40" if age in ("18-25", "26-39", "30-34") else "40 or older",
+            label,
+            decision,
+            counts[2 * label + decision],
+        )
+        for age, counts in cells.items()
+        for label in (0, 1)
+        for decision in (0, 1)
+    ]
+    age, half, label, decision, count = map(list, zip(*rows, strict=True))
+    sensitive = {"age": age, "over 40": half}
+    return eh.audit(label=label, prediction=decision, count=count, sensitive=sensitive)
+
+
+def test_groups_that_make_up_a_group_of_another_attribute_do_not_go_one_by_one():
+    hidden = {group[0] for group in nested().shared().sharing.groups["age"]}
+    assert {"18-25", "65+"} < hidden
+    for half in ({"18-25", "26-39", "30-34"}, {"40-49", "50-64", "65+"}):
+        assert len(hidden & half) != 1
+
+
+def test_a_pass_does_not_follow_from_leaving_a_group_out(tmp_path):
+    rows = [("a", 400), ("b", 400), ("c", 60), ("d", 300)]
+    group = [name for name, n in rows for _ in range(n)]
+    prediction = [i % 2 for name, n in rows for i in range(n)]
+    prediction[800:860] = [1] * 2 + [0] * 58
+    audit = eh.audit(prediction=prediction, sensitive=group)
+    assert audit.verdict == "fail"
+    shared = audit.shared()
+    assert shared.verdict == "inconclusive"
+    assert "left out to be shared: 2 groups of sensitive" in str(shared)
+    shared.save(tmp_path / "shared.json")
+    assert eh.Audit.load(tmp_path / "shared.json").verdict == "inconclusive"
+
+
+def test_a_required_metric_that_cannot_be_shared_leaves_the_verdict_open():
+    random = np.random.default_rng(1)
+    score = random.random(900)
+    audit = eh.audit(
+        label=(random.random(900) < score).astype(int),
+        score=score,
+        cutoff=0.5,
+        sensitive=random.choice(["a", "b"], 900),
+        policy=eh.Policy(required=("calibration",)),
+    )
+    shared = audit.shared()
+    assert shared.required == ("calibration",)
+    assert shared.verdict == "inconclusive"
+    assert not any("No metric is required" in note for note in shared.notes)
+    assert any("Required, and left out: calibration" in note for note in shared.notes)
+
+
+def test_no_number_of_one_person_is_in_a_shared_file():
+    random = np.random.default_rng(2)
+    pay, group = random.normal(50_000, 9_000, 900), random.choice(["a", "b", "c"], 900)
+    pay[7], offer = 987_654.32, random.normal(50_000, 9_000, 900)
+    offer[7] = 431_234.5
+    shared = eh.audit(label=pay, prediction=offer, task="regression", sensitive=group).shared()
+    text = json.dumps(shared.to_dict())
+    assert "987654.32" not in text
+    assert "431234.5" not in text
+    scores = random.normal(600, 60, 300)
+    scores[3] = 911.777
+    odd = eh.audit(score=scores, cutoff=600, sensitive=random.choice(["a", "b"], 300)).shared()
+    kept = odd.cube.scores.bins
+    assert 911.777 not in (kept.high, *kept.extra)
+    assert not set(kept.extra) & set(scores.tolist())
+
+
+def test_the_exit_code_is_that_of_everyone(tmp_path):
+    table = tmp_path / "h.csv"
+    lines = ["group,approved", *(f"a,{i % 2}" for i in range(400)), *(f"b,{i % 2}" for i in range(400))]
+    lines += [*(f"c,{int(i < 2)}" for i in range(60)), *(f"d,{i % 2}" for i in range(300))]
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    call = ["audit", str(table), "--prediction", "approved", "--sensitive", "group", "-q"]
+    assert run(call) == run([*call, "--share"]) == 1

@@ -56,7 +56,21 @@ class Audit:
     def verdict(self) -> Verdict:
         """The verdict of the required metrics, on the sets of attributes that the policy names; others do not count."""
         deciding = [finding.verdict for finding in self.findings if self.decides(finding)]
-        return overall([self.policy.counted(verdict) for verdict in deciding])
+        decided = overall([self.policy.counted(verdict) for verdict in deciding])
+        return "inconclusive" if decided in ("pass", "not judged") and self.left_out else decided
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What would decide and was left out of an audit to be shared, in words: a pass cannot rest on the others."""
+        if self.sharing is None:
+            return ()
+        groups = [
+            f"{len(groups)} groups of {name}"
+            for name, groups in self.sharing.groups.items()
+            if self.policy.decides_on((name,))
+        ]
+        sets = [" × ".join(names) for names in self.sharing.sets if self.policy.decides_on(names)]
+        return (*groups, *sets, *(name for name in self.required if name in self.sharing.metrics))
 
     def decides(self, finding: Finding) -> bool:
         """Whether this finding counts in the verdict."""

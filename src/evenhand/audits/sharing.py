@@ -15,7 +15,7 @@ from typing import Any
 from evenhand.audits import audit as audits
 from evenhand.audits import audit_notes
 from evenhand.audits.audit import Audit
-from evenhand.core.results import Finding, spell
+from evenhand.core.results import Finding, Group, spell
 from evenhand.cube import privacy
 from evenhand.cube.cube import Cube
 from evenhand.cube.privacy import Sharing
@@ -71,7 +71,7 @@ class _Selection:
         sets, reference = audit.counted_sets, audit.reference
         singles = list(dict.fromkeys(name for names in sets for name in names))
         singles = [name for name in audit.meaning.sensitive if name in singles]
-        hidden = {name: privacy.hidden_groups(audit.counts(name), least) for name in singles}
+        hidden = {name: _hidden(audit, name, least) for name in singles}
         alone = [name for name in singles if _too_few(audit.counts(name), hidden[name], name, reference)]
         whole = [name for name in singles if not hidden[name]]
         crossed = _crossed(audit, [names for names in sets if len(names) > 1], whole, least)
@@ -94,6 +94,14 @@ class _Selection:
         if isinstance(reference, Mapping):
             reference = {name: value for name, value in reference.items() if name not in alone} or None
         return cls(tuple(privacy.joined(parts, least)), sharing, reference)
+
+
+def _hidden(audit: Audit, name: str, least: int) -> tuple[Group, ...]:
+    """The groups of an attribute that must go; also those that another attribute or the strata would tell."""
+    hidden = set(privacy.hidden_groups(audit.counts(name), least))
+    while hidden and not audit.parts and (more := privacy.alone_in_a_part(audit.cube, name, hidden)) is not None:
+        hidden.add(more)
+    return tuple(group for group in audit.counts(name).groups if group in hidden)
 
 
 def _too_few(cube: Cube, hidden: Sequence[Any], name: str, reference: Any) -> bool:
@@ -129,6 +137,7 @@ def _judged_again(audit: Audit, held: Audit) -> Audit:
     for finding in able:
         confidence = strict.confidence if audit.decides(finding) and held.policy.familywise == "audit" else None
         request = _request(finding, held.reference, confidence=confidence)
+        request = replace(request, threshold=_of_wider_range(request.threshold, finding, audit.cube, held.cube))
         findings.append(judge(request, held.counts(finding.attributes)))
     remaining = {finding.metric for finding in findings}
     lost = dict.fromkeys(finding.metric for finding in there if finding.metric not in remaining)
@@ -137,10 +146,18 @@ def _judged_again(audit: Audit, held: Audit) -> Audit:
     judged = replace(
         held,
         findings=audits.adjusted(findings, held.policy),
-        required=tuple(name for name in audit.required if name in remaining),
         sharing=sharing,
     )
     return replace(judged, notes=tuple(_notes(audit, judged)))
+
+
+def _of_wider_range(threshold: float | None, finding: Finding, before: Cube, after: Cube) -> float | None:
+    """A threshold that is a share of the range of numbers, as a share of the rounded range: it would tell the other."""
+    request: Request = finding.basis.request  # type: ignore[attr-defined] # asked of findings with a basis only
+    if threshold is None or not request.by_range or before.scores is None or after.scores is None:
+        return threshold
+    old, new = (table.bins.high - table.bins.low for table in (before.scores, after.scores))
+    return threshold if old in (new, 0) else threshold * new / old
 
 
 def _computable(audit: Audit, held: Audit, finding: Finding) -> bool:
@@ -206,6 +223,9 @@ def sharing_notes(audit: Audit) -> list[str]:
     if told.sets:
         gone = join_names([" × ".join(names) for names in told.sets], _MOST_NAMES, mark="; ")
         notes.append(f"Left out whole, because counts of {few} would follow: {gone}.")
+    lost = [name for name in audit.required if name in told.metrics]
+    if lost:
+        notes.append(f"Required, and left out: {', '.join(lost)}. So the verdict is at best inconclusive.")
     if told.metrics:
         notes.append(f"Left out, because counts that may leave do not tell them exactly: {', '.join(told.metrics)}.")
     scores = audit.cube.scores

@@ -87,6 +87,7 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
     from evenhand.report import json
     from evenhand.report.text import audit as text
 
+    code = EXIT_CODES[audit.verdict]  # of everyone, also where what is shown leaves groups out
     least = counts.get("smallest_cell", LEAST)
     if counts.get("share"):
         audit = audit.shared(least)
@@ -102,7 +103,7 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
         put(lambda: json.dumps(audit, embed_cube=embed_cube))
     elif not quiet:
         put(lambda: text.plain(audit) + "\n", lambda console: text.write(audit, console))
-    return EXIT_CODES[audit.verdict]
+    return code
 
 
 _FOR_YOURSELF = (

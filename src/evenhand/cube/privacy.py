@@ -87,6 +87,35 @@ def hidden_groups(cube: Cube, least: int) -> tuple[Group, ...]:
     return tuple(group for group in cube.groups if group in hidden)
 
 
+def alone_in_a_part(cube: Cube, name: str, hidden: Collection[Group]) -> Group | None:
+    """A further group that must go, because a hidden one is the only hidden one of its part; None where none is.
+
+    A part is a group of another attribute, or a stratum, that is made of whole groups of this one, as a continent is
+    of countries: its total less the groups that stay would be the hidden group.
+
+    >>> nested = {"country": ["a", "b", "c", "d"], "continent": ["x", "x", "y", "y"]}
+    >>> cube = Cube.count(prediction=[1, 0, 1, 0], sensitive=nested, count=[50, 40, 30, 20])
+    >>> alone_in_a_part(cube, "country", {("a",), ("d",)})
+    ('b',)
+    """
+    place = cube.meaning.sensitive.index(name)
+    people: dict[tuple[int, str | None], dict[Group, int]] = {}
+    for (stratum, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)).tolist(), strict=True):
+        wholes = [*(group[j] for j in range(len(group)) if j != place), *stratum]
+        for kind, whole in enumerate(wholes):
+            inside = people.setdefault((kind, whole), {})
+            inside[group[place],] = inside.get((group[place],), 0) + n
+    for (kind, whole), inside in people.items():
+        others = [each for (of, other), each in people.items() if of == kind and other != whole]
+        if any(group in each for group in inside for each in others):
+            continue
+        gone = [group for group in inside if group in hidden]
+        left = [group for group in inside if group not in hidden]
+        if len(gone) == 1 and left:
+            return min(left, key=lambda group: inside[group])
+    return None
+
+
 def without(cube: Cube, groups: Collection[Group]) -> Cube:
     """The cube without these groups, and without what was counted of everyone while reading."""
     kept = cube.only([group not in groups for _, group in cube.pairs])
@@ -211,7 +240,7 @@ def _stops(below: Ints, audited: int, least: int) -> list[int]:
 
 
 def _summed(cubes: Sequence[Cube], least: int) -> list[Cube]:
-    """Of a regressor: the tables as they are where no cell is small, else one line for each group."""
-    if all(_large(cube.scores, least) for cube in cubes):
+    """Of a regressor: one line for each group, because edges of bins and bands are the numbers of single people."""
+    if least == 1:
         return list(cubes)
     return [replace(cube, scores=None if cube.scores is None else cube.scores.totals()) for cube in cubes]

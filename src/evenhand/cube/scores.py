@@ -103,10 +103,17 @@ class ScoreTable:
     def joined(self, first: Sequence[int]) -> ScoreTable:
         """The table with bins joined: `first` are the bins that start the new ones. It keeps people and weights only.
 
-        An audited cutoff that starts no bin any more, because a prediction decides, is forgotten.
+        An audited cutoff that starts no bin any more, because a prediction decides, is forgotten. Where bins were
+        single scores, a new one starts between two of them, so that it does not tell the score of a person.
         """
         read, starts = self.reading, self.bins.starts
-        bins = Bins(read.bins.low, read.bins.high, tuple(starts[list(first[1:])].tolist()), cells=1)
+        stops = starts[list(first[1:])]
+        if self.bins.exact:
+            stops = (stops + starts[np.array(first[1:], dtype=np.intp) - 1]) / 2
+            at = [int(np.searchsorted(starts, read.cutoff))] if read.cutoff is not None else []
+            stops = np.where(np.isin(first[1:], at), read.cutoff or 0.0, stops)
+        low, high = (read.bins.low, read.bins.high) if read.bins.is_probability else outward(starts[0], read.bins.high)
+        bins = Bins(low, high, tuple(stops.tolist()), cells=1)
         place = np.searchsorted(np.asarray(first), self.bin, side="right") - 1
         edge = None if read.cutoff is None else int(np.searchsorted(starts, read.cutoff))
         cutoff = read.cutoff if edge in (*first, self.bins.count) else None
@@ -117,8 +124,8 @@ class ScoreTable:
     def totals(self) -> ScoreTable:
         """Of a regressor, the table with one bin, and one band of the outcome beside those without one."""
         read, last = self.reading, self.reading.labels - 1
-        outcome = read.outcome and (read.outcome[0], read.outcome[-1])
-        bins = Bins(read.bins.low, read.bins.high, cells=1)
+        outcome = read.outcome and outward(read.outcome[0], read.outcome[-1])
+        bins = Bins(*outward(read.bins.low, read.bins.high), cells=1)
         reading = replace(read, bins=bins, edges=(bins.low, bins.high), outcome=outcome)
         label = np.where(self.label == last, reading.labels - 1, 0)
         return collect(reading, self.pair, label, np.zeros_like(self.bin), self.n, self.sums)
@@ -293,3 +300,16 @@ def _kind_of_edges(read: ScoreReading) -> object:
 def _same_middle(readings: Sequence[ScoreReading]) -> bool:
     """Have the readings of a regressor one middle? Sums measured from different middles cannot be added."""
     return readings[0].outcome is None or len({read.middle for read in readings}) == 1
+
+
+def outward(low: float, high: float) -> tuple[float, float]:
+    """A range made wider to round numbers, because its ends are the numbers of single people.
+
+    >>> outward(431.23, 987_654.32), outward(-0.27, 0.31)
+    ((0.0, 1000000.0), (-0.3, 0.35))
+    """
+    if not high > low:
+        return low, high
+    digits = math.floor(math.log10(high - low))
+    step = 10.0**digits / 2
+    return round(math.floor(low / step) * step, 1 - digits), round(math.ceil(high / step) * step, 1 - digits)

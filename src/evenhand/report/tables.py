@@ -172,6 +172,8 @@ def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
         more = f"{' and ' if names else ''}{left}{' more' if names else ''}" if left else ""
         if chosen:
             parts.append(f"{_outcome(audit, verdict)}: {', '.join(names)}{more}")
+    if audit.left_out:
+        parts.append(f"left out to be shared: {', '.join(map(name, audit.left_out))}")
     return "; ".join(parts)
 
 
