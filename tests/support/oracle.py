@@ -160,7 +160,8 @@ CELLS: dict[str, Value] = {
     "selection_rate": _share(lambda p: p["prediction"], lambda p: p.weight >= 0),
     "base_rate": _share(lambda p: p["label"], lambda p: p.weight >= 0),
     "accuracy": _sklearn(metrics.accuracy_score),
-    "error_rate": _sklearn(metrics.zero_one_loss),
+    # scikit-learn's zero_one_loss is 1 − accuracy, which has no digits left where weights are far apart.
+    "error_rate": _share(lambda p: 1.0 * (p["label"] != p["prediction"]), lambda p: p.weight >= 0),
     "true_positive_rate": _share(lambda p: p["prediction"], lambda p: p["label"] == 1),
     "false_positive_rate": _share(lambda p: p["prediction"], lambda p: p["label"] == 0),
     "true_negative_rate": _share(lambda p: 1 - p["prediction"], lambda p: p["label"] == 0),
