@@ -114,11 +114,10 @@ _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
 
 def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats]:
     """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 may be anything."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
-        with np.errstate(over="ignore"):
-            low = np.exp(middle - _log_lower(far.column(), far))
-            high = np.exp(middle + _log_upper(near.column(), near))
+        low = np.exp(middle - _log_lower(far.column(), far))
+        high = np.exp(middle + _log_upper(near.column(), near))
         estimates = values[:, None] / values[None, :]
     nothing = (values[:, None] == 0) & (values[None, :] == 0)
     return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
@@ -135,7 +134,7 @@ def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Flo
     if len(chosen) < 2:
         return ends  # type: ignore[return-value]
     near, values = _Limits(spread, critical.tukey(len(chosen), confidence), _NEAR, chosen), spread.values[chosen]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
         pairs = (
             _lower(near.column(), near),
@@ -171,7 +170,7 @@ class _Limits:
         if isinstance(spread, Shared):
             down, up = spread.of_people(deviate, offset)
             low, high, self.moves = values - down[chosen], values + up[chosen], spread.of_replicas(deviate)[chosen]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             self.down, self.up = values - low, high - values
             if self.moves is not None:
                 self.log_moves = self.moves / self.centre[:, None]
@@ -277,7 +276,7 @@ def _one_by_one(
     every = np.arange(len(spread.values))
     mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
     mine.independent = independent
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         low, high = _lower(mine, theirs), _upper(mine, theirs)
         middle = np.log(mine.centre) - np.log(theirs.centre)
         ratio = spread.values / base.values
@@ -292,6 +291,6 @@ def _one_by_one(
 def _to_overall(ends: tuple[Floats, Floats, Floats, Floats], share: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """From group against rest to group against everyone: d(1−π), and 1 / (π + (1−π)/R)."""
     low, high, least, most = ends
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = [1 / (share + (1 - share) / ratio) for ratio in (least, most)]
     return (1 - share) * low, (1 - share) * high, ratios[0], ratios[1]
