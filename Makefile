@@ -1,7 +1,7 @@
 # Everything runs in .venv, made on first use; nothing has to be activated.
 #
 #   make demo                      try it
-#   make test                      what a change has to pass, with lint, types and docs: at most 4 minutes
+#   make test                      what a change has to pass, with lint, types and docs: at most 10 minutes
 #   make thorough                  the same tests, repeated far more often: CI runs it too
 #   make demo PYTHON=python3.12    another Python (3.11 or newer)
 #   make test ARGS="-k cube"       arguments for pytest
