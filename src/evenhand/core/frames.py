@@ -89,6 +89,8 @@ def take(table: Any, rows: Ints | Indices) -> Any:
     if hasattr(table, "iloc"):
         return table.iloc[rows]
     if kind_of(table) == "pyarrow":
+        if str(getattr(table, "type", "")) in ("string_view", "binary_view"):  # which PyArrow cannot take rows of
+            table = table.cast(str(table.type).removesuffix("_view"))
         return table.take(rows)
     if hasattr(table, "tocsr"):
         return (table.tocsr() if table.format in ("bsr", "coo", "dia") else table)[rows]  # these cannot be indexed
