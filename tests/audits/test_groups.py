@@ -71,3 +71,13 @@ def test_an_undefined_value_has_its_reason():
 def test_without_ones_own_nothing_is_added():
     plain = eh.audit(**DATA, metrics=["equalized_odds"])
     assert set(plain.groups()["measure"]) == set(eh.audit(**DATA).groups()["measure"])
+
+
+def test_the_frame_of_findings_has_the_values_of_the_caller():
+    frame = eh.audit(
+        prediction=[1, 0, 1, 1] * 30, sensitive={"code": [1, 1, 2, 2] * 30, "sex": ["F", "M"] * 60}
+    ).to_frame()
+    of_code = frame[frame["attributes"] == "code"].iloc[0]
+    assert {type(of_code[part]) for part in ("group", "against", "highest", "lowest")} == {int}
+    assert {of_code["group"], of_code["against"]} == {1, 2}
+    assert set(frame[frame["attributes"] == "sex"]["group"]) <= {"F", "M", None}

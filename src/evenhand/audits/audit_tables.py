@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.catalogue import METRICS
 from evenhand.core import frames
-from evenhand.core.results import spell
+from evenhand.core.results import Finding, spell
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -29,11 +29,15 @@ def findings_table(audit: Audit) -> Any:
         "threshold": [finding.threshold for finding in audit.findings],
         "difference": [finding.difference.value for finding in audit.findings],
         "ratio": [finding.ratio.value for finding in audit.findings],
-        "highest": [finding.highest for finding in audit.findings],
-        "lowest": [finding.lowest for finding in audit.findings],
-        "group": [None if row is None else spell(row.group) for row in pairs],
+        "highest": [_own_value(audit, each, each.highest) for each in audit.findings],
+        "lowest": [_own_value(audit, each, each.lowest) for each in audit.findings],
+        "group": [
+            _own_value(audit, each, spell(each.evidence.group) if each.evidence else None) for each in audit.findings
+        ],
         "n": [None if row is None else row.n for row in pairs],
-        "against": [None if row is None else row.against for row in pairs],
+        "against": [
+            _own_value(audit, each, each.evidence.against if each.evidence else None) for each in audit.findings
+        ],
         "n_against": [None if row is None else row.n_against for row in pairs],
         "shown": [finding.shown.value for finding in audit.findings],
         "shown_low": [finding.shown.low for finding in audit.findings],
@@ -46,6 +50,14 @@ def findings_table(audit: Audit) -> Any:
         "interpretation": [finding.interpretation for finding in audit.findings],
     }
     return frames.frame(columns, audit.frame_kind)
+
+
+def _own_value(audit: Audit, finding: Finding, name: str | None) -> Any:
+    """The caller's value of a group of one attribute, by its name: 1 where it is "1"; other names stay as they are."""
+    if name is None or len(finding.attributes) != 1 or not set(finding.attributes) <= set(audit.meaning.sensitive):
+        return name
+    part = audit.counts(finding.attributes, control=False)
+    return part.values(finding.attributes, (name,))[0] if (name,) in part.groups else name
 
 
 def groups_table(audit: Audit) -> Any:
