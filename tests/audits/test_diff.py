@@ -405,3 +405,10 @@ def test_there_and_back(numbers):
     there, back = eh.diff(one, other).changes[0], eh.diff(other, one).changes[0]
     assert there.change.value == pytest.approx(-back.change.value)
     assert {there.tendency, back.tendency} in ({"unclear"}, {"worse", "better"})
+
+
+def test_a_full_audit_is_not_compared_with_one_to_share():
+    full = audited(a=(500, 1000), b=(400, 1000), c=(300, 1000))
+    with pytest.raises(CallError, match="made to be shared"):
+        eh.diff(full, full.shared())
+    assert eh.diff(full.shared(), full.shared()).changes
