@@ -158,8 +158,8 @@ def diff(before: Audit | str | Path, after: Audit | str | Path) -> Changes:
     first, second = _audit("before", before), _audit("after", after)
     if (first.sharing is None) != (second.sharing is None):
         raise CallError(
-            "one of the two audits was made to be shared and leaves groups out, so what differs is not a change: compare "
-            "two full audits, or two to share."
+            "one of the two audits was made to be shared and leaves groups out, so what differs is not a change: "
+            "compare two full audits, or two to share."
         )
     pairs, only_before, only_after = _pair(first.findings, second.findings)
     if not pairs:
