@@ -203,4 +203,15 @@ def differences(one: eh.Finding, other: eh.Finding, *, ends: bool) -> list[tuple
     first, second = numbers(one, ends=ends), numbers(other, ends=ends)
     if first.keys() != second.keys():
         return [(key, math.nan, math.nan) for key in first.keys() ^ second.keys()]
-    return [(key, first[key], second[key]) for key in first if not close(first[key], second[key])]
+    return [(key, first[key], second[key]) for key in first if not _same(key, first[key], second[key])]
+
+
+def _same(key: tuple[Any, ...], one: float, other: float) -> bool:
+    """Equal; or, of the farthest group, the same distance on the other side: of two groups each is the other's rest."""
+    if close(one, other):
+        return True
+    return (
+        key[0] == "the finding"
+        and key[-1] == "value"
+        and (close(one, -other) or (other != 0 and close(one, 1 / other)))
+    )
