@@ -260,6 +260,29 @@ def test_counterfactual(least, threshold):
     assert f"(n = {finding.evidence.n:,})" in finding.interpretation
 
 
+def test_counterfactual_fairness():
+    table = {"group": DATA["group"][1:], "x": DATA["x"][1:, 0]}
+    model = eh.CausalModel([("group", "x")])
+    for threshold in (0.0, 0.05, 0.9):
+        finding = eh.counterfactual_fairness(
+            lambda rows: (np.asarray(rows["x"]) > 0.3).astype(int),
+            table,
+            model,
+            sensitive="group",
+            refits=5,
+            threshold=threshold,
+        )
+        check(finding)
+
+
+@pytest.mark.parametrize("policy", ["four-fifths", "nyc-ll144"])
+def test_berkeley_by_the_policies_that_ship(policy):
+    audit = eh.audit(berkeley(), prediction="admitted", sensitive="gender", count="count", policy=policy)
+    assert audit.findings
+    for finding in audit.findings:
+        check(finding)
+
+
 # --- outputs
 
 
@@ -308,7 +331,9 @@ def test_text_markdown_junit_and_page_show_the_same_numbers(audit, tmp_path):
     for name in ("audit.md", "audit.xml", "audit.html"):
         audit.save(tmp_path / name)
     markdown, junit, page = (html.unescape((tmp_path / f"audit.{kind}").read_text()) for kind in ("md", "xml", "html"))
-    text = str(audit)
+    text, bundle = str(audit), audit._repr_mimebundle_()
+    notebook = html.unescape(html.unescape(bundle["text/html"]))  # a page in the attribute of a frame
+    assert bundle["text/plain"] == text
     for finding in audit.findings:
         value = tables.value(finding)
         assert f"{finding.judged_on} {value}, limit {tables.limit(finding)}: {finding.verdict}" in junit
@@ -317,5 +342,6 @@ def test_text_markdown_junit_and_page_show_the_same_numbers(audit, tmp_path):
             assert finding.interpretation in " ".join(text.split())
             assert finding.interpretation in junit
             assert finding.interpretation in page
+            assert finding.interpretation in notebook
             assert value in text
             assert finding.interpretation.replace("×", "x")[:40] in markdown.replace("`", "").replace("\\", "")
