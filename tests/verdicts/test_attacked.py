@@ -104,3 +104,18 @@ def test_the_low_end_of_a_wide_ratio_keeps_its_digits():
     from evenhand.core.wording import reach
 
     assert reach((0.507, 677_788.0), 0.95, "ratio") == " (95 % interval 0.51 to 677,788)"
+
+
+def test_of_two_groups_as_far_apart_the_one_that_decides_is_named():
+    # By fairlearn's convention signs do not count: Black and White are both selected never, only White's end decides.
+    finding = eh.disparate_impact(
+        prediction=[1, 0, 0, 0],
+        label=[0, 0, 0, 0],
+        sensitive={"race": ["Asian", "Black", "Asian", "White"]},
+        count=[30, 30, 150, 60],
+        convention="fairlearn",
+        reference="Asian",
+    )
+    assert finding.verdict == "fail"
+    assert finding.evidence.group == ("White",)
+    assert finding.evidence.ratio.high == finding.value.high < 0.8

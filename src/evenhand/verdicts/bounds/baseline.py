@@ -63,7 +63,8 @@ def bounds_against_baseline(
         folded = (
             question.without_interval(own) if everyone is None else bounds_between(question, own, everyone, for_pass)
         )
-        return replace(folded, evidence=_folded(folded.evidence, by_group), by_group=by_group.ends)
+        evidence = folded.evidence if aggregate != "worst" else _folded(question, by_group, compared, large)
+        return replace(folded, evidence=evidence, by_group=by_group.ends)
     sides = by_group
     if aggregate != "worst":
         difference, ratio = _average((differences, ratios), aggregate)
@@ -84,13 +85,16 @@ def bounds_against_baseline(
     )
 
 
-def _folded(evidence: Evidence | None, sides: _Sides) -> Evidence | None:
-    """The evidence with the ratio of its own group: the farthest ratio may be that of another one."""
-    if evidence is None or evidence.measure is None:
-        return evidence
-    at = evidence.measure, evidence.group
-    low, high = fold_ratios(sides.ends[2][at], sides.ends[3][at])
-    return replace(evidence, ratio=Estimate.of(float(comparison.folded(sides.ratio[at])), float(low), float(high)))
+def _folded(question: Question, sides: _Sides, compared: Bools, large: Bools) -> Evidence | None:
+    """The group that decides where signs do not count, with the sizes of its own difference and ratio."""
+    ends = *fold_differences(*sides.ends[:2]), *fold_ratios(*sides.ends[2:])
+    sizes = _Sides(np.abs(sides.difference), comparison.folded(sides.ratio), ends)
+    at, supported = _deciding_group(question, sizes, compared, large)
+    if at is None:
+        return None
+    estimates = {kind: sizes.estimate(at, kind) for kind in ("difference", "ratio")}
+    estimates[question.judged_on] = _bounded(question, estimates[question.judged_on], supported)
+    return Evidence(at[0], at[1], None, **estimates)
 
 
 def _decide(differences: Floats, ratios: Floats, near: tuple[Floats, ...], far: tuple[Floats, ...]) -> _Sides:
