@@ -378,7 +378,7 @@ def test_words_for_decisions():
         ({"distance": "learned"}, "distance='learned' needs label="),
         ({"missing_features": "fill"}, "missing_features='fill' is not known"),
         ({"neighbours": "fast"}, "neighbours='fast' is not known"),
-        ({"worst": -1}, "worst=-1 must be a whole number from 0 to 1000"),
+        ({"worst": -1}, "worst=-1 must be a whole number from 0 to 1,000"),
         ({"threshold": 0.1}, "threshold= is about the gap between groups: say which groups with sensitive="),
         ({"reference": "a"}, "reference= is about the gap between groups"),
         ({"sensitive": "nope"}, "sensitive='nope' is not a column"),
