@@ -385,13 +385,17 @@ def test_words_for_decisions():
         ({"prediction": "nope"}, "prediction='nope' is not a column"),
         ({"id": "nope"}, "id='nope' is not a column of X"),
         ({"features": "nope"}, "features= names 'nope'"),
-        ({"features": ["x", "d"]}, "features= names 'd', which is the decision or score itself"),
+        ({"features": ["x", "d"]}, "features= names 'd', which is the decision or score itself: leave it out"),
+        (
+            {"features": ["x", "y"], "label": "y", "distance": "learned"},
+            "features= names 'y', which is the label itself: leave it out",
+        ),
         ({"prediction": [0.5, 1, 0, 1, 0, 1]}, "prediction= holds fractions, so it looks like a score"),
         ({"distance": "precomputed", "weights": {"x": 1}}, "distance='precomputed' takes no weights="),
     ],
 )
 def test_a_wrong_call_is_told_what_is_wrong(options, message):
-    X = {"x": [1.0, 2.0, 4.0, 5.0, 7.0, 8.0], "d": [0, 1, 0, 1, 0, 1]}
+    X = {"x": [1.0, 2.0, 4.0, 5.0, 7.0, 8.0], "d": [0, 1, 0, 1, 0, 1], "y": [0, 0, 1, 1, 0, 1]}
     with pytest.raises(CallError, match=message):
         eh.consistency(X, **{"prediction": "d", **options})
 

@@ -72,7 +72,7 @@ def read(
         if kind == "label":
             raise DataError("kind='label', but the replicas hold fractions: they are probabilities.")
         return Ensemble(values, "probability", mirror)
-    if set(positive) < {"0", "1"}:
+    if set(positive) <= {"0", "1"}:
         values = _labels(values.astype(np.int8), positive)
     note = "All replicas are 0 or 1, so they are read as labels; pass kind='probability' to read them as probabilities."
     return Ensemble(values.astype(np.int8), "label", mirror, () if kind == "label" else (note,))
