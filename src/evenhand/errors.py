@@ -9,13 +9,17 @@ EvenhandError                 the root of all; the message is for a person and n
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 
 class EvenhandError(Exception):
-    """The root of all errors that the library raises on purpose."""
+    """The root of all errors that the library raises on purpose. No message repeats more than a piece of a value."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(cut_words(part) if isinstance(part, str) else part for part in arguments))
 
 
 class CallError(EvenhandError, ValueError):
@@ -117,6 +121,18 @@ def either(words: Iterable[str]) -> str:
 def shorten(text: str, most: int = 80) -> str:
     """A text cut to a length that fits into a message."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+_WORD = re.compile(r"\S{200,}")
+
+
+def cut_words(text: str) -> str:
+    """A message in which words of hundreds of characters, which only a value can have, are cut.
+
+    >>> len(cut_words("label='" + "x" * 100_000 + "' is not a column."))
+    97
+    """
+    return _WORD.sub(lambda word: shorten(word[0]), text)
 
 
 def short_path(path: object, most: int = 80) -> str:

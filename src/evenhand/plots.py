@@ -13,7 +13,9 @@ import numpy as np
 
 from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
+from evenhand.core.quantities import shown
 from evenhand.core.results import spell
 from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
@@ -42,10 +44,13 @@ class _Display:
             except ImportError:
                 raise MissingDependencyError("plots need matplotlib: pip install 'evenhand[plot]'.") from None
             ax = plt.subplots()[1]
+        if not hasattr(ax, "figure"):
+            raise CallError(f"ax={shown(ax)} must be axes of matplotlib, such as plt.subplots()[1], or None.")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
 
+@checked
 @dataclass
 class GroupMeasureDisplay(_Display):
     """One measure of each group with its interval, and the line of everyone.
@@ -95,6 +100,7 @@ class GroupMeasureDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class ForestDisplay(_Display):
     """Every judged metric of one set of attributes, as a share of what is tolerated: 1 is the limit."""
@@ -136,6 +142,7 @@ class ForestDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class CalibrationDisplay(_Display):
     """The observed rate at each mean score, for each group, with Wilson's intervals."""
@@ -171,6 +178,7 @@ class CalibrationDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class RocDisplay(_Display):
     """The ROC curve of each group."""
@@ -201,6 +209,7 @@ class RocDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class SweepDisplay(_Display):
     """The gap of a metric, and the accuracy, at every cutoff."""
@@ -231,6 +240,7 @@ class SweepDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class TradeoffDisplay(_Display):
     """Accuracy against the gap of several ways to decide, with intervals; those on the frontier are joined."""
@@ -245,6 +255,8 @@ class TradeoffDisplay(_Display):
     @classmethod
     def from_comparison(cls, found: Any) -> TradeoffDisplay:
         """From what `evenhand.mitigate.compare` gives."""
+        if not hasattr(found, "contenders"):
+            raise CallError(f"found={shown(found)} must be a Comparison, which evenhand.mitigate.compare gives.")
         gaps, accuracies = (
             np.array([[part.value, part.low, part.high] for part in (getattr(each, name) for each in found.contenders)])
             for name in ("gap", "accuracy")

@@ -30,8 +30,8 @@ mpl.use("Agg")
 MADE_BY_CALLERS = {"Equation"}
 """Records whose fields a caller fills in."""
 
-CALLED_BY_US = {"Equation.abduce", "Equation.fit"}
-"""Methods that a causal model calls on the mechanisms it is given, with columns of its own making."""
+CALLED_BY_US = {"Equation.abduce", "Equation.fit", "Estimate.of"}
+"""Methods that a causal model calls on the mechanisms it is given, and the one that every estimate is made by."""
 
 
 @cache
@@ -111,6 +111,8 @@ class Base:
     call: Callable[..., Any]
     arguments: dict[str, Any] = field(default_factory=dict)
     also: tuple[type, ...] = ()
+    anything: tuple[str, ...] = ()
+    """Parameters for which every value has a meaning, such as one that is looked for."""
 
     def replaced(self, slot: str, value: Any) -> Callable[[], Any]:
         if slot.startswith("*"):
@@ -128,6 +130,7 @@ SEX = np.array(["f", "m"] * (N // 2))
 AMOUNT = (10 * SCORE + _DRAWN.normal(size=N)).round(3)
 TABLE = {"label": LABEL, "prediction": PREDICTION, "score": SCORE, "group": GROUP, "sex": SEX, "amount": AMOUNT}
 FRAME = pd.DataFrame({"effort": AMOUNT, "score": SCORE})
+ROWS = FRAME.to_numpy()
 ROLES = {"label": "label", "prediction": "prediction", "score": "score", "sensitive": "group"}
 REPLICAS = np.clip(SCORE + _DRAWN.normal(0, 0.1, (5, N)), 0, 1)
 PEOPLE = {name: values for name, values in people(80).items() if not name.startswith("u_")}
@@ -173,56 +176,59 @@ def _metric(name: str) -> Base:
     return Base(COUNTED[name], {"data": TABLE, **roles})
 
 
-def _logistic() -> Any:
-    return LogisticRegression()
+def _classifier() -> Any:
+    """One that is quickly fitted."""
+    return LogisticRegression(solver="liblinear")
 
 
-def _estimator(kind: Any, **usual: Any) -> Callable[[], dict[str, Base]]:
+def _estimator(kind: Any, **usual: Any) -> dict[str, Base]:
     """The constructor checks nothing, as is usual in scikit-learn: `fit` does, so that both are called together."""
-    learn = {"X": FRAME, "y": LABEL, "sensitive": SEX}
+    learn = {"X": ROWS, "y": LABEL, "sensitive": SEX}
+    warn = (UserWarning,)  # that there are no groups
 
     def construct(**arguments: Any) -> Any:
-        return kind(**arguments).fit(FRAME, LABEL, **({} if "sensitive" in arguments else {"sensitive": SEX}))
+        return kind(**arguments).fit(ROWS, LABEL, **({} if "sensitive" in arguments else {"sensitive": SEX}))
 
-    def bases() -> dict[str, Base]:
-        found = {"": Base(construct, usual), ".fit": Base(lambda **given: kind(**usual).fit(**given), learn)}
-        fitted = kind(**usual).fit(**learn)
-        for name in dir(kind):
-            if name in ("fit", "fit_resample") or name[0] == "_" or not hasattr(fitted, name):
-                continue
-            method = getattr(fitted, name)
-            if callable(method) and _home(method).startswith("evenhand") and parameters(method):
-                known = {"X": FRAME, "y": LABEL, "sensitive": SEX}
-                wanted = [each.name for each in parameters(method)]
-                found[f".{name}"] = Base(method, {key: known[key] for key in known if key in wanted})
-        if hasattr(kind, "fit_resample"):
-            found[".fit_resample"] = Base(lambda **given: kind(**usual).fit_resample(**given), learn)
-        return found
+    found = {"": Base(construct, usual, warn)}
+    fitted = kind(**usual).fit(**learn)
+    for name, method in inspect.getmembers(fitted, callable):
+        if name[0] == "_" or not _home(method).startswith("evenhand") or not parameters(method):
+            continue
+        if name.startswith("fit"):  # of an estimator that is new each time
+            method = partial(_learn, kind, usual, name)  # noqa: PLW2901
+            found[f".{name}"] = Base(method, learn, warn)
+        else:
+            wanted = [each.name for each in parameters(method)]
+            found[f".{name}"] = Base(method, {key: learn[key] for key in learn if key in wanted}, warn)
+    return found
 
-    return bases
+
+def _learn(kind: Any, usual: dict[str, Any], name: str, **given: Any) -> Any:
+    return getattr(kind(**usual), name)(**given)
 
 
 def _estimators() -> dict[str, Base]:
     kinds = {
         "Reweigher": _estimator(mitigate.Reweigher),
-        "Reweighed": _estimator(mitigate.Reweighed, estimator=_logistic()),
+        "Reweighed": _estimator(mitigate.Reweighed, estimator=_classifier()),
         "UniformResampler": _estimator(mitigate.UniformResampler, random_state=0),
         "PreferentialResampler": _estimator(mitigate.PreferentialResampler),
         "Massager": _estimator(mitigate.Massager),
         "Resampled": _estimator(
-            mitigate.Resampled, estimator=_logistic(), resampler=mitigate.UniformResampler(random_state=0)
+            mitigate.Resampled, estimator=_classifier(), resampler=mitigate.UniformResampler(random_state=0)
         ),
         "GroupThresholds": _estimator(
-            mitigate.GroupThresholds, estimator=_logistic(), constraint="demographic_parity", cv=2, random_state=0
+            mitigate.GroupThresholds, estimator=_classifier(), constraint="demographic_parity", cv=2, random_state=0
         ),
     }
-    return {f"mitigate.{name}{part}": base for name, bases in kinds.items() for part, base in bases().items()}
+    return {f"mitigate.{name}{part}": base for name, bases in kinds.items() for part, base in bases.items()}
 
 
 def _of_audits() -> dict[str, Base]:
     finding = audit().findings[0]
     trend = eh.trend({"jan": cube(), "feb": cube()})
     group = cube().groups[0]
+    fitted = _classifier().fit(FRAME, LABEL)
     wide = eh.audit(datasets.berkeley(), prediction="admitted", count="count", sensitive="gender")
     return {
         "audit": Base(eh.audit, {"data": TABLE, **ROLES}),
@@ -239,7 +245,7 @@ def _of_audits() -> dict[str, Base]:
         "Cube.attribute_sets": Base(cube().attribute_sets),
         "Cube.audit": Base(cube().audit),
         "Cube.coarsen": Base(cube().coarsen),
-        "Cube.find_group": Base(cube().find_group, {"value": ("a", "f")}),
+        "Cube.find_group": Base(cube().find_group, {"value": ("a", "f")}, anything=("value",)),
         "Cube.limits": Base(cube().limits, {"name": "selection_rate"}),
         "Cube.load": Base(eh.Cube.load, {"path": _saved("a.cube", cube())}),
         "Cube.marginal": Base(cube().marginal),
@@ -258,10 +264,7 @@ def _of_audits() -> dict[str, Base]:
         "Policy.required_for": Base(eh.Policy().required_for, {"cube": cube()}),
         "Policy.save": Base(eh.Policy().save, {"path": "new.toml"}),
         "Policy.updated": Base(eh.Policy().updated),
-        "Policy.with_thresholds": Base(
-            eh.Policy().with_thresholds, {"thresholds": {"demographic_parity": 0.1}}
-        ),
-        "Estimate.of": Base(eh.Estimate.of, {"value": 0.1, "low": 0.0, "high": 0.2}),
+        "Policy.with_thresholds": Base(eh.Policy().with_thresholds, {"thresholds": {"demographic_parity": 0.1}}),
         "Sweep.at": Base(eh.sweep(cube()).at, {"cutoff": 0.5}),
         "Trend.save": Base(trend.save, {"path": "new.html"}),
         "Trend.to_frame": Base(trend.to_frame),
@@ -271,7 +274,7 @@ def _of_audits() -> dict[str, Base]:
         "metric": Base(eh.metric, {"name": "own_parity", "measures": "selection_rate"}),
         "recommend": Base(eh.recommend, {"ground_truth": True, "priority": "opportunity"}),
         "scorer": Base(
-            lambda **given: eh.scorer(**given)(_logistic().fit(FRAME, LABEL), FRAME, LABEL),
+            lambda **given: eh.scorer(**given)(fitted, FRAME, LABEL),
             {"metric": "demographic_parity", "sensitive": GROUP},
         ),
         "sweep": Base(eh.sweep, {"cube": cube()}),
@@ -305,11 +308,13 @@ def _beside_the_line() -> dict[str, Base]:
         "InvariantPredictor.inputs": Base(predictor.inputs, {"data": PEOPLE}),
         "InvariantPredictor.predict": Base(predictor.predict, {"data": PEOPLE}),
         "InvariantPredictor.predict_proba": Base(
-            lambda **given: eh.InvariantPredictor(
-                eh.CausalModel(GRAPH).fit(PEOPLE), sensitive="group", outcome="grade", estimator=_logistic()
-            )
-            .fit(PEOPLE, (PEOPLE["grade"] > 0).astype(int))
-            .predict_proba(**given),
+            lambda **given: (
+                eh.InvariantPredictor(
+                    eh.CausalModel(GRAPH).fit(PEOPLE), sensitive="group", outcome="grade", estimator=_classifier()
+                )
+                .fit(PEOPLE, (PEOPLE["grade"] > 0).astype(int))
+                .predict_proba(**given)
+            ),
             {"data": PEOPLE},
         ),
         "counterfactual_fairness": Base(
@@ -322,7 +327,7 @@ def _beside_the_line() -> dict[str, Base]:
         "worst_pairs": Base(eh.worst_pairs, {"finding": pairs}),
         "replicate": Base(
             eh.replicate,
-            {"model": _logistic(), "X": FRAME, "y": LABEL, "X_test": FRAME, "n_replicas": 2, "n_jobs": 1},
+            {"model": _classifier(), "X": FRAME, "y": LABEL, "X_test": FRAME, "n_replicas": 2, "n_jobs": 1},
         ),
         "stability": Base(eh.stability, {"replicas": REPLICAS, "label": LABEL, "sensitive": {"group": GROUP}}),
         "Stability.abstention": Base(stability().abstention),
@@ -333,7 +338,7 @@ def _beside_the_line() -> dict[str, Base]:
 
 
 def _of_mitigation_and_plots() -> dict[str, Base]:
-    compared = {"estimators": {"plain": _logistic()}, "X": FRAME, "y": LABEL, "sensitive": GROUP, "cv": 2}
+    compared = {"estimators": {"plain": _classifier()}, "X": FRAME, "y": LABEL, "sensitive": GROUP, "cv": 2}
     comparison = mitigate.compare(**compared)
     found = {
         "mitigate.find_thresholds": Base(

@@ -70,7 +70,19 @@ def replace_word(data: bytes, random: Random) -> bytes:
     return data[: chosen.start()] + random.choice(FOREIGN) + data[chosen.end() :]
 
 
-WHOLE = (b"", b"\n", b"\0" * 5000, b"{}", b"[]", b"null", b"PAR1", b"PAR1PAR1", b"ARROW1", b"\x1f\x8b\x08\0", b"digraph {}")
+WHOLE = (
+    b"",
+    b"\n",
+    b"\0" * 5000,
+    b"{}",
+    b"[]",
+    b"null",
+    b"PAR1",
+    b"PAR1PAR1",
+    b"ARROW1",
+    b"\x1f\x8b\x08\0",
+    b"digraph {}",
+)
 
 
 def other(_: bytes, random: Random) -> bytes:
@@ -104,7 +116,22 @@ def _parts(document: Any) -> Iterator[tuple[Any, Any]]:
             yield from _parts(document[key])
 
 
-LITERALS = ("nan", "-1", "0", "1e400", "9" * 400, "true", '""', '"constructor"', "[]", "{}", "[[1]]", "1979-05-27", '"\\u0000"', "[" * 2000)
+LITERALS = (
+    "nan",
+    "-1",
+    "0",
+    "1e400",
+    "9" * 400,
+    "true",
+    '""',
+    '"constructor"',
+    "[]",
+    "{}",
+    "[[1]]",
+    "1979-05-27",
+    '"\\u0000"',
+    "[" * 2000,
+)
 
 
 def replace_setting(data: bytes, random: Random) -> bytes:
@@ -140,7 +167,9 @@ def prepare() -> None:
 class Kind:
     """One kind of file: the good one, the command that reads it (`{}` is its path), and what may happen to it."""
 
-    def __init__(self, group: str, file: str, call: str, mutations: tuple[Mutation, ...] = MUTATIONS, *, same: bool = False) -> None:
+    def __init__(
+        self, group: str, file: str, call: str, mutations: tuple[Mutation, ...] = MUTATIONS, *, same: bool = False
+    ) -> None:
         self.group, self.file, self.call, self.mutations = group, file, call, mutations
         self.same = same  # must a damaged file be refused, unless it says the same?
         self.name = call.format(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import signal
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from evenhand.errors import EvenhandError
 from fuzz.values import OwnError
 
-SECONDS = 8
+SECONDS = 20
 """How long one call may take; the calls they start from take some hundredths of a second."""
 
 SPARE = 3 * 2**30
@@ -69,8 +70,10 @@ def _in_use() -> int:
         return 16 * 2**30
 
 
-def attempt(call: Callable[[], Any], *, named: str = "", nonsense: bool = False, also: tuple[type, ...] = ()) -> Outcome:
-    """Make the call; `named` is the parameter that a refusal must name, `also` are errors that the call documents."""
+def attempt(
+    call: Callable[[], Any], *, named: tuple[str, ...] = (), nonsense: bool = False, also: tuple[type, ...] = ()
+) -> Outcome:
+    """Make the call. A refusal must have one of the words in `named`; `also` are errors that the call documents."""
     try:
         with limits():
             call()
@@ -79,6 +82,10 @@ def attempt(call: Callable[[], Any], *, named: str = "", nonsense: bool = False,
         return Outcome("fell", f"{why}: {error!s:.200}") if why else Outcome("refused", str(error))
     except (OwnError, *also) as error:
         return Outcome("refused", str(error))
+    except (ValueError, TypeError, AttributeError) as error:
+        if _is_of_an_estimator(error):
+            return Outcome("refused", str(error))
+        return Outcome("fell", f"{type(error).__name__}: {error!s:.160}")
     except TookTooLongError:
         return Outcome("fell", f"no answer in {SECONDS} s")
     except BaseException as error:  # whatever it is, it is counted
@@ -88,14 +95,22 @@ def attempt(call: Callable[[], Any], *, named: str = "", nonsense: bool = False,
     return Outcome("fell", "taken without a word") if nonsense else Outcome("result")
 
 
+def _is_of_an_estimator(error: Exception) -> bool:
+    """Was it raised by scikit-learn, about data or an estimator that the caller handed on to it?"""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and f"{os.sep}sklearn{os.sep}" in trace.tb_frame.f_code.co_filename
+
+
 # What a message of Python or of a library says, and a sentence for a person does not.
 BARE = re.compile(
-    r"Traceback|NoneType|object is not|object has no attribute|unhashable|not subscriptable"
+    r"Traceback|'NoneType'|object is not|object has no attribute|unhashable|not subscriptable"
     r"|\bunexpected keyword|required positional|invalid literal for|cannot convert|Errno|\bdtype\b.*\bufunc\b"
 )
 
 
-def fault(text: str, named: str = "") -> str | None:
+def fault(text: str, named: tuple[str, ...] = ()) -> str | None:
     """What is wrong with the text of a refusal, or None."""
     if not text.strip():
         return "an error without a word"
@@ -105,8 +120,8 @@ def fault(text: str, named: str = "") -> str | None:
         return f"the words of Python ({found[0]})"
     if hidden := unseen(text):
         return f"characters that a terminal acts on ({', '.join(sorted(hex(ord(mark)) for mark in hidden))})"
-    if named and not mentions(text, named):
-        return f"{named} is not named"
+    if named and not any(mentions(text, word) for word in named):
+        return f"{named[0]} is not named"
     return None
 
 
@@ -116,4 +131,4 @@ def unseen(text: str) -> set[str]:
 
 def mentions(text: str, name: str) -> bool:
     """Is the parameter named, as itself or in words: `min_group_size`, "min group size"?"""
-    return bool(re.search(rf"\b{re.escape(name).replace('_', '[_ -]')}", text, re.IGNORECASE))
+    return bool(re.search(re.escape(name).replace("_", "[_ -]"), text, re.IGNORECASE))

@@ -1,4 +1,4 @@
-"""What is tried, by class, and how: one list of cases, from which the tests, the figures and the known falls are made."""
+"""What is tried, by class, and how: from one list of cases come the tests, the figures and what is known to fall."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from fuzz.outcome import Outcome, attempt
 from fuzz.values import NONSENSE, TEXTS, VALUES
 from support.profiles import is_thorough
 
-NUMBERS = frozenset({"nan", "inf", "minus one", "ten billion", "400 digits", "long text"})
-"""Values that only one parameter can be at fault for: a refusal has to name it, as it has to for nonsense."""
+TO_BE_NAMED = frozenset(
+    {"nan", "inf", "minus one", "ten billion", "400 digits", "class", "object", "complex", "datetime", "function"}
+)
+"""Values that are wrong in themselves, and not for what is in them: a refusal has to name the parameter or the value."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,15 @@ class Attempts:
 
     def _parameter(self, place: Place, value: str) -> Outcome:
         base = self.bases[place.owner]
-        named = place.name.lstrip("*") if value in NONSENSE | NUMBERS else ""
-        call = base.replaced(place.name, VALUES[value]())
-        return attempt(call, named=named, nonsense=value in NONSENSE, also=base.also)
+        given = VALUES[value]()
+        # The parameter, or the value itself: its beginning, its kind.
+        words = (place.name.lstrip("*"), repr(given)[1:9], type(given).__name__)
+        return attempt(
+            base.replaced(place.name, given),
+            named=words if value in TO_BE_NAMED else (),
+            nonsense=value in NONSENSE and place.name not in base.anything,
+            also=base.also,
+        )
 
     def _file(self, place: Place, value: str) -> Outcome:
         kind = self.kinds[place.owner]

@@ -15,6 +15,7 @@ from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
+from evenhand.core.arguments import checked
 from evenhand.core.results import Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube, Meaning
@@ -33,6 +34,7 @@ from evenhand.verdicts.verdict import overall
 RowEvaluator = Callable[[Request, Cube], Finding]
 
 
+@checked
 @dataclass(frozen=True)
 class Audit:
     """The result of audit(): findings, notes, the cube they were computed from, and the verdict of the policy."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evenhand.core.arguments import checked
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError
 from evenhand.measures import Measure, find_measure
@@ -121,6 +122,7 @@ class Metric:
         return {} if self.index is None else self.index.options
 
 
+@checked
 def define(
     name: str,
     *,
@@ -139,7 +141,9 @@ def define(
     """
     if not name.isidentifier():
         raise CallError(f"metric name {name!r} must be a plain identifier such as 'lift_parity'.")
-    chosen = measures if isinstance(measures, tuple) else (measures,)
+    chosen = (measures,) if isinstance(measures, (str, Measure)) else tuple(measures)
+    if not chosen:
+        raise CallError("measures= is empty: name the measure that is compared, such as 'selection_rate'.")
     if threshold is None:
         threshold = 0.8 if judged_on == "ratio" else 0.1
     kinds = {find_measure(row).name: find_measure(row).tasks for row in chosen}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from evenhand import sources
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import Printable, printable
@@ -66,6 +67,7 @@ class Meaning(Printable):
         ]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Cube:
     """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
@@ -196,12 +198,14 @@ class Cube:
         )
         if self.meaning.task != "binary":
             raise CallError(f"these are measures of a yes or no; this cube is of task {self.meaning.task!r}.")
-        return dict(cells.evaluate(self.cells, chosen))
+        return dict(cells.evaluate(self.cells, chosen)) if chosen else {}
 
     def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
         from evenhand.measures import cells
 
+        if not 0 < confidence < 1:
+            raise CallError(f"confidence={confidence!r} must be a share between 0 and 1, such as 0.95.")
         return cells.limits(name, self.cells, self.squares, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
@@ -358,6 +362,8 @@ class Cube:
         >>> cube.groups[0], cube.values(cube.meaning.sensitive, cube.groups[0])
         (('2',), (2,))
         """
+        if len(attributes) != len(group):
+            raise CallError(f"group={group!r} must have one value for each of attributes={tuple(attributes)!r}.")
         return tuple(value_of(text, self.kinds.get(name, TEXT)) for name, text in zip(attributes, group, strict=True))
 
     def find_group(self, value: object) -> Group | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.core import wording
+from evenhand.core.arguments import checked
 from evenhand.core.quantities import check_whole, number, shown
 from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
 from evenhand.errors import CallError, Problems
@@ -28,6 +29,7 @@ _MOST_PAIRS = 1000  # that are shown
 _MOST_FEATURES = 12  # columns of features in the table of the worst pairs
 
 
+@checked
 def consistency(
     X: Any,
     *,
@@ -119,6 +121,7 @@ def consistency(
     return _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
 
 
+@checked
 def lipschitz(
     X: Any,
     *,
@@ -190,6 +193,7 @@ def lipschitz(
     return _finding(request, people, parts, notes, panel, settings, _constants(people, found))
 
 
+@checked
 def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     """The pairs that a finding of `consistency` or `lipschitz` shows, as columns: ready for any dataframe.
 

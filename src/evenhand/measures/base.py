@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from evenhand.measures.group_data import GroupData
 MadeOf = Literal["cells", "scores", "classes", "rows"]
 
 
+@runtime_checkable
 class Measure(Protocol):
     """A number for one group, which is computed for all groups at once."""
 

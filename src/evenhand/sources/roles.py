@@ -25,6 +25,7 @@ from typing import (
     get_type_hints,
 )
 
+from evenhand.core.arguments import is_series
 from evenhand.core.frames import readable
 from evenhand.core.quantities import check_finite, check_whole, shown
 from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
@@ -258,8 +259,8 @@ def assign(
         problems.add("there is nothing to measure: give prediction=, score=, or label=.")
     _check_settings(values, problems)
     _check_task(values, problems)
-    outcome = (columns["label"],) if values["task"] == "regression" and columns["label"] else ()
-    na = values["na"]
+    regression = isinstance(values["task"], str) and values["task"] == "regression"
+    outcome = (columns["label"],) if regression and columns["label"] else ()
     edges, categories = _bands(values["bands"], (*groups, *strata), outcome, problems)
     checked = {
         "sensitive": groups,
@@ -267,7 +268,7 @@ def assign(
         "positive": read_positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
-        "na": tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
+        "na": _na(values["na"], problems),
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
@@ -291,7 +292,8 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
     task = values["task"]
     if task is None:
         return
-    _one_of("task", task, get_args(Task), problems)
+    if not _one_of("task", task, get_args(Task), problems):
+        return
     if task != "binary" and values["score"] is not None:
         remedy = "pass the predicted number as prediction=" if task == "regression" else "audit one class: positive='a'"
         problems.add(f"task={task!r} takes no score=: {remedy}.")
@@ -301,9 +303,11 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
         problems.add("task='regression' needs prediction=, the predicted number.")
 
 
-def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
-    if value not in known:
-        problems.add(f"{name}={value!r} must be {either(map(repr, known))}.")
+def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> bool:
+    fine = isinstance(value, str) and value in known
+    if not fine:
+        problems.add(f"{name}={shown(value)} must be {either(map(repr, known))}.")
+    return fine
 
 
 def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
@@ -412,6 +416,15 @@ def _check_twice(roles: Mapping[str, Sequence[str]], arrays: Mapping[str, Any], 
             seen.setdefault(name, role)
 
 
+def _na(na: Any, problems: Problems) -> tuple[str, ...]:
+    """The texts that stand for a missing value."""
+    texts = [na] if isinstance(na, str) else na
+    if not is_series(texts) or getattr(texts, "ndim", 1) != 1:
+        problems.add(f"na={shown(na)} must be a text or a list of texts, such as ['NA', '?'].")
+        return ()
+    return tuple(spelling(text) for text in texts)
+
+
 def _bands(
     bands: Mapping[str, Sequence[float] | None] | None,
     attributes: Sequence[str],
@@ -426,7 +439,9 @@ def _bands(
         return edges, frozenset()
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
-            problems.add(f"bands= names {name!r}, which is not an attribute here; {nearest(name, attributes)}")
+            problems.add(
+                f"bands= names {shown(name)}, which is not an attribute here; {nearest(str(name), attributes)}"
+            )
             continue
         if cuts is None and name in attributes:
             continue
@@ -451,7 +466,7 @@ def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
     favourable = {}
     for role in ("label", "prediction"):
         value = positive.get(role, 1)
-        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+        several = is_series(value)
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
             problems.add(f"positive= is empty for {role}: name the favourable value.")

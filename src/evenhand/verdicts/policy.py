@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
+from evenhand.core.arguments import checked, is_series
 from evenhand.core.quantities import check_seed, check_whole, number, shown
 from evenhand.core.results import Verdict
 from evenhand.core.signs import Printable
@@ -19,11 +20,13 @@ from evenhand.sources.spelling import spelling
 
 MIN_GROUP_SIZE = 30
 MOST_DRAWS = 1_000_000
+MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
 
 
+@checked
 @dataclass(frozen=True)
 class Policy(Printable):
     """What an audit is judged by: in Python, in a TOML file (`Policy.load`), or by name (`Policy.named`).
@@ -77,7 +80,7 @@ class Policy(Printable):
         object.__setattr__(self, "metrics", _metrics("metrics", self.metrics, problems))
         object.__setattr__(self, "required", _metrics("required", self.required, problems, none=True))
         self._settle_thresholds(problems)
-        check_whole("min_group_size", self.min_group_size, 1, None, problems)
+        check_whole("min_group_size", self.min_group_size, 1, MOST_PEOPLE, problems)
         check_whole("draws", self.draws, 0, MOST_DRAWS, problems)
         check_seed(self.random_state, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
@@ -185,6 +188,10 @@ class Policy(Printable):
 
     def updated(self, **arguments: Any) -> Policy:
         """The policy with the arguments that are not None in place of its fields."""
+        known = [part.name for part in fields(self)]
+        for name in arguments:
+            if name not in known:
+                raise CallError(f"{shorten(name)!r} is not an argument or field of Policy; {nearest(name, known)}")
         return replace(self, **{name: value for name, value in arguments.items() if value is not None})
 
     def with_thresholds(self, thresholds: Mapping[str, float]) -> Policy:
@@ -219,7 +226,7 @@ def _metrics(what: str, metrics: Any, problems: Problems, none: bool = False) ->
         return None
     if isinstance(metrics, (str, Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
-    if isinstance(metrics, (Mapping, bytes)) or not isinstance(metrics, Iterable):
+    if not is_series(metrics):
         problems.add(f"{what}={shorten(repr(metrics))} must be a list of metrics, such as ['equalized_odds'].")
         return None
     chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in metrics)
@@ -261,7 +268,7 @@ def misjudged(metric: Metric, kind: object) -> str:
     """Why a metric cannot be judged on this kind of comparison."""
     if metric.judged_on == "value":
         return f"{metric.name} is judged on its value only."
-    return f"judged_on={kind!r} does not fit {metric.name}; it takes 'difference' or 'ratio'."
+    return f"judged_on={shown(kind)} does not fit {metric.name}; it takes 'difference' or 'ratio'."
 
 
 def check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:
