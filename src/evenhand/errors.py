@@ -114,6 +114,17 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def check_kind(value: object, kind: type, name: str, remedy: str) -> None:
+    """Raise unless an argument is of a kind; `remedy` says what to pass.
+
+    >>> check_kind(3, str, "title", "pass a text")
+    Traceback (most recent call last):
+    evenhand.errors.CallError: title is of type int: pass a text.
+    """
+    if not isinstance(value, kind):
+        raise CallError(f"{name} is of type {type(value).__name__}: {remedy}.")
+
+
 def shorten(text: str, most: int = 80) -> str:
     """A text cut to a length that fits into a message."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -188,7 +188,7 @@ min_group_size_option = click.option(
     "--min-group-size", type=int, help="Smaller groups are shown, but are too small to support a pass."
 )
 intersections_option = click.option(
-    "--intersections/--no-intersections", default=None, help="Also combine the attributes (default)."
+    "--intersections/--no-intersections", default=None, help="Combine all attributes, or none; by default up to three."
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
@@ -16,6 +15,7 @@ from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import Printable, printable
 from evenhand.cube import chunks
+from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
 from evenhand.errors import CallError, nearest
@@ -27,8 +27,6 @@ from evenhand.sources.spelling import spelling
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
-
-MOST_GROUPS = 1000  # of an intersection of attributes
 
 # Where the cells of `measures.CELLS` stand in a flattened 3 × 3 table of (label, prediction).
 _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
@@ -303,23 +301,15 @@ class Cube:
 
         return parquet.load(Path(path))
 
-    def attribute_sets(self, intersections: bool | int = True) -> tuple[list[tuple[str, ...]], list[str]]:
-        """The attributes one by one, then their intersections; and a note for each with too many groups.
-
-        `intersections` is how many attributes are combined at most; True combines all.
-        """
+    def attribute_sets(self, intersections: bool | int | None = None) -> AttributeSets:
+        """The attributes one by one, then combined; `intersections` is how many at most, True combines all."""
         names = self.meaning.sensitive
-        deepest = len(names) if intersections is True else max(int(intersections), 1)
-        sets, notes = [], []
-        for size in range(1, min(deepest, len(names)) + 1):
-            for attributes in itertools.combinations(names, size):
-                groups = len({tuple(group[names.index(name)] for name in attributes) for group in self.groups})
-                if size > 1 and groups > MOST_GROUPS:
-                    combined = " × ".join(attributes)
-                    notes.append(f"{combined} has {groups:,} groups, more than {MOST_GROUPS:,}: left out.")
-                else:
-                    sets.append(attributes)
-        return sets, notes
+
+        def groups(attributes: tuple[str, ...]) -> int:
+            places = [names.index(name) for name in attributes]
+            return len({tuple(group[i] for i in places) for group in self.groups})
+
+        return attribute_sets(names, intersections, groups)
 
     def audit(self, **arguments: Any) -> Audit:
         """Audit the cube; takes the arguments of `evenhand.audit` except those that read data."""

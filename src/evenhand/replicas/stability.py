@@ -241,7 +241,8 @@ def stability(
     arguments["positive"] = {"label": favourable.get("label", 1), "prediction": 1}
     names = request.available(ensemble.kind, labelled=label is not None)
     measured = _measure(data, arguments, ensemble, names, cutoff, above=convention == "virny", intervals=intervals)
-    sets, left_out = measured.cube.attribute_sets(settled.intersections) if sensitive is not None else ([], [_TOGETHER])
+    looked_at = measured.cube.attribute_sets(settled.intersections)
+    sets, left_out = (looked_at.sets, looked_at.notes) if sensitive is not None else ((), [_TOGETHER])
     return Stability(
         tuple(findings(measured, request, names, sets)) if sets else (),
         _overall(measured, settled.confidence),

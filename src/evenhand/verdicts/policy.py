@@ -46,7 +46,8 @@ class Policy(Printable):
         on: The attribute sets on which the required metrics decide: "single", "intersections" or "all".
         inconclusive: What an inconclusive finding counts as, where it decides: itself, "fail" or "pass".
         reference: What groups are compared with; as the argument of `audit`.
-        intersections: Whether attributes are combined, or how many of them at most.
+        intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
+            most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
         notes: What every audit by this policy says to its reader.
 
@@ -68,7 +69,7 @@ class Policy(Printable):
     on: Literal["single", "intersections", "all"] = "single"
     inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
     reference: Any = None
-    intersections: bool | int = True
+    intersections: bool | int | None = None
     min_group_share: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -87,7 +88,7 @@ class Policy(Printable):
         _one_of("familywise", self.familywise, ("finding", "audit"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
-        if not isinstance(self.intersections, bool):
+        if self.intersections is not None and not isinstance(self.intersections, bool):
             _whole("intersections", self.intersections, 0, None, problems, "True, False or ")
         object.__setattr__(self, "reference", _spelled(self.reference))
         self._settle_notes(problems)
