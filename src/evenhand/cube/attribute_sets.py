@@ -32,9 +32,10 @@ class AttributeSets:
             for names, groups in self.crowded
         ]
         if self.further:
+            every = as_typed("intersections=True", "--intersections")
             notes.append(
-                f"{self.further:,} more combinations of attributes are left out: at most {MOST_COMBINED} attributes are "
-                f"combined, in at most {MOST_SETS} sets. {as_typed('intersections=True', '--intersections')} looks at all."
+                f"{self.further:,} more combinations of attributes are left out: at most {MOST_COMBINED} attributes "
+                f"are combined, in at most {MOST_SETS} sets. {every} looks at all."
             )
         return notes
 
