@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from evenhand.core import records
+from evenhand.core import checksum, records
 from evenhand.core.arrays import Array, Ints
 from evenhand.core.records import MisfitError
 from evenhand.core.results import Pair
@@ -61,6 +61,26 @@ def scores(cube: Cube) -> Columns | None:
 def write(cube: Cube) -> dict[str, Any]:
     """The whole cube as plain data, ready for JSON."""
     return {**header(cube), "pairs": records.write(cube.pairs), "decisions": decisions(cube), "scores": scores(cube)}
+
+
+def digest(cube: Cube) -> str:
+    """The checksum of all that a cube holds: the same in memory and from a file."""
+    places = np.nonzero(cube.n)
+    arrays = dict(zip(_KEYS, places, strict=True))
+    arrays |= {name: values[places] for name in _ARRAYS if (values := getattr(cube, name)) is not None}
+    if (table := cube.scores) is not None:
+        arrays |= {f"scores.{name}": getattr(table, name) for name in _SCORE_KEYS}
+        arrays |= {f"sums.{name}": table.sums[name] for name in sorted(table.sums)}
+    return checksum.of_arrays(_whole({**header(cube), "pairs": records.write(cube.pairs)}), arrays.items())
+
+
+def _whole(value: Any) -> Any:
+    """Plain data with 5 for 5.0: a cutoff that a caller gave as 5 comes back from a file as 5.0."""
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def read(record: Mapping[str, Any]) -> Cube:

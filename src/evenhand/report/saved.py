@@ -13,14 +13,14 @@ from typing import Any, NoReturn, cast
 
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
-from evenhand.core import records
+from evenhand.core import checksum, records
 from evenhand.core.files import read_text
 from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
 from evenhand.cube.cube import Cube
 from evenhand.cube.privacy import Sharing
 from evenhand.errors import DataError, EvenhandError, short_path
-from evenhand.report.json import FORMAT, FORMAT_VERSION
+from evenhand.report.json import FORMAT, FORMAT_VERSION, digests
 from evenhand.verdicts import comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Plan
@@ -51,7 +51,8 @@ def load(path: Path) -> Audit:
         )
     try:
         audit = _build(data)
-    except (ValueError, EvenhandError) as error:
+        checksum.check(data, **digests(audit))
+    except (ValueError, EvenhandError, RecursionError) as error:
         raise DataError(f"{shown} is a damaged audit: {error}. {_AGAIN}") from None
     if data.get("verdict") != audit.verdict:
         raise DataError(
