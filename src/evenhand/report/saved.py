@@ -51,14 +51,12 @@ def load(path: Path) -> Audit:
         )
     try:
         audit = _build(data)
+        if data.get("verdict") != audit.verdict:
+            told = records.shown(data.get("verdict"))
+            raise records.MisfitError(f"its verdict is {told}, but its findings give {audit.verdict!r}")
         checksum.check(data, **digests(audit))
     except (ValueError, EvenhandError, RecursionError) as error:
         raise DataError(f"{shown} is a damaged audit: {error}. {_AGAIN}") from None
-    if data.get("verdict") != audit.verdict:
-        raise DataError(
-            f"{shown} contradicts itself: its verdict is {records.shown(data.get('verdict'))}, but its findings give "
-            f"{audit.verdict!r}. {_AGAIN}"
-        )
     return audit
 
 
