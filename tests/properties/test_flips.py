@@ -41,7 +41,12 @@ def content_of_cube(cube: eh.Cube) -> object:
     arrays = [cube.n, cube.w, cube.w2, *([] if table is None else [table.pair, table.label, table.bin, table.n])]
     sums = {} if table is None else {name: values.tobytes() for name, values in table.sums.items()}
     told = (cube.meaning, cube.pairs, cube.cut_by_us, cube.facts, cube.classes, cube.notes, cube.kinds)
-    return repr(told), [None if each is None else each.tobytes() for each in arrays], sums, table and repr(table.reading)
+    return (
+        repr(told),
+        [None if each is None else each.tobytes() for each in arrays],
+        sums,
+        table and repr(table.reading),
+    )
 
 
 def flipped(content: bytes, seed: int) -> bytes:
@@ -95,5 +100,7 @@ def test_no_flipped_bit_makes_another_shared_audit(tmp_path):
 
 
 def test_no_flipped_bit_makes_other_thresholds(tmp_path):
-    find_thresholds(eh.Cube.count(**arguments("scores")), constraint="demographic_parity").save(tmp_path / "damaged.json")
+    find_thresholds(eh.Cube.count(**arguments("scores")), constraint="demographic_parity").save(
+        tmp_path / "damaged.json"
+    )
     assert loads_as_another(tmp_path / "damaged.json", lambda path: Thresholds.load(path).to_dict()) == []

@@ -148,7 +148,9 @@ def test_what_was_edited_is_refused_though_it_could_be(tmp_path):
         (("sha256",), "0" * 64),
     ):
         (tmp_path / "edited.json").write_text(changed(path, value))
-        with pytest.raises(DataError, match=r"edited\.json' is a damaged audit: its content does not have the checksum"):
+        with pytest.raises(
+            DataError, match=r"edited\.json' is a damaged audit: its content does not have the checksum"
+        ):
             eh.Audit.load(tmp_path / "edited.json")
     (tmp_path / "edited.json").write_text(changed(("sha256",), KeyError))
     with pytest.raises(DataError, match="it has no checksum"):
@@ -276,8 +278,8 @@ WRONG = {
     "twice": (("cube", "decisions", "label"), [0] * 8, "decisions"),
     "pairs": (("cube", "pairs"), [[[], ["a"]]] * 3, "pairs names one group twice"),
     "pair": (("cube", "pairs", 0), [["x"], ["a"]], "pairs[0] does not name 0 controls and 1 attributes"),
-    "shape": (("cube", "shape"), [10**6, 10**6], "is not that of a cube"),
-    "flat shape": (("cube", "shape"), [9], "is not that of a cube"),
+    "shape": (("cube", "shape"), [10**6, 10**6], "the shape [1000000, 1000000] does not fit 0 classes"),
+    "flat shape": (("cube", "shape"), [9], "the shape [9] does not fit 0 classes"),
     "task": (("cube", "meaning", "task"), "x", "meaning.task is 'x', not one of"),
     "weights": (("cube", "meaning", "weight"), "w", "decisions lacks the column 'w'"),
     "notes": (("notes",), "x", "notes is 'x', not a list"),
@@ -354,6 +356,8 @@ def test_whatever_is_changed_it_loads_or_is_refused(tmp_path):
             holder = holder[step]
         holder[place[-1]] = chooser.choice(strange)
         path = tmp_path / "x.json"
+        with suppress(Exception):  # counts that cannot be read have no checksum
+            spoiled = sealed(spoiled)
         path.write_text(json.dumps(spoiled))
         with suppress(eh.EvenhandError):
             loaded = eh.Audit.load(path)

@@ -27,7 +27,7 @@ def seal_json(path: Path) -> None:
 
 
 def seal_cube(path: Path, change: str = "", **header: Any) -> None:
-    """Write a cube again with a checksum; `change` is a statement on its `cells`, `header` replaces parts of its own."""
+    """Write a cube again with a checksum; `change` is SQL on its `cells`, `header` replaces parts of its own."""
     with duckdb.connect() as connection:
         ask = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'evenhand_cube'"
         told = {**json.loads(connection.execute(ask, [str(path)]).fetchone()[0]), **header}

@@ -34,6 +34,7 @@ _AXES = ("label", "prediction", "bin")
 _NAMED = ("control_", "sensitive_")
 _CUT_BY = ("meaning", "classes", "shape", "reading", "sums")
 _LISTS = ("cut_by_us", "notes")
+_MOST_ROWS = 10**6  # of a file, and ten more for each of its bytes: runs of one value take no room in it
 _KINDS = {"label": "SMALLINT", "prediction": "SMALLINT", "bin": "INTEGER", "n": "BIGINT"}
 
 
@@ -180,6 +181,7 @@ def _header(path: Path, text: bytes | None, sealed: bool) -> dict[str, Any]:
 def _read(connection: Any, paths: Sequence[Path], headers: Sequence[dict[str, Any]]) -> Cube:
     """The sum of files whose cells are cut alike."""
     relation = f"read_parquet({path_list(paths)}, hive_partitioning = false)"
+    _check_rows(connection, paths)
     columns = _ask(connection, f"SELECT * FROM {relation} LIMIT 0", paths, "description")  # noqa: S608 - paths are quoted
     names = [column[0] for column in columns]
     select = f"SELECT * FROM {relation}"  # noqa: S608 - paths are quoted
@@ -195,6 +197,15 @@ def _read(connection: Any, paths: Sequence[Path], headers: Sequence[dict[str, An
         return _build(headers, names, columns)
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise _damaged(paths[0], error) from None
+
+
+def _check_rows(connection: Any, paths: Sequence[Path]) -> None:
+    """Refuse a file that declares more rows than a cube of its size can have, before they are read."""
+    ask = f"SELECT file_name, num_rows FROM parquet_file_metadata({path_list(paths)})"  # noqa: S608 - paths are quoted
+    rows = {os.path.normpath(file): number for file, number in _ask(connection, ask, paths)}
+    for path in paths:
+        if rows[os.path.abspath(path)] > _MOST_ROWS + 10 * path.stat().st_size:
+            raise _damaged(path, f"it declares {rows[os.path.abspath(path)]:,} rows in {path.stat().st_size:,} bytes")
 
 
 def _sum(name: str) -> str:

@@ -79,7 +79,9 @@ def _build(data: dict[str, Any]) -> Audit:
     for key in ("cube", "policy", "findings", "notes", "required"):
         if key not in data:
             raise records.MisfitError(f"it lacks {key!r}")
-    cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"))
+    room = tables.Room()
+    cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"), room)
+    parts = records.read(tuple[dict[str, Any], ...], data.get("parts", []), "parts")
     audit = Audit(
         cube,
         _policy(records.read(dict[str, Any], data["policy"], "policy")),
@@ -87,7 +89,7 @@ def _build(data: dict[str, Any]) -> Audit:
         records.read(tuple[str, ...], data["notes"], "notes"),
         records.read(tuple[str, ...], data["required"], "required"),
         sharing=_sharing(data.get("sharing")),
-        parts=tuple(map(tables.read, records.read(tuple[dict[str, Any], ...], data.get("parts", []), "parts"))),
+        parts=tuple(tables.read(part, room) for part in parts),
         origin={
             key: records.read(str, data.get(key), key)
             for key in ("evenhand", "created", "source", "command")
