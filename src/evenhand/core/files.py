@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from evenhand.errors import DataError, short_path
 
@@ -60,7 +61,7 @@ def read_bytes(path: Path, what: str = "", most_bytes: int = _MOST_BYTES) -> byt
     shown = repr(short_path(path))
     try:
         with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
+            content = _first(file, most_bytes + 1)
     except FileNotFoundError:
         raise DataError(f"there is no file {shown}.") from None
     except IsADirectoryError:
@@ -70,6 +71,15 @@ def read_bytes(path: Path, what: str = "", most_bytes: int = _MOST_BYTES) -> byt
     if len(content) > most_bytes:
         raise DataError(f"{shown} is larger than {_size(most_bytes)}, so it is not {what or 'read'}.")
     return content
+
+
+def _first(file: BinaryIO, most: int) -> bytes:
+    """The first bytes of a file; `read(most)` alone would take as much memory for a small one."""
+    parts = []
+    while most > 0 and (part := file.read(min(most, 1 << 20))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
 
 
 def _size(count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from evenhand.cube.tally import tally
 from evenhand.errors import CallError, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
-from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, with_read_arguments
+from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
 from evenhand.sources.spelling import spelling
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ class Meaning(Printable):
     score: str | None = None
     weight: str | None = None
     cutoff: float | None = None
-    higher_is: str = "positive"
+    higher_is: Direction = "positive"
     positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    missing: str = "group"
-    task: str = "binary"
+    missing: Missing = "group"
+    task: Task = "binary"
 
     @classmethod
     def from_roles(cls, roles: Roles, bands: Mapping[str, tuple[float, ...]]) -> Meaning:
@@ -106,7 +106,7 @@ class Cube:
             return chunks.count(cls.count, data, like, arguments)
         if like is not None:
             arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
-            arguments["task"] = arguments["task"] or cast(Task, like.meaning.task)
+            arguments["task"] = arguments["task"] or like.meaning.task
         source = sources.open_source(data)
         scores = like.scores.reading if like is not None and like.scores is not None else None
         roles = assign(source.names, like_scores=scores, **arguments)
