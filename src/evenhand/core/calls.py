@@ -46,7 +46,6 @@ def in_processes(
 ) -> Iterator[Any]:
     """The result of each task, in their order, from processes that joblib runs; `what` they do, for an error."""
     from concurrent.futures.process import BrokenProcessPool
-    from pickle import PicklingError
 
     try:
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
@@ -54,7 +53,9 @@ def in_processes(
         raise MissingDependencyError("n_jobs= needs joblib: pip install 'evenhand[ml]'") from None
     try:
         yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
-    except (BrokenProcessPool, PicklingError) as error:
+    except Exception as error:
+        if not isinstance(error, BrokenProcessPool) and type(error).__name__ != "PicklingError":
+            raise
         raise CallError(
             f"the processes for {what} stopped: {described(error)}. Without them, n_jobs=1, the same is computed here."
         ) from error

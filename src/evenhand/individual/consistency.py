@@ -97,7 +97,7 @@ def consistency(
     _check(worst=worst)
     options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
-        random_state, 2 if include_self else 1,
+        request.policy.random_state, 2 if include_self else 1,
     )  # fmt: skip
     people = read_cohort(
         X,
@@ -173,7 +173,7 @@ def lipschitz(
     _check(worst=worst, L=L, epsilon=epsilon)
     options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
-        random_state,
+        request.policy.random_state,
     )  # fmt: skip
     people = read_cohort(
         X, options, role="score", values=score, sensitive=sensitive, positive=1, bands=bands, na=na, id=id

@@ -19,6 +19,7 @@ from evenhand.sources.spelling import spelling
 
 MIN_GROUP_SIZE = 30
 MOST_DRAWS = 1_000_000
+_MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
@@ -77,7 +78,7 @@ class Policy(Printable):
         object.__setattr__(self, "metrics", _metrics("metrics", self.metrics, problems))
         object.__setattr__(self, "required", _metrics("required", self.required, problems, none=True))
         self._settle_thresholds(problems)
-        check_whole("min_group_size", self.min_group_size, 1, None, problems)
+        check_whole("min_group_size", self.min_group_size, 1, _MOST_PEOPLE, problems)
         check_whole("draws", self.draws, 0, MOST_DRAWS, problems)
         check_seed(self.random_state, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
