@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -21,14 +20,16 @@ from evenhand.cli.options import (
     reference_option,
 )
 from evenhand.cli.output import check_outputs, made_here, output_option, show
-from evenhand.cli.values import paths, reference
+from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
+from evenhand.core.calls import FAILURES, described
 from evenhand.core.files import read_text
 from evenhand.core.results import Finding
-from evenhand.counterfactual.columns import select_features, text_numbers
+from evenhand.counterfactual.columns import text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
+from evenhand.counterfactual.predictor import Predictor
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
+from evenhand.errors import CallError, DataError, MissingDependencyError, short_path
 from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
@@ -144,19 +145,9 @@ def _predictor(options: dict[str, Any]) -> Any:
 
 def _function(text: str) -> Any:
     """A function of a module, which may lie in the current folder, as with `python -m`."""
-    module, _, name = text.partition(":")
-    if not module or not name:
-        raise CallError(f"--prediction-function {shorten(text)!r}: write it as MODULE:FUNCTION.")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise CallError(f"--prediction-function: there is no module {shorten(str(error.name))!r}.") from None
-    function = getattr(found, name, None)
-    if not callable(function):
-        raise CallError(f"--prediction-function: {shorten(module)!r} has no function {shorten(name)!r}.")
-    return function
+    return imported("--prediction-function", text, "FUNCTION")
 
 
 def _trusted(path: Path) -> Any:
@@ -169,16 +160,13 @@ def _trusted(path: Path) -> Any:
         raise DataError(f"--model {short_path(path)!r}: there is no such file.")
     try:
         return joblib.load(path)
-    except Exception as error:  # whatever a broken or foreign pickle raises
-        reason = shorten(f"{type(error).__name__}: {error}", 200)
-        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
+    except FAILURES as error:  # whatever a broken or foreign pickle raises
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {described(error)}.") from None
 
 
 def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the finding can be saved as an audit."""
-    features = _features(options) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
-    found = np.asarray(predict(table if features is None else select_features(table, [str(name) for name in features])))
-    found = found[:, -1] if found.ndim == 2 else found
+    found = Predictor(predict, _features(options), options["cutoff"], options["positive"])(table)
     sensitive = list(options["sensitive"])
     if found.dtype.kind in "biuf" and options["cutoff"] is not None:
         return Cube.count(table, prediction=(found >= options["cutoff"]).astype(int), sensitive=sensitive)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,12 @@ import numpy as np
 
 from evenhand.cli.output import check_outputs, check_target
 from evenhand.cli.stability import arguments, judging_options, show_stability
-from evenhand.cli.values import pair, paths
+from evenhand.cli.values import imported, pair, paths
 from evenhand.core.arrays import Array, Floats, Indices
+from evenhand.core.calls import FAILURES, described
 from evenhand.core.files import replacing
-from evenhand.errors import CallError, DataError, listing, shorten
+from evenhand.core.quantities import check_seed
+from evenhand.errors import CallError, DataError, Problems, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
 from evenhand.replicas.stability import stability
 from evenhand.sources.columns import encode
@@ -80,7 +81,13 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
     for name in roles:
         if name not in table:
             raise CallError(f"{shorten(name)!r} is not a column; there are: {listing(table)}.")
-    features = read_features(table, features=options["features"] or None, apart=roles, na=options["na"])
+    features = read_features(
+        table,
+        features=options["features"] or None,
+        apart=roles,
+        outcomes={options["label"]: "the label"},
+        na=options["na"],
+    )
     levels, codes = encode(table[options["label"]], f"label column {shorten(options['label'])!r}", options["na"])
     train, test = split(codes, options["test_share"], options["random_state"])
     X = matrix(features, train)
@@ -107,20 +114,12 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
     """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
-    module, colon, name = path.partition(":")
-    if not colon or not name.isidentifier():
-        raise CallError(f"--estimator {path!r}: write it as MODULE:CLASS, such as sklearn.svm:SVC.")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise CallError(f"--estimator {path!r}: {error}. Is it installed?") from None
-    except AttributeError:
-        raise CallError(f"--estimator {path!r}: {module} has no {name}.") from None
+    found = imported("--estimator", path, "CLASS")
     settings = {key: _value(text) for key, text in (pair("--parameter", each) for each in parameters)}
     try:
         return found(**settings)
-    except TypeError as error:
-        raise CallError(f"--estimator {path!r} cannot be made: {error}.") from None
+    except FAILURES as error:
+        raise CallError(f"--estimator {shorten(path)!r} cannot be made: {described(error)}.") from error
 
 
 def _value(text: str) -> Any:
@@ -132,8 +131,11 @@ def _value(text: str) -> Any:
 
 def split(codes: Array, share: float, random_state: int) -> tuple[Indices, Indices]:
     """Rows to fit to, which need a label, and rows to predict; the same share of each label."""
+    problems = Problems()
     if not 0 < share < 1:
-        raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+        problems.add(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+    check_seed(random_state, problems)
+    problems.raise_if_any(CallError)
     random = np.random.default_rng(random_state)
     test = np.zeros(len(codes), dtype=bool)
     for code in np.unique(codes):

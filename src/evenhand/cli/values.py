@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import sys
 import tempfile
@@ -10,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import CallError, DataError
+from evenhand.core.calls import FAILURES, described
+from evenhand.errors import CallError, DataError, shorten
 
 
 @contextmanager
@@ -38,6 +40,22 @@ def pair(option: str, text: str) -> tuple[str, str]:
     if not equals or not name:
         raise CallError(f"{option} {text!r}: write it as NAME=VALUE.")
     return name, value
+
+
+def imported(option: str, text: str, kind: str) -> Any:
+    """What MODULE:NAME names: the object of that name in a Python module, which must be callable."""
+    module, _, name = text.partition(":")
+    if not module or not name.isidentifier():
+        raise CallError(f"{option} {shorten(text)!r}: write it as MODULE:{kind}.")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise CallError(f"{option}: there is no module {shorten(str(error.name))!r}. Is it installed?") from None
+    except FAILURES as error:
+        raise CallError(f"{option}: {shorten(module)!r} cannot be imported: {described(error)}.") from error
+    if not callable(getattr(found, name, None)):
+        raise CallError(f"{option}: {shorten(module)!r} has no {kind.lower()} {shorten(name)!r}.")
+    return getattr(found, name)
 
 
 def reference(texts: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:

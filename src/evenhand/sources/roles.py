@@ -11,7 +11,6 @@ import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -27,6 +26,7 @@ from typing import (
 )
 
 from evenhand.core.frames import readable
+from evenhand.core.quantities import check_finite, check_whole, shown
 from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
 from evenhand.sources.spelling import canonical, spelling
 
@@ -264,7 +264,7 @@ def assign(
     checked = {
         "sensitive": groups,
         "control": strata,
-        "positive": _positive(values["positive"], problems),
+        "positive": read_positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
         "na": tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
@@ -278,14 +278,13 @@ def assign(
 def _check_settings(values: ReadArguments, problems: Problems) -> None:
     """The arguments that do not name columns."""
     cutoff, bins = values["cutoff"], values["bins"]
-    if cutoff is not None and (not isinstance(cutoff, Real) or not math.isfinite(cutoff)):
-        problems.add(f"cutoff={cutoff!r} must be a finite number.")
+    if cutoff is not None:
+        check_finite("cutoff", cutoff, problems)
     if cutoff is not None and values["score"] is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
-    if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
-        problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
+    check_whole("bins", bins, 1, 100, problems)
 
 
 def _check_task(values: ReadArguments, problems: Problems) -> None:
@@ -312,10 +311,10 @@ def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[floa
         return None
     try:
         low, high = (float(end) for end in ends)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        problems.add(f"score_range={ends!r} must be two rising numbers, such as (0, 1).")
+        problems.add(f"score_range={shown(ends)} must be two rising numbers, such as (0, 1).")
         return None
     return low, high
 
@@ -433,7 +432,7 @@ def _bands(
             continue
         try:
             edges[name] = tuple(float(cut) for cut in cuts or ())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
@@ -442,7 +441,8 @@ def _bands(
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
-def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+    """The favourable values of label and prediction, from the argument positive= of any function."""
     if not isinstance(positive, Mapping):
         positive = {"label": positive, "prediction": positive}
     unknown = [str(role) for role in positive if role not in ("label", "prediction")]
