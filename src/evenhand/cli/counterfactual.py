@@ -19,6 +19,7 @@ from evenhand.cli.options import (
     policy_option,
     quiet_option,
     reference_option,
+    role_option,
 )
 from evenhand.cli.output import check_outputs, made_here, output_option, show
 from evenhand.cli.values import paths, reference
@@ -35,6 +36,7 @@ from evenhand.verdicts.policy_file import resolve
 
 @click.command("counterfactual", short_help="Would a model predict otherwise, had people been of another group?")
 @click.argument("files", nargs=-1, required=True)
+@role_option("hive")
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
 @click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
 @click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
@@ -89,7 +91,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         else CausalModel(read_text(options["graph"]), categorical=options["categorical"])
     )
     with paths(files) as named:
-        table = frames.frame(text_numbers(load_files(named), options["categorical"]), None)
+        table = frames.frame(text_numbers(load_files(named, hive=options["hive"]), options["categorical"]), None)
     found = _finding(predict, table, graph, options)
     audit = Audit(_cube(predict, table, options), resolve(options["policy"]), (found,), (), (found.metric,))
     return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)

@@ -75,7 +75,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
         check_target("--save-replicas", options["save_replicas"], "replicas are", [".parquet", ".csv"])
     model = estimator(options["estimator"], options["parameter"])
     with paths(files) as named:
-        table = load_files(named)
+        table = load_files(named, hive=options["hive"])
     roles = [options["label"], *options["sensitive"]]
     for name in roles:
         if name not in table:

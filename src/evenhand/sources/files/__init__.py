@@ -19,8 +19,8 @@ import numpy as np
 from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.sources.bins import GRID
-from evenhand.sources.files import query
-from evenhand.sources.files.formats import SUFFIXES, Column, Table, common_format, double, explain, open_files
+from evenhand.sources.files import partitions, query
+from evenhand.sources.files.formats import SUFFIXES, Column, Table, check_files, common_format, double, explain
 from evenhand.sources.files.statement import Statement, present
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, outside, say_outside, settle
 from evenhand.sources.levels import QUANTILE_BANDS, too_many
@@ -37,14 +37,22 @@ def is_path(data: Any) -> bool:
 
 
 class FileSource:
-    """One or more files of one format, read as one table."""
+    """One or more files of one format, read as one table; with `hive`, folders named KEY=VALUE are columns too."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, *, hive: bool = False) -> None:
         self.paths = _expand([data] if isinstance(data, (str, os.PathLike)) else list(data))
         self.format = common_format(self.paths)
         self.connection = query.connect(autoinstall_known_extensions="false", temp_directory=tempfile.gettempdir())
         self.connection.execute("SET preserve_insertion_order = false")
-        self.table: Table = open_files(self.paths, self.format, self.connection, self._run)
+        self.table = self._open(hive)
+
+    def _open(self, hive: bool) -> Table:
+        check_files(self.paths, self.format)
+        if not hive:
+            return self.format.open(self.paths, self.connection, self._run)
+        parts = partitions.by_keys(self.paths)
+        opened = [(keys, self.format.open(files, self.connection, self._run)) for keys, files in parts]
+        return partitions.joined(opened, self._run)
 
     @property
     def names(self) -> list[str]:
