@@ -24,7 +24,6 @@ from evenhand.cli.options import (
 from evenhand.cli.output import check_outputs, made_here, output_option, show
 from evenhand.cli.values import paths, reference
 from evenhand.core import frames
-from evenhand.core.files import read_text
 from evenhand.core.results import Finding
 from evenhand.counterfactual.columns import select_features, text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
@@ -85,11 +84,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     check_outputs(output)
     _check_call(options)
     predict = _predictor(options)
-    graph = (
-        None
-        if options["graph"] is None
-        else CausalModel(read_text(options["graph"]), categorical=options["categorical"])
-    )
+    graph = None if options["graph"] is None else CausalModel(options["graph"], categorical=options["categorical"])
     with paths(files) as named:
         table = frames.frame(text_numbers(load_files(named, hive=options["hive"]), options["categorical"]), None)
     found = _finding(predict, table, graph, options)

@@ -126,7 +126,7 @@ def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

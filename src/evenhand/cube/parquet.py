@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.core import inputs
 from evenhand.core.files import replacing
 from evenhand.cube import tables
 from evenhand.errors import DataError, short_path, shorten
@@ -125,8 +126,7 @@ def _ask(connection: Any, sql: str, paths: Sequence[Path], want: str = "fetchall
 def _headers(connection: Any, paths: Sequence[Path]) -> list[dict[str, Any]]:
     """The header of each file, which says what its numbers mean."""
     for path in paths:
-        if not path.exists():
-            raise DataError(f"there is no file {short_path(path)!r}.")
+        inputs.check(path)
     ask = f"SELECT file_name, key, value FROM parquet_kv_metadata({path_list(paths)})"  # noqa: S608 - paths are quoted
     entries = _ask(connection, ask, paths)
     found = {os.path.normpath(file): bytes(text) for file, key, text in entries if bytes(key).decode() == _KEY}

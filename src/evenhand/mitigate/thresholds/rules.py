@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.core import frames
 from evenhand.core.arrays import Floats, Indices
-from evenhand.core.files import write_text
+from evenhand.core.files import read_text, write_text
 from evenhand.core.frames import readable
 from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.core.signs import Printable
@@ -27,6 +27,7 @@ SHOWN = ("selection_rate", "true_positive_rate", "false_positive_rate", "accurac
 FORMAT = "evenhand thresholds"
 FORMAT_VERSION = 1
 
+_MOST_BYTES = 64 << 20
 _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain", "higher_is")
 
 
@@ -170,8 +171,9 @@ class Thresholds:
     def load(path: str | Path) -> Thresholds:
         """Read what `save` has written; the finding is not in the file."""
         shown = repr(short_path(Path(path)))
+        text = read_text(Path(path), "thresholds", _MOST_BYTES)
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            record = json.loads(text)
             if record["format"] != FORMAT or record["format_version"] != FORMAT_VERSION:
                 raise ValueError(f"its format is {record['format']!r}, version {record['format_version']!r}")
             return Thresholds(
@@ -182,7 +184,7 @@ class Thresholds:
                 notes=tuple(record["notes"]),
                 **{name: record[name] for name in _PLAIN},
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DataError(f"{shown} does not hold thresholds that can be read: {shorten(str(error))}.") from error
 
 

@@ -6,7 +6,6 @@ memory. The rows are never loaded.
 
 from __future__ import annotations
 
-import glob
 import os
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core import inputs
 from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
 from evenhand.sources.bins import GRID
@@ -201,15 +201,12 @@ def _expand(named: Sequence[Any]) -> list[Path]:
             raise DataError(
                 f"{shown!r} is not a path: only files are read; download it first. A database is named by --database."
             )
-        path = os.path.expanduser(os.fsdecode(text))
-        if os.path.isdir(path):
-            raise DataError(
-                f"{short_path(path)!r} is a folder: name its files, such as {os.path.join(path, '*.parquet')!r}."
-            )
-        found = [path] if os.path.exists(path) else sorted(filter(os.path.isfile, glob.glob(path, recursive=True)))
+        name = os.fsdecode(text)
+        found = inputs.find(name, "*.parquet")
         if not found:
-            raise DataError(f"there is no file {short_path(path)!r}.{_beside(path)}")
-        paths += map(Path, found)
+            raise DataError(f"there is no file {short_path(name)!r}.{_beside(os.path.expanduser(name))}")
+        paths += found
+    inputs.check_once(paths)
     for file in paths:
         if file.stat().st_size == 0:
             raise DataError(f"{short_path(file)!r} is empty.")

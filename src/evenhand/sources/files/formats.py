@@ -14,7 +14,7 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
@@ -305,8 +305,8 @@ def _check_content(path: Path, form: Format) -> None:
             raise DataError(f"{shown} is {what}, not {form.title}. {remedy}")
     if own is not None:
         raise DataError(f"{shown} is not {form.title}, whatever its suffix says.")
-    if b"\0" in head:
-        raise DataError(f"{shown} holds null bytes, so it is not text: save it as UTF-8.")
+    if any(b"\0" in part for part in _content(path)):
+        raise DataError(f"{shown} holds null bytes, so it is damaged or not text: save it as UTF-8.")
     if form.name == "json" and head.startswith(b"\xef\xbb\xbf"):
         raise DataError(f"{shown} begins with a byte-order mark: save it as UTF-8 without one.")
 
@@ -318,9 +318,15 @@ def _tail(path: Path) -> bytes:
 
 
 def _head(path: Path, size: int = _HEAD) -> bytes:
+    return next(_content(path, size), b"")
+
+
+def _content(path: Path, size: int = _HEAD) -> Iterator[bytes]:
+    """The content of a file, part by part; of a gzipped one the checksum is compared, which DuckDB ignores."""
     try:
         with gzip.open(path) if is_gzipped(path) else path.open("rb") as file:
-            return file.read(size)
+            while part := file.read(size):
+                yield part
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{short_path(path)!r} cannot be read: {error}.") from None
 
