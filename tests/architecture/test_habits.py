@@ -106,7 +106,6 @@ TESTED_IN = {
     "sources.features": "individual/test_consistency.py",
     "sources.files.formats": "sources/test_files.py",
     "sources.lines": "sources/test_bad_input.py",
-    "sources.rows": "verdicts/test_row_measures.py",
     "verdicts.comparison": "cases/test_known_references.py",
     "verdicts.index_finding": "properties/test_properties.py",
     "verdicts.sentences": "verdicts/test_finding.py",

@@ -393,7 +393,7 @@ def test_it_reads_without_script(opened):
 
 def hostile_audit() -> eh.Audit:
     """Every hostile name is a group, and the attribute has one too."""
-    names = [*hostile.NAMES.values(), *hostile.IN_MEMORY.values(), None]
+    names = [*hostile.NAMES.values(), None]
     column = hostile.NAMES["script"]
     table = {column: [], "label": [], "score": []}
     for name in names:

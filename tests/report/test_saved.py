@@ -192,7 +192,7 @@ def test_half_a_character_in_a_name_comes_back(tmp_path):
     assert again(found, tmp_path).cube == found.cube
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_hostile_names_come_back(name, tmp_path):
     found = eh.audit(
         hostile.as_group(name), label=LABEL, prediction=DECISION, sensitive=[GROUP], metrics=["equalized_odds"]

@@ -18,12 +18,12 @@ from evenhand.cli.options import (
     policy_option,
     quiet_option,
     reference_option,
+    role_option,
 )
 from evenhand.cli.output import check_outputs, made_here, output_option, show
 from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
 from evenhand.core.calls import FAILURES, described
-from evenhand.core.files import read_text
 from evenhand.core.results import Finding
 from evenhand.counterfactual.columns import text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
@@ -36,6 +36,7 @@ from evenhand.verdicts.policy_file import resolve
 
 @click.command("counterfactual", short_help="Would a model predict otherwise, had people been of another group?")
 @click.argument("files", nargs=-1, required=True)
+@role_option("hive")
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
 @click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
 @click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
@@ -84,13 +85,9 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     check_outputs(output)
     _check_call(options)
     predict = _predictor(options)
-    graph = (
-        None
-        if options["graph"] is None
-        else CausalModel(read_text(options["graph"]), categorical=options["categorical"])
-    )
+    graph = None if options["graph"] is None else CausalModel(options["graph"], categorical=options["categorical"])
     with paths(files) as named:
-        table = frames.frame(text_numbers(load_files(named), options["categorical"]), None)
+        table = frames.frame(text_numbers(load_files(named, hive=options["hive"]), options["categorical"]), None)
     found = _finding(predict, table, graph, options)
     audit = Audit(_cube(predict, table, options), resolve(options["policy"]), (found,), (), (found.metric,))
     return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)

@@ -48,7 +48,9 @@ def role_option(name: str, **changes: Any) -> Decorator:
     settings: dict[str, Any] = {"help": argument.help, "multiple": argument.multiple, "metavar": argument.metavar}
     if argument.values > 1:
         settings["nargs"] = argument.values
-    if not argument.multiple:
+    if TYPES[name] is bool:
+        settings["is_flag"] = True
+    elif not argument.multiple:
         settings["type"] = _option_type(TYPES[name])
         if argument.default is not None:
             settings |= {"default": argument.default, "show_default": True}

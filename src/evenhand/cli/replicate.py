@@ -76,7 +76,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
         check_target("--save-replicas", options["save_replicas"], "replicas are", [".parquet", ".csv"])
     model = estimator(options["estimator"], options["parameter"])
     with paths(files) as named:
-        table = load_files(named)
+        table = load_files(named, hive=options["hive"])
     roles = [options["label"], *options["sensitive"]]
     for name in roles:
         if name not in table:
@@ -125,7 +125,7 @@ def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

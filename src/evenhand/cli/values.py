@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from evenhand.core.calls import FAILURES, described
 from evenhand.errors import CallError, DataError, shorten
+
+MOST_STANDARD_INPUT = 16 << 30
 
 
 @contextmanager
@@ -28,10 +29,25 @@ def paths(files: tuple[str, ...]) -> Iterator[Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "standard-input.csv"
         with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        if path.stat().st_size == 0:
-            raise DataError("standard input is empty.")
+            _copy(sys.stdin.buffer, file)
         yield [path]
+
+
+def _copy(stream: BinaryIO, file: BinaryIO) -> None:
+    """Keep standard input in a file, up to a limit: it may have no end."""
+    size = 0
+    while part := stream.read(1 << 20):
+        size += len(part)
+        if size > MOST_STANDARD_INPUT:
+            raise DataError(
+                f"standard input is larger than {MOST_STANDARD_INPUT >> 30} GB: save it in a file first, which may be "
+                "of any size."
+            )
+        file.write(part)
+        if b"\0" in part:
+            break  # no text: whoever reads the file refuses it, and says what it is
+    if not size:
+        raise DataError("standard input is empty.")
 
 
 def pair(option: str, text: str) -> tuple[str, str]:

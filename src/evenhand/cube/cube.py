@@ -107,7 +107,7 @@ class Cube:
         if like is not None:
             arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
             arguments["task"] = arguments["task"] or like.meaning.task
-        source = sources.open_source(data)
+        source = sources.open_source(data, hive=arguments["hive"])
         scores = like.scores.reading if like is not None and like.scores is not None else None
         roles = assign(source.names, like_scores=scores, **arguments)
         inferred = roles.task is None and _may_be_numbers(roles) and source.fractional(roles)

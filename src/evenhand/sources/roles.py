@@ -95,6 +95,7 @@ class ReadArguments(TypedDict, total=False):
     na: Annotated[
         Iterable[str], Argument((), "Text that also means missing, such as NA; may be repeated.", multiple=True)
     ]
+    hive: Annotated[bool, Argument(False, "Read folders named KEY=VALUE as columns; not done by default.")]
     task: Annotated[
         Task | None,
         Argument(
@@ -186,6 +187,7 @@ class Roles:
     """The attributes whose numbers are only names and are never cut: those with None in bands=."""
     missing: Missing = "group"
     na: tuple[str, ...] = ()
+    hive: bool = False
     task: Task | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
     """The columns that were passed as arrays, by the key of their role."""

@@ -28,7 +28,7 @@ SHOWN = ("selection_rate", "true_positive_rate", "false_positive_rate", "accurac
 FORMAT = "evenhand thresholds"
 FORMAT_VERSION = 1
 
-_MOST_BYTES = 64 * 1024**2
+_MOST_BYTES = 64 << 20
 _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain", "higher_is")
 
 
