@@ -48,7 +48,7 @@ def target(path: Path) -> Path:
     with _explained(shown):
         real = Path(os.path.realpath(path))
         try:
-            mode = real.stat().st_mode
+            mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             mode = None
         if mode is None and not real.parent.is_dir():
@@ -56,7 +56,8 @@ def target(path: Path) -> Path:
             raise DataError(f"{shown} cannot be written: there is no folder {short_path(folder)!r}. Make it first.")
         if mode is not None and stat.S_ISDIR(mode):
             raise DataError(f"{shown} cannot be written: it is a folder. Name a file in it.")
-        if mode is not None and not stat.S_ISREG(mode):
+        # /dev/stdout may be a file that has no name any more.
+        if mode is not None and (not stat.S_ISREG(mode) or identity(path) != identity(real)):
             raise DataError(f"{shown} cannot be written: it is a device or a pipe. Name a file.")
         if mode is not None and not os.access(real, os.W_OK):
             raise DataError(f"{shown} cannot be written: it is write-protected. Name another file.")
