@@ -92,8 +92,9 @@ def loans(tmp_path_factory):
 
 
 def fitted(loans, *more):
-    chosen = ["--label", "repaid", "--positive", "yes", "--sensitive", "sex", "--n-replicas", "8", "--n-jobs", "1"]
-    return run(["replicate", str(loans), *chosen, *more])
+    chosen = {"--label": "repaid", "--positive": "yes", "--sensitive": "sex", "--n-replicas": "8", "--n-jobs": "1"}
+    usual = [part for name, value in chosen.items() if name not in more for part in (name, value)]
+    return run(["replicate", str(loans), *usual, *more])
 
 
 def test_replicas_are_fitted_judged_and_saved(loans, capsys, tmp_path):

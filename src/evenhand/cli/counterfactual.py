@@ -11,6 +11,10 @@ import click
 import numpy as np
 
 from evenhand.audits.audit import Audit
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import DRAWS, JOBS, NUMBER, SEED
+from evenhand.cli.numbers import REFITS as REFIT_COUNT
 from evenhand.cli.options import (
     confidence_option,
     json_option,
@@ -20,7 +24,7 @@ from evenhand.cli.options import (
     reference_option,
     role_option,
 )
-from evenhand.cli.output import check_outputs, made_here, output_option, show
+from evenhand.cli.output import made_here, output_option, show
 from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
 from evenhand.core.calls import FAILURES, described
@@ -34,7 +38,9 @@ from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.command("counterfactual", short_help="Would a model predict otherwise, had people been of another group?")
+@click.command(
+    "counterfactual", cls=Command, short_help="Would a model predict otherwise, had people been of another group?"
+)
 @click.argument("files", nargs=-1, required=True)
 @role_option("hive")
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
@@ -56,25 +62,27 @@ from evenhand.verdicts.policy_file import resolve
     show_default=True,
     help="Method of the model to call.",
 )
-@click.option("--cutoff", type=float, help="Number from which the model's prediction counts as yes.")
+@click.option("--cutoff", type=NUMBER, help="Number from which the model's prediction counts as yes.")
 @click.option("--positive", help="The favourable class, where the model gives classes.")
 @click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
 @click.option("--flip", is_flag=True, help="Only change the column itself: the flip test, which ignores the causes.")
-@click.option("--threshold", type=float, help="Largest mean change of a prediction that is tolerated.")
+@click.option("--threshold", type=NUMBER, help="Largest mean change of a prediction that is tolerated.")
 @reference_option("Group that the gaps of the others are measured from.")
-@click.option("--refits", type=int, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none.")
 @click.option(
-    "--noise-draws", type=int, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
+    "--refits", type=REFIT_COUNT, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none."
+)
+@click.option(
+    "--noise-draws", type=DRAWS, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
 )
 @policy_option
 @min_group_size_option
 @confidence_option()
-@click.option("--random-state", type=int, help="Seed of resamples and draws (default 0).")
-@click.option("--jobs", type=int, help="Processes that share the refits.")
+@click.option("--random-state", type=SEED, help="Seed of resamples and draws (default 0).")
+@click.option("--jobs", type=JOBS, help="Processes that share the refits.")
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Would a model have predicted otherwise, had people been of another group? FILES hold a row for each person.
 
     The graph says what causes what; people are moved to every other group, what it causes follows, and the model is
@@ -82,7 +90,6 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
     _check_call(options)
     predict = _predictor(options)
     graph = None if options["graph"] is None else CausalModel(options["graph"], categorical=options["categorical"])
