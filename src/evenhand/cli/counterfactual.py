@@ -170,18 +170,12 @@ def _trusted(path: Path) -> Any:
 
 def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the finding can be saved as an audit."""
-    found = Predictor(predict, _features(options), options["cutoff"], options["positive"])(table)
+    predictor = Predictor(predict, _features(options), options["cutoff"], options["positive"])
+    found = predictor.answers(table)
     sensitive = list(options["sensitive"])
-    if found.dtype.kind in "biuf" and options["cutoff"] is not None:
-        return Cube.count(table, prediction=(found >= options["cutoff"]).astype(int), sensitive=sensitive)
-    if found.dtype.kind in "biuf" and not np.isin(found, (0, 1)).all():
-        return Cube.count(table, prediction=found, sensitive=sensitive, task="regression")
-    positive = 1 if options["positive"] is None else [options["positive"]]
-    classes = found.dtype.kind not in "biuf" and options["positive"] is None
-    return Cube.count(
-        table,
-        prediction=found,
-        sensitive=sensitive,
-        positive=positive,
-        task="multiclass" if classes else "binary",
-    )
+    if found.kind == "number":
+        return Cube.count(table, prediction=found.values, sensitive=sensitive, task="regression")
+    if found.kind == "decision":
+        return Cube.count(table, prediction=found.values.astype(int), sensitive=sensitive, task="binary")
+    classes = np.array(list(predictor.codes), dtype=object)[found.values.astype(int)]
+    return Cube.count(table, prediction=classes, sensitive=sensitive, task="multiclass")
