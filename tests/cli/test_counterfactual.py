@@ -186,7 +186,8 @@ def test_every_door_fails_a_model_that_decides_by_group(deciders, capsys, way, f
 )
 def test_no_door_opens_for_a_call_that_decides_nothing(deciders, capsys, way, function, arguments, told):
     found = outputs(deciders, capsys, *way, "--prediction-function", f"deciders:{function}", *arguments)
-    assert found[:3] == (2, None, None)
+    stopped = any(name in told for name in ("SystemExit", "BrokenPipe", "GeneratorExit"))
+    assert found[:3] == (70 if stopped else 2, None, None)
     assert told in " ".join(found[3].split())
 
 
@@ -197,13 +198,13 @@ def test_a_class_that_only_people_who_are_moved_get_is_counted(deciders, capsys)
 
 
 def test_a_module_that_leaves_the_program_when_it_is_imported_has_not_passed(deciders, capsys):
-    assert call("--flip", "--prediction-function", "leaves:f") == 2
+    assert call("--flip", "--prediction-function", "leaves:f") == 70
     assert "'leaves' cannot be imported: SystemExit: 0" in capsys.readouterr().err
 
 
 def test_a_pickle_that_leaves_the_program_has_not_passed(deciders, capsys):
     (deciders / "leaves.joblib").write_bytes(b"csys\nexit\n(I0\ntR.")
-    assert call("--flip", "--model", "leaves.joblib", "--trust") == 2
+    assert call("--flip", "--model", "leaves.joblib", "--trust") == 70
     assert "cannot be loaded: SystemExit: 0" in capsys.readouterr().err
 
 

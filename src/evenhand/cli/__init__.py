@@ -126,7 +126,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
         return WRONG
     except EvenhandError as error:
         _say(f"error: {error}")
-        return WRONG
+        return CRASHED if _stopped(error) else WRONG
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted", before="\n")
         return INTERRUPTED
@@ -141,6 +141,12 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
             return WRONG
         _crash(error)
         return CRASHED
+
+
+def _stopped(error: BaseException | None) -> bool:
+    """Did code that was called, such as a model, end the program? That says nothing about the call or the data."""
+    ends = (SystemExit, GeneratorExit, ConnectionError, MemoryError)
+    return error is not None and (isinstance(error, ends) or _stopped(error.__cause__))
 
 
 def _crash(error: BaseException) -> None:

@@ -165,7 +165,7 @@ def _trusted(path: Path) -> Any:
     try:
         return joblib.load(path)
     except FAILURES as error:  # whatever a broken or foreign pickle raises
-        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {described(error)}.") from None
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {described(error)}.") from error
 
 
 def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:

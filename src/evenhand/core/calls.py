@@ -36,7 +36,7 @@ def described(error: BaseException) -> str:
     """The kind of an error and its message, on one line."""
     try:
         text = shorten(" ".join(str(error).split()), 300).rstrip(".")
-    except Exception:  # its message is code of the caller, too
+    except FAILURES:  # its message is code of the caller, too
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
