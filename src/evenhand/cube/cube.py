@@ -18,7 +18,7 @@ from evenhand.core.signs import Printable, printable
 from evenhand.cube import chunks
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, listing, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
 from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
@@ -202,6 +202,8 @@ class Cube:
         """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
         from evenhand.measures import cells
 
+        if not 0 < confidence < 1:
+            raise CallError(f"confidence={confidence!r} must be a share between 0 and 1, such as 0.95.")
         return cells.limits(name, self.cells, self.squares, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
@@ -210,6 +212,8 @@ class Cube:
         for name in kept:
             if name not in self.meaning.sensitive:
                 raise CallError(f"{name!r} is not an attribute of this cube; {nearest(name, self.meaning.sensitive)}")
+            if kept.count(name) > 1:
+                raise CallError(f"{name!r} is named twice: name each attribute once.")
         if kept == self.meaning.sensitive and (control or not self.meaning.control):
             return self
         places = [self.meaning.sensitive.index(name) for name in kept]
@@ -234,6 +238,8 @@ class Cube:
 
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""
+        if stratum not in self.strata:
+            raise CallError(f"{stratum!r} is not a stratum of this cube; there are: {listing(self.strata)}.")
         return self.only([pair[0] == stratum for pair in self.pairs])
 
     def named(self) -> Cube:
@@ -259,6 +265,8 @@ class Cube:
     def only(self, chosen: Sequence[bool]) -> Cube:
         """The part of the cube in some of its pairs; `chosen` says of each whether it is among them."""
         inside = np.array(chosen, dtype=np.bool_)
+        if inside.shape != (len(self.pairs),):
+            raise CallError(f"chosen= has {inside.size} values, and the cube has {len(self.pairs)} pairs.")
         if inside.all():
             return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)
@@ -309,6 +317,8 @@ class Cube:
         `intersections` is how many attributes are combined at most; True combines all.
         """
         names = self.meaning.sensitive
+        if not isinstance(intersections, Integral) or intersections < 0:
+            raise CallError(f"intersections={intersections!r} must be True, False or a whole number of at least 0.")
         deepest = len(names) if intersections is True else max(int(intersections), 1)
         sets, notes = [], []
         for size in range(1, min(deepest, len(names)) + 1):
