@@ -306,7 +306,7 @@ class Cube:
 
     @staticmethod
     def load(path: str | Path) -> Cube:
-        """Read a cube that `save` has written."""
+        """Read a cube that `save` has written; a file that was damaged or edited since is refused by its checksum."""
         from evenhand.cube import parquet
 
         return parquet.load(Path(path))

@@ -91,9 +91,7 @@ class Thresholds:
         places = np.array([self._place(group) for group in readable(groups)], dtype=np.intp)
         scores = np.asarray(readable(scores), dtype=np.float64)
         if len(scores) != len(places):
-            raise CallError(
-                f"there are {len(scores):,} scores for {len(places):,} groups: give one for each."
-            )
+            raise CallError(f"there are {len(scores):,} scores for {len(places):,} groups: give one for each.")
         if np.isnan(scores).any():
             raise DataError(f"{int(np.isnan(scores).sum()):,} scores are missing: a cutoff cannot decide them.")
         return self.chances_at(scores, places)
