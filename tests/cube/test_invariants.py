@@ -228,3 +228,29 @@ def test_a_forged_audit_is_refused_by_what_holds(tmp_path):
     plain["cube"]["decisions"]["n"][0] += 1
     (tmp_path / "forged.json").write_text(json.dumps(sealed(plain)))
     assert eh.Audit.load(tmp_path / "forged.json").cube.size == 5  # nothing in the file tells: see docs/data.md
+
+
+# --- arguments that no cube allows
+
+
+@pytest.mark.parametrize("confidence", [1.5, 1, 0, -1, float("nan"), float("inf")])
+def test_a_confidence_that_is_no_share_is_refused(confidence):
+    with pytest.raises(eh.CallError, match="must be a share between 0 and 1"):
+        eh.Cube.count(**people()).limits("selection_rate", confidence)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda cube: cube.attribute_sets(-1), "intersections=-1 must be True, False or a whole number"),
+        (lambda cube: cube.attribute_sets(2.5), r"intersections=2\.5 must be"),
+        (lambda cube: cube.audit().attribute_sets(-3), "intersections=-3 must be"),
+        (lambda cube: cube.stratum(("q",)), r"\('q',\) is not a stratum of this cube"),
+        (lambda cube: cube.only([True]), "chosen= has 1 values, and the cube has 2 pairs"),
+        (lambda cube: cube.marginal(["sensitive", "sensitive"]), "'sensitive' is named twice"),
+        (lambda cube: cube.audit().counts(("sensitive", "sensitive")), "'sensitive' is named twice"),
+    ],
+)
+def test_what_a_cube_does_not_have_is_said(call, message):
+    with pytest.raises(eh.CallError, match=message):
+        call(eh.Cube.count(**people()))

@@ -104,3 +104,17 @@ def test_no_flipped_bit_makes_other_thresholds(tmp_path):
         tmp_path / "damaged.json"
     )
     assert loads_as_another(tmp_path / "damaged.json", lambda path: Thresholds.load(path).to_dict()) == []
+
+
+def test_no_flipped_bit_of_the_checksum_is_taken(tmp_path):
+    """Nor of its key, without which the file would look like one that never had a checksum."""
+    path = tmp_path / "damaged.cube"
+    eh.Cube.count(**arguments("decisions")).save(path)
+    content = path.read_bytes()
+    first = content.rindex(b"evenhand_sha256") - 2
+    for place in range(first, first + 2 + 15 + 2 + 64):
+        spoiled = bytearray(content)
+        spoiled[place] ^= 1 << place % 8
+        path.write_bytes(spoiled)
+        with pytest.raises(eh.DataError, match=r"damaged\.cube'"):
+            eh.Cube.load(path)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 from evenhand.errors import CallError, as_typed
 
@@ -63,6 +64,8 @@ def _few(names: Sequence[str]) -> list[Set]:
 
 
 def _asked(names: Sequence[str], intersections: bool | int) -> list[Set]:
+    if not isinstance(intersections, Integral) or intersections < 0:
+        raise CallError(f"intersections={intersections!r} must be True, False or a whole number of at least 0.")
     deepest = len(names) if intersections is True else min(max(int(intersections), 1), len(names))
     count = sum(math.comb(len(names), size) for size in range(1, deepest + 1))
     if count > max(MOST_WANTED, len(names)):

@@ -18,7 +18,7 @@ from evenhand.cube import chunks
 from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, listing, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
 from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
@@ -200,6 +200,8 @@ class Cube:
         """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
         from evenhand.measures import cells
 
+        if not 0 < confidence < 1:
+            raise CallError(f"confidence={confidence!r} must be a share between 0 and 1, such as 0.95.")
         return cells.limits(name, self.cells, self.squares, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
@@ -208,6 +210,8 @@ class Cube:
         for name in kept:
             if name not in self.meaning.sensitive:
                 raise CallError(f"{name!r} is not an attribute of this cube; {nearest(name, self.meaning.sensitive)}")
+            if kept.count(name) > 1:
+                raise CallError(f"{name!r} is named twice: name each attribute once.")
         if kept == self.meaning.sensitive and (control or not self.meaning.control):
             return self
         places = [self.meaning.sensitive.index(name) for name in kept]
@@ -232,6 +236,8 @@ class Cube:
 
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""
+        if stratum not in self.strata:
+            raise CallError(f"{stratum!r} is not a stratum of this cube; there are: {listing(self.strata)}.")
         return self.only([pair[0] == stratum for pair in self.pairs])
 
     def named(self) -> Cube:
@@ -257,6 +263,8 @@ class Cube:
     def only(self, chosen: Sequence[bool]) -> Cube:
         """The part of the cube in some of its pairs; `chosen` says of each whether it is among them."""
         inside = np.array(chosen, dtype=np.bool_)
+        if inside.shape != (len(self.pairs),):
+            raise CallError(f"chosen= has {inside.size} values, and the cube has {len(self.pairs)} pairs.")
         if inside.all():
             return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)
@@ -296,7 +304,7 @@ class Cube:
 
     @staticmethod
     def load(path: str | Path) -> Cube:
-        """Read a cube that `save` has written."""
+        """Read a cube that `save` has written; a file that was damaged or edited since is refused by its checksum."""
         from evenhand.cube import parquet
 
         return parquet.load(Path(path))

@@ -156,7 +156,7 @@ def _headers(connection: Any, paths: Sequence[Path]) -> list[dict[str, Any]]:
     sealed = [_is_sealed(path) for path in paths]
     ask = f"SELECT file_name, key, value FROM parquet_kv_metadata({path_list(paths)})"  # noqa: S608 - paths are quoted
     entries = _ask(connection, ask, paths)
-    found = {os.path.normpath(file): bytes(text) for file, key, text in entries if bytes(key).decode() == _KEY}
+    found = {os.path.normpath(file): bytes(text) for file, key, text in entries if bytes(key) == _KEY.encode()}
     texts = [found.get(os.path.abspath(path)) for path in paths]
     return [_header(path, text, whole) for path, text, whole in zip(paths, texts, sealed, strict=True)]
 

@@ -18,7 +18,7 @@ from evenhand.core.files import read_text, write_text
 from evenhand.core.frames import readable
 from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.core.signs import Printable
-from evenhand.errors import DataError, listing, short_path, shorten
+from evenhand.errors import CallError, DataError, listing, short_path, shorten
 from evenhand.sources.roles import Direction
 from evenhand.sources.spelling import spelling
 
@@ -88,7 +88,13 @@ class Thresholds:
 
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
         """
-        return self.chances_at(scores, np.array([self._place(group) for group in readable(groups)], dtype=np.intp))
+        places = np.array([self._place(group) for group in readable(groups)], dtype=np.intp)
+        scores = np.asarray(readable(scores), dtype=np.float64)
+        if len(scores) != len(places):
+            raise CallError(f"there are {len(scores):,} scores for {len(places):,} groups: give one for each.")
+        if np.isnan(scores).any():
+            raise DataError(f"{int(np.isnan(scores).sum()):,} scores are missing: a cutoff cannot decide them.")
+        return self.chances_at(scores, places)
 
     def chances_at(self, scores: Any, places: Indices) -> Floats:
         """The probability that each person is selected; `places` are the positions of their groups' rules."""
