@@ -31,7 +31,7 @@ from evenhand.replicas.sums import collect
 from evenhand.sources.files import is_path
 from evenhand.sources.groups import EVERYONE
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import Missing, assign
+from evenhand.sources.roles import Missing, absent, assign
 from evenhand.sources.rows import Rows, load_files
 from evenhand.sources.rows import read as read_rows
 from evenhand.sources.spelling import canonical
@@ -225,7 +225,7 @@ def stability(
     if sensitive is None and (reference is not None or bands):
         raise CallError("reference= and bands= are about groups: pass sensitive=, too, or leave them out.")
     favourable = dict(positive) if isinstance(positive, Mapping) else {"label": positive, "prediction": positive}
-    na = (na,) if isinstance(na, str) else tuple(na)
+    na = absent(na)
     needed = [name for role in (label, sensitive) for name in _column_names(role)]
     if data is not None and _names_columns(replicas):
         data, replicas = read.from_columns(data, replicas, roles=needed, kind=kind, na=na)
