@@ -102,7 +102,6 @@ TESTED_IN = {
     "measures.cells": "cases/test_known.py",
     "measures.entropy": "properties/test_properties.py",
     "report.text.diff": "audits/test_diff.py",
-    "sources.columns": "sources/test_memory.py",
     "sources.features": "individual/test_consistency.py",
     "sources.files.formats": "sources/test_files.py",
     "sources.lines": "sources/test_bad_input.py",

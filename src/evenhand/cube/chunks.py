@@ -17,7 +17,7 @@ import numpy as np
 from evenhand.errors import CallError, DataError, EvenhandError, Problems, shorten
 from evenhand.sources.kinds import TEXT, are_categories, value_of
 from evenhand.sources.levels import attribute
-from evenhand.sources.roles import ReadArguments
+from evenhand.sources.roles import ReadArguments, absent
 
 if TYPE_CHECKING:
     from evenhand.cube.cube import Cube
@@ -37,9 +37,9 @@ def is_chunks(data: Any) -> bool:
 
 def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | None, arguments: ReadArguments) -> Cube:
     """The cube of all chunks; `like` and `arguments` are those of `Cube.count`."""
-    if arguments["strategy"] == "quantile" and like is None:
+    if str(arguments["strategy"]) == "quantile" and like is None:
         raise CallError("strategy='quantile' needs all scores at once: give like=, a cube that is cut already.")
-    arguments["na"] = tuple(arguments["na"])
+    arguments["na"] = absent(arguments["na"])
     total: Cube | None = None
     waiting: list[Cube] = []
     for i, chunk in enumerate(chunks, 1):

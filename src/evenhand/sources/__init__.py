@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from evenhand.errors import CallError, as_typed
+from evenhand.errors import CallError, as_typed, shorten
 from evenhand.sources.engines.table import is_lazy
 from evenhand.sources.lines import Lines
 from evenhand.sources.roles import Roles
@@ -33,7 +33,7 @@ def open_source(data: Any, *, hive: bool = False) -> Source:
     from evenhand.sources.memory import MemorySource
 
     if not isinstance(hive, bool):
-        raise CallError(f"hive={hive!r} must be True or False.")
+        raise CallError(f"hive={shorten(repr(hive))} must be True or False.")
     if is_path(data):
         return FileSource(data, hive=hive)
     if hive:

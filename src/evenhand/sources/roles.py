@@ -10,7 +10,9 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -161,7 +163,7 @@ class Positive:
     collapse: bool = False
 
     def __str__(self) -> str:
-        return " or ".join(repr(value) for value in self.values)
+        return " or ".join(shorten(repr(value)) for value in self.values)
 
 
 @dataclass(frozen=True)
@@ -260,8 +262,12 @@ def assign(
         problems.add("there is nothing to measure: give prediction=, score=, or label=.")
     _check_settings(values, problems)
     _check_task(values, problems)
-    outcome = (columns["label"],) if values["task"] == "regression" and columns["label"] else ()
-    na = values["na"]
+    outcome = (columns["label"],) if str(values["task"]) == "regression" and columns["label"] else ()
+    try:
+        na = absent(values["na"])
+    except CallError as error:
+        na = ()
+        problems.add(str(error))
     edges, categories = _bands(values["bands"], (*groups, *strata), outcome, problems)
     checked = {
         "sensitive": groups,
@@ -269,7 +275,7 @@ def assign(
         "positive": read_positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
-        "na": tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
+        "na": na,
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
@@ -293,7 +299,8 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
     task = values["task"]
     if task is None:
         return
-    _one_of("task", task, get_args(Task), problems)
+    if not _one_of("task", task, get_args(Task), problems):
+        return
     if task != "binary" and values["score"] is not None:
         remedy = "pass the predicted number as prediction=" if task == "regression" else "audit one class: positive='a'"
         problems.add(f"task={task!r} takes no score=: {remedy}.")
@@ -303,9 +310,26 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
         problems.add("task='regression' needs prediction=, the predicted number.")
 
 
-def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
-    if value not in known:
-        problems.add(f"{name}={value!r} must be {either(map(repr, known))}.")
+def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> bool:
+    good = isinstance(value, str) and value in known
+    if not good:
+        problems.add(f"{name}={shown(value)} must be {either(map(repr, known))}.")
+    return good
+
+
+def absent(na: Any) -> tuple[str, ...]:
+    """The texts that mean missing, as they are spelled.
+
+    >>> absent("NA"), absent(["NA", -9])
+    (('NA',), ('NA', '-9'))
+    """
+    listed = isinstance(na, Iterable) and not isinstance(na, (str, bytes, Mapping)) and getattr(na, "ndim", 1) == 1
+    values = list(na) if listed else [na]
+    plain = all(isinstance(value, (str, Real)) and value == value for value in values)  # noqa: PLR0124 - NaN
+    with suppress(UnicodeEncodeError):  # a statement is UTF-8
+        if plain and "".join(spelled := [spelling(value) for value in values]).encode() is not None:
+            return tuple(spelled)
+    raise CallError(f"na={shown(na)} must be text that means missing, such as 'NA'; None and NaN do so already.")
 
 
 def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
@@ -422,24 +446,24 @@ def _bands(
 ) -> tuple[dict[str, tuple[float, ...]], frozenset[str]]:
     """The edges of what is to be cut, and the attributes that are never cut; `outcome` is the label of a regressor."""
     edges: dict[str, tuple[float, ...]] = {}
-    bands = {} if bands is None else bands
-    if not isinstance(bands, Mapping):
-        problems.add(f"bands={shorten(repr(bands))} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
+    if bands is not None and not isinstance(bands, Mapping):
+        problems.add(f"bands={shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges, frozenset()
+    bands = {} if bands is None else {str(name): cuts for name, cuts in bands.items()}  # as the names of columns are
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
-            problems.add(f"bands= names {name!r}, which is not an attribute here; {nearest(name, attributes)}")
+            problems.add(f"bands= names {shorten(name)!r}, which is not an attribute here; {nearest(name, attributes)}")
             continue
         if cuts is None and name in attributes:
             continue
         try:
-            edges[name] = tuple(float(cut) for cut in cuts or ())
+            edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
         except (TypeError, ValueError, OverflowError):
-            problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be numbers, such as [0, 25, 45, 200].")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
-            problems.add(f"bands for {name!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
@@ -453,7 +477,7 @@ def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
     favourable = {}
     for role in ("label", "prediction"):
         value = positive.get(role, 1)
-        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
             problems.add(f"positive= is empty for {role}: name the favourable value.")
