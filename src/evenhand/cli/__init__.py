@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli.arguments import conceal
 from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
@@ -75,9 +76,9 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     """Run the program; every way it can end is one of the exit codes."""
     code = 0
     try:
-        given = sys.argv[1:] if arguments is None else arguments
+        given = conceal(sys.argv[1:] if arguments is None else arguments)
         with on_command_line():
-            outcome: Any = program.main(arguments, prog_name="evenhand", standalone_mode=False, obj=list(given))
+            outcome: Any = program.main(given.shown, prog_name="evenhand", standalone_mode=False, obj=given)
         code = outcome if isinstance(outcome, int) else 0
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -16,7 +16,6 @@ from evenhand.cli import EXIT_CODES, echo, hush
 from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError, either, short_path
 from evenhand.report import WITH_CUBE, WRITERS
-from evenhand.sources.database import without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,8 +71,8 @@ def check_target(option: str, path: Path, what: str, suffixes: Sequence[str]) ->
 
 def made_here(audit: Audit, data: Sequence[str]) -> Audit:
     """The audit with its origin: the command that made it and the names of its data."""
-    arguments = click.get_current_context().obj or []
-    command = map(without_secrets, ["evenhand", *arguments])
+    arguments = click.get_current_context().obj
+    command = ["evenhand", *(arguments.shown if arguments is not None else [])]
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
     return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named})
 
