@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from evenhand.cli.arguments import typed
 from evenhand.cli.numbers import BINS, NUMBER, PEOPLE
 from evenhand.cli.targets import DATABASE_VARIABLE
 from evenhand.cli.values import bands, paths
@@ -172,12 +173,12 @@ def _names_database(options: dict[str, Any], files: tuple[str, ...]) -> bool:
 
 def _opened(options: dict[str, Any]) -> AbstractContextManager[Any]:
     """The frame that the options name, while its database is open."""
-    url = options["database"] or os.environ.get(DATABASE_VARIABLE)
+    url = typed(options["database"]) or os.environ.get(DATABASE_VARIABLE)
     if not url:
         raise CallError(f"--table and --query need --database, or its URL in {DATABASE_VARIABLE}.")
     if (options["table"] is None) == (options["query"] is None):
         raise CallError("with --database, give either --table or --query.")
-    return open_table(url, table=options["table"], query=options["query"])
+    return open_table(url, table=options["table"], query=typed(options["query"]))
 
 
 # --- how it is judged

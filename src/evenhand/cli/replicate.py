@@ -172,7 +172,7 @@ def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
         for name, part in columns.items()
     }
     with replacing(path) as temporary:
-        connection = connect()
+        connection = connect([temporary])
         connection.register("people", held)
         form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
         connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608

@@ -48,7 +48,7 @@ def save(cube: Cube, path: Path) -> None:
     fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
     with replacing(path) as temporary:
         try:
-            connection = connect()
+            connection = connect([temporary])
             connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in lines.values()])
             target = f"COPY cells TO {literal(str(temporary))}"
             told = f"{_KEY}: {literal(header)}, evenhand_sha256: {literal('0' * checksum.LENGTH)}"
@@ -105,7 +105,7 @@ def load(path: Path) -> Cube:
 
 def load_each(paths: Sequence[Path]) -> list[Cube]:
     """Read cubes one by one."""
-    with _connected() as connection:
+    with _connected(paths) as connection:
         return [_read(connection, [path], _headers(connection, [path])) for path in paths]
 
 
@@ -116,7 +116,7 @@ def load_sums(paths: Sequence[Path]) -> list[tuple[Path, Cube]]:
     anything is wrong, the first file that cannot be read by itself is named.
     """
     try:
-        with _connected() as connection:
+        with _connected(paths) as connection:
             headers = _headers(connection, paths)
             alike: dict[str, list[int]] = {}
             for i, header in enumerate(headers):
@@ -131,8 +131,8 @@ def load_sums(paths: Sequence[Path]) -> list[tuple[Path, Cube]]:
 
 
 @contextmanager
-def _connected() -> Iterator[Any]:
-    connection = connect()
+def _connected(paths: Sequence[Path]) -> Iterator[Any]:
+    connection = connect(paths)
     try:
         yield connection
     finally:
