@@ -13,16 +13,16 @@ import numpy as np
 
 from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
-from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.quantities import shown
 from evenhand.core.results import spell
 from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, MissingDependencyError, nearest
+from evenhand.errors import CallError, MissingDependencyError, check_kind, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
+from evenhand.mitigate.comparison import Comparison
 from evenhand.report.tables import share_of_limit
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
@@ -50,7 +50,6 @@ class _Display:
         return ax
 
 
-@checked
 @dataclass
 class GroupMeasureDisplay(_Display):
     """One measure of each group with its interval, and the line of everyone.
@@ -100,7 +99,6 @@ class GroupMeasureDisplay(_Display):
         return self
 
 
-@checked
 @dataclass
 class ForestDisplay(_Display):
     """Every judged metric of one set of attributes, as a share of what is tolerated: 1 is the limit."""
@@ -142,7 +140,6 @@ class ForestDisplay(_Display):
         return self
 
 
-@checked
 @dataclass
 class CalibrationDisplay(_Display):
     """The observed rate at each mean score, for each group, with Wilson's intervals."""
@@ -178,7 +175,6 @@ class CalibrationDisplay(_Display):
         return self
 
 
-@checked
 @dataclass
 class RocDisplay(_Display):
     """The ROC curve of each group."""
@@ -209,7 +205,6 @@ class RocDisplay(_Display):
         return self
 
 
-@checked
 @dataclass
 class SweepDisplay(_Display):
     """The gap of a metric, and the accuracy, at every cutoff."""
@@ -240,7 +235,6 @@ class SweepDisplay(_Display):
         return self
 
 
-@checked
 @dataclass
 class TradeoffDisplay(_Display):
     """Accuracy against the gap of several ways to decide, with intervals; those on the frontier are joined."""
@@ -255,8 +249,7 @@ class TradeoffDisplay(_Display):
     @classmethod
     def from_comparison(cls, found: Any) -> TradeoffDisplay:
         """From what `evenhand.mitigate.compare` gives."""
-        if not hasattr(found, "contenders"):
-            raise CallError(f"found={shown(found)} must be a Comparison, which evenhand.mitigate.compare gives.")
+        check_kind(found, Comparison, "found", "pass what evenhand.mitigate.compare(...) gives")
         gaps, accuracies = (
             np.array([[part.value, part.low, part.high] for part in (getattr(each, name) for each in found.contenders)])
             for name in ("gap", "accuracy")
@@ -281,11 +274,18 @@ class TradeoffDisplay(_Display):
 
 
 def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ...]:
-    return audit.meaning.sensitive[:1] if attributes is None else tuple(attributes)
+    check_kind(audit, Audit, "audit", "pass an Audit, as evenhand.audit(...) and Cube.audit(...) make it")
+    known = audit.attribute_sets()
+    wanted = known[0] if attributes is None else (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    if wanted not in known:
+        sets = [" × ".join(names) for names in known]
+        raise CallError(f"attributes={attributes!r} is not audited; {nearest(' × '.join(map(str, wanted)), sets)}")
+    return wanted
 
 
 def _part(audit: Audit, attributes: Sequence[str] | None) -> Cube:
-    return audit.counts(_attributes(audit, attributes), control=False)
+    wanted = _attributes(audit, attributes)
+    return audit.counts(wanted, control=False)
 
 
 def _scores(cube: Cube, *, labels: bool) -> BinnedScores:

@@ -101,8 +101,8 @@ def test_weights_learning_and_saving(file, tmp_path):
         (["--prediction", "decision"], "never holds the positive value"),
         ([*ROLES, "--threshold", "parity=0.1"], "--threshold 'parity' is not measured here"),
         ([*ROLES, "--weight", "income=much"], "--weight: 'much' is not a number"),
-        ([*ROLES, "--weight", "wage=2"], "weights= names 'wage'"),
-        ([*ROLES, "--k", "400"], "k=400 needs more than 400 people"),
+        ([*ROLES, "--weight", "wage=2"], "--weight names 'wage'"),
+        ([*ROLES, "--k", "400"], "--k 400 needs more than 400 people"),
         ([*ROLES, "--features", "case"], None),
     ],
 )

@@ -209,7 +209,7 @@ def test_the_guide_in_a_script(capsys):
         (["--ground-truth"], "and --priority"),
         (["--priority=selection"], "--no-ground-truth"),
         (["--ground-truth", "--priority=both_erors"], "did you mean 'both_errors'?"),
-        (["--ground-truth", "--priority=selection", "--legal=usa"], "legal='usa' is not an answer"),
+        (["--ground-truth", "--priority=selection", "--legal=usa"], "--legal 'usa' is not an answer"),
         (["--no-ground-truth", "--priority=both_errors"], "without ground truth nobody knows"),
     ],
 )

@@ -122,6 +122,7 @@ MOST = [
     *((call, {"radius": radius}) for call in (consistency, lipschitz) for radius in (0, -1, "1", math.nan)),
     *((call, {"weights": {"x": weight}}) for call in (consistency, lipschitz) for weight in (HUGE, "1", math.nan)),
     *((lipschitz, {name: size}) for name in ("L", "epsilon") for size in (HUGE, None, "1", math.nan, -1)),
+    *((call, {"min_group_size": size}) for call in (fairness, consistency, stability) for size in (0, HUGE, BEYOND)),
     *((stability, {"cutoff": cutoff}) for cutoff in (None, "0.5", HUGE, math.nan, 0, 1, True)),
     *((compare, {"cv": parts}) for parts in (0, 1, 10**10, HUGE, -1, "5")),
 ]

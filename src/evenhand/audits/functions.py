@@ -9,7 +9,6 @@ from typing import Any
 
 from evenhand import catalogue
 from evenhand.catalogue import ALIASES, METRICS, Metric
-from evenhand.core.arguments import checked
 from evenhand.core.results import Finding
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube
@@ -76,7 +75,6 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
     return function
 
 
-@checked
 def metric(name: str, **definition: Any) -> MetricFunction:
     """A function for a metric of your own, like those of the catalogue; `audit(metrics=[...])` takes it too.
 
@@ -87,7 +85,12 @@ def metric(name: str, **definition: Any) -> MetricFunction:
     >>> finding.value.value
     0.5
     """
-    return make(catalogue.define(name, **definition))
+    made = catalogue.define(name, **definition)
+    if name in METRICS or name in ALIASES:
+        raise CallError(
+            f"{name!r} is a metric of the catalogue: give your own another name, so that nobody mistakes it."
+        )
+    return make(made)
 
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:

@@ -9,9 +9,12 @@ from typing import Any
 import click
 import numpy as np
 
-from evenhand.cli.output import check_outputs, check_target
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import JOBS, NUMBER, REPLICAS, SEED
 from evenhand.cli.stability import arguments, judging_options, show_stability
-from evenhand.cli.values import imported, pair, paths
+from evenhand.cli.targets import REPLICAS as REPLICAS_FILE
+from evenhand.cli.values import imported, pairs, paths
 from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.calls import FAILURES, described
 from evenhand.core.files import replacing
@@ -27,7 +30,7 @@ from evenhand.sources.files.query import connect
 from evenhand.sources.rows import load_files
 
 
-@click.command("replicate", short_help="Fit many replicas of a model, and see whether they agree.")
+@click.command("replicate", cls=Command, short_help="Fit many replicas of a model, and see whether they agree.")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--label", required=True, help="Column of what happened.")
 @click.option("--positive", default="1", show_default=True, help="The favourable value.")
@@ -50,20 +53,20 @@ from evenhand.sources.rows import load_files
     metavar="NAME=VALUE",
     help="Parameter of the estimator, such as max_iter=500; may be repeated.",
 )
-@click.option("--n-replicas", type=int, default=50, show_default=True, help="Number of replicas to fit.")
+@click.option("--n-replicas", type=REPLICAS, default=50, show_default=True, help="Number of replicas to fit.")
 @click.option(
-    "--fraction", type=float, default=0.8, show_default=True, help="Share of the rows that is drawn for each replica."
+    "--fraction", type=NUMBER, default=0.8, show_default=True, help="Share of the rows that is drawn for each replica."
 )
 @click.option(
-    "--test-share", type=float, default=0.3, show_default=True, help="Share of the rows that is kept for the test."
+    "--test-share", type=NUMBER, default=0.3, show_default=True, help="Share of the rows that is kept for the test."
 )
-@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the split and of the replicas.")
+@click.option("--random-state", type=SEED, default=0, show_default=True, help="Seed of the split and of the replicas.")
 @click.option(
-    "--n-jobs", type=int, default=-1, show_default=True, help="Number of replicas fitted at once; -1 uses all cores."
+    "--n-jobs", type=JOBS, default=-1, show_default=True, help="Number of replicas fitted at once; -1 uses all cores."
 )
-@click.option("--save-replicas", type=click.Path(path_type=Path), help="Also write the replicas, as .parquet or .csv.")
+@click.option("--save-replicas", type=REPLICAS_FILE, help="Also write the replicas, as .parquet or .csv.")
 @judging_options
-def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> Ending:
     """Fit replicas of a model to bootstrap samples of FILES and see for whom they disagree.
 
     Rows are split once; replicas are fitted to one part and predict the other. Numbers are standardised, text becomes a
@@ -71,12 +74,9 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
-    if options["save_replicas"] is not None:
-        check_target("--save-replicas", options["save_replicas"], "replicas are", [".parquet", ".csv"])
     model = estimator(options["estimator"], options["parameter"])
     with paths(files) as named:
-        table = load_files(named)
+        table = load_files(named, hive=options["hive"])
     roles = [options["label"], *options["sensitive"]]
     for name in roles:
         if name not in table:
@@ -115,7 +115,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
     """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
     found = imported("--estimator", path, "CLASS")
-    settings = {key: _value(text) for key, text in (pair("--parameter", each) for each in parameters)}
+    settings = {key: _value(text) for key, text in pairs("--parameter", parameters).items()}
     try:
         return found(**settings)
     except FAILURES as error:
@@ -125,7 +125,7 @@ def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -172,7 +172,7 @@ def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
         for name, part in columns.items()
     }
     with replacing(path) as temporary:
-        connection = connect()
+        connection = connect([temporary])
         connection.register("people", held)
         form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
         connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608

@@ -9,18 +9,19 @@ from typing import Any
 
 import click
 
-from evenhand.cli import echo
+from evenhand.cli import Ending, echo
+from evenhand.cli.command import Command
 from evenhand.core.files import read_bytes
 from evenhand.errors import DataError, short_path
 
 HOST = "127.0.0.1"
 
 
-@click.command("serve", short_help="Open a saved page in the browser, from this machine only.")
+@click.command("serve", cls=Command, short_help="Open a saved page in the browser, from this machine only.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on (default: a free one).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def command(file: Path, port: int, no_browser: bool) -> int:
+def command(file: Path, port: int, no_browser: bool) -> Ending:
     """Serve FILE, a page saved with -o audit.html, on 127.0.0.1 until interrupted, and open it in the browser.
 
     Nothing but that one file is served, and only to this machine.
@@ -32,11 +33,8 @@ def command(file: Path, port: int, no_browser: bool) -> int:
             import webbrowser
 
             webbrowser.open(address)
-        try:
-            serving.serve_forever()
-        except KeyboardInterrupt:
-            echo("ended", err=True)
-    return 0
+        serving.serve_forever()
+    return "done"
 
 
 def server(file: Path, port: int = 0) -> ThreadingHTTPServer:

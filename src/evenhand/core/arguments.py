@@ -1,7 +1,8 @@
 """The kinds of arguments, checked at the door: a public function or method says in its annotations what it takes.
 
 An argument of another kind is a `CallError` that names it, before anything is computed; whether a number or a name of
-the right kind has a meaning is for the function itself to say. What is annotated as `Any` is not looked at here.
+the right kind has a meaning is for the function itself to say. What is annotated as `Any` is not looked at here, and
+neither is an object of ours, such as a Cube.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ _PLURAL = {"text": "texts", "a number": "numbers", "a whole number": "whole numb
 _WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "text", type(None): "None"}
 
 
-def checked(door: T) -> T:
+def checked(door: T, itself: Collection[str] = ()) -> T:
     """A function that checks the kinds of its arguments, or a class whose public methods do.
+
+    Methods in `itself` check their arguments themselves, where they have more to say.
 
     >>> @checked
     ... def share(of: str, least: int = 1) -> str:
@@ -47,8 +50,8 @@ def checked(door: T) -> T:
         return typing.cast(T, _guarded(typing.cast(Callable[..., Any], door)))
     for name, part in list(vars(door).items()):
         made = hasattr(part, "__signature__") or (name == "__init__" and dataclasses.is_dataclass(door))
-        if made or (name.startswith("_") and name != "__init__"):  # what made a signature checks it, too
-            continue
+        if made or name in itself or (name.startswith("_") and name != "__init__"):
+            continue  # what made a signature checks it, too
         if isinstance(part, (classmethod, staticmethod)):
             setattr(door, name, type(part)(_guarded(part.__func__)))
         elif inspect.isfunction(part):
@@ -64,7 +67,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         bound = signature.bind(*positional, **named)
         for name, hint in _hints(function).items():
             if name in bound.arguments:
-                bound.arguments[name] = check_kind(name, hint, bound.arguments[name])
+                bound.arguments[name] = check_argument(name, hint, bound.arguments[name])
         return function(*bound.args, **bound.kwargs)
 
     return call
@@ -82,10 +85,12 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             found |= typing.get_type_hints(part, globalns=getattr(function, "__globals__", {}))
         if each.kind is each.VAR_POSITIONAL and each.name in found:
             found[each.name] = types.GenericAlias(tuple, (found[each.name], ...))
+        elif str(getattr(found.get(each.name), "__module__", "")).startswith("evenhand"):
+            del found[each.name]  # the function says how to get such an object, by `errors.check_kind`
     return found
 
 
-def check_kind(name: str, hint: Any, value: Any) -> Any:
+def check_argument(name: str, hint: Any, value: Any) -> Any:
     """The value, where it fits its annotation; what can be gone through once only is gone through here."""
     if isinstance(value, Iterator) and _takes_many(hint):
         value = tuple(value)
@@ -147,7 +152,7 @@ def check_fields(record: Any) -> None:
     """Check the fields of a record that a caller makes, by their annotations: for its `__post_init__`."""
     hints = typing.get_type_hints(type(record))
     for part in dataclasses.fields(record):
-        check_kind(part.name, hints[part.name], getattr(record, part.name))
+        check_argument(part.name, hints[part.name], getattr(record, part.name))
 
 
 def is_series(value: Any) -> bool:

@@ -37,7 +37,7 @@ def described(error: BaseException) -> str:
     """The kind of an error and its message, on one line."""
     try:
         text = shorten(clean(" ".join(str(error).split())), 300).rstrip(".")
-    except Exception:  # its message is code of the caller, too
+    except FAILURES:  # its message is code of the caller, too
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -47,7 +47,6 @@ def in_processes(
 ) -> Iterator[Any]:
     """The result of each task, in their order, from processes that joblib runs; `what` they do, for an error."""
     from concurrent.futures.process import BrokenProcessPool
-    from pickle import PicklingError
 
     try:
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
@@ -55,7 +54,9 @@ def in_processes(
         raise MissingDependencyError("n_jobs= needs joblib: pip install 'evenhand[ml]'") from None
     try:
         yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
-    except (BrokenProcessPool, PicklingError) as error:
+    except Exception as error:
+        if not isinstance(error, BrokenProcessPool) and type(error).__name__ != "PicklingError":
+            raise
         raise CallError(
             f"the processes for {what} stopped: {described(error)}. Without them, n_jobs=1, the same is computed here."
         ) from error

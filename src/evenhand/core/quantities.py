@@ -30,7 +30,7 @@ def number(value: Any) -> float:
 def shown(value: Any) -> str:
     """A value as a caller would write it, cut to fit into a message; also one with too many digits to be written."""
     try:
-        return shorten(repr(value))
+        return shorten(" ".join(repr(value).split()))
     except Exception:  # Python writes no number of more than 4,300 digits, and a class of the caller may fail
         return f"({type(value).__name__})"
 

@@ -236,8 +236,9 @@ def decompose(
     drawn = None
     if refits and learned.estimated(learned.graph.nodes):
         strata = group_people(_rows(learned), subject.people.attributes).codes
-        drawn = resampled(learned, strata, again, count=refits, random_state=random_state, n_jobs=n_jobs)
-    return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, confidence)
+        seed = request.policy.random_state
+        drawn = resampled(learned, strata, again, count=refits, random_state=seed, n_jobs=n_jobs)
+    return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, request.policy.confidence)
 
 
 # --- how they are computed

@@ -19,7 +19,7 @@ from evenhand.core.quantities import shown
 from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.mechanisms import design, fresh
 from evenhand.counterfactual.model import CausalModel, FittedModel, learn, read_rows
-from evenhand.errors import CallError, DataError, MissingDependencyError, listing, shorten
+from evenhand.errors import CallError, DataError, MissingDependencyError, check_kind, listing, shorten
 from evenhand.sources.features import Columns
 
 LEVELS = (1, 2, 3)
@@ -49,6 +49,7 @@ class InvariantPredictor:
         level: int = 3,
         estimator: Any = None,
     ) -> None:
+        check_kind(model, CausalModel, "model", "pass a CausalModel(graph)")
         if level not in LEVELS:
             raise CallError(f"level={shown(level)} must be 1, 2 or 3.")
         if estimator is not None and not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):

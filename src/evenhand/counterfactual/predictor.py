@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Floats
+from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.calls import call
 from evenhand.core.quantities import check_finite
 from evenhand.counterfactual.columns import row_count, select_features
 from evenhand.errors import CallError, DataError, Problems, as_typed, listing, shorten
+from evenhand.sources.columns import encode
 from evenhand.sources.levels import is_fraction
 from evenhand.sources.roles import Positive, read_positive
 from evenhand.sources.spelling import canonical, spelling
@@ -112,8 +113,7 @@ class Predictor:
             )
 
     def _favourable(self, predicted: Array, positive: Positive) -> Answers:
-        spelled = [canonical(value) for value in predicted.tolist()]
-        self._remember(spelled)
+        spelled = self._spelled(predicted)
         fractions = [value for value in self.codes if is_fraction(value)]
         if fractions:
             raise CallError(
@@ -125,13 +125,17 @@ class Predictor:
     def _classes(self, predicted: Array) -> Answers:
         if self.cutoff is not None:
             raise CallError(f"{_cutoff()} needs a predict that gives numbers; this one gives names of classes.")
-        spelled = [canonical(value) for value in predicted.tolist()]
-        self._remember(spelled)
+        spelled = self._spelled(predicted)
         return Answers(np.array([self.codes[value] for value in spelled], dtype=np.float64), "class")
 
-    def _remember(self, spelled: Sequence[str]) -> None:
-        for value in dict.fromkeys(spelled):
+    def _spelled(self, predicted: Array) -> list[str]:
+        """The answers in canonical spelling; each that is new gets a code."""
+        levels, codes = encode(predicted, "predict")
+        _check_lacking(codes < 0)
+        spelled = [canonical(level) for level in levels]
+        for value in spelled:
             self.codes.setdefault(value, len(self.codes))
+        return [spelled[code] for code in codes.tolist()]
 
 
 def _cutoff() -> str:
@@ -150,15 +154,16 @@ def _answered(function: Callable[[Any], Any], inputs: Any) -> Array:
 def _check_complete(found: Array) -> None:
     """Raise an error where an answer is missing, or a number is not finite."""
     if found.dtype.kind in "fc":
-        lacking = int((~np.isfinite(found)).sum())
-    elif found.dtype.kind in "biu":
-        lacking = 0
-    else:
-        lacking = sum(_is_missing(value) for value in found.tolist())
-    if lacking:
+        _check_lacking(~np.isfinite(found))
+    elif found.dtype.kind not in "biu":
+        _check_lacking(np.array([_is_missing(value) for value in found.tolist()], dtype=np.bool_))
+
+
+def _check_lacking(lacking: Bools) -> None:
+    if lacking.any():
         raise DataError(
-            f"predict gave no number or class in {lacking:,} of {len(found):,} rows (missing, NaN or infinite): leave "
-            "those rows out, or correct it."
+            f"predict gave no number or class in {int(lacking.sum()):,} of {len(lacking):,} rows (missing, NaN or "
+            "infinite): leave those rows out, or correct it."
         )
 
 

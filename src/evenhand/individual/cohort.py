@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -262,6 +262,13 @@ def _similar(measured: Distances, options: SimilarityOptions, kept: Ints, size: 
         )
     wanted = min(k + SPARE, len(kept) - 1)
     nearest = neighbours.nearest_people(measured, wanted, method=options.neighbours, random_state=options.random_state)
+    finite = int(np.isfinite(nearest.distance).all(axis=0).sum())  # distances rise, so these are the first
+    if finite < k:
+        raise DataError(
+            f"someone has fewer than {k} others at a finite distance, so there are no {k} nearest: pass a smaller k, "
+            "or radius=."
+        )
+    nearest = replace(nearest, index=nearest.index[:, :finite], distance=nearest.distance[:, :finite])
     return pairs.KNearest(nearest, k, options.smallest_k > 1)
 
 

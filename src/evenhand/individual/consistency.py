@@ -12,7 +12,7 @@ from evenhand.core import wording
 from evenhand.core.arguments import checked
 from evenhand.core.quantities import check_whole, number, shown
 from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
-from evenhand.errors import CallError, Problems
+from evenhand.errors import CallError, Problems, check_kind
 from evenhand.individual import jackknife, shares
 from evenhand.individual.cohort import Cohort, SimilarityOptions, read_cohort
 from evenhand.individual.pairs import KNearest
@@ -99,7 +99,7 @@ def consistency(
     _check(worst=worst)
     options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
-        random_state, 2 if include_self else 1,
+        request.policy.random_state, 2 if include_self else 1,
     )  # fmt: skip
     people = read_cohort(
         X,
@@ -176,7 +176,7 @@ def lipschitz(
     _check(worst=worst, L=L, epsilon=epsilon)
     options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
-        random_state,
+        request.policy.random_state,
     )  # fmt: skip
     people = read_cohort(
         X, options, role="score", values=score, sensitive=sensitive, positive=1, bands=bands, na=na, id=id
@@ -193,7 +193,6 @@ def lipschitz(
     return _finding(request, people, parts, notes, panel, settings, _constants(people, found))
 
 
-@checked
 def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     """The pairs that a finding of `consistency` or `lipschitz` shows, as columns: ready for any dataframe.
 
@@ -202,6 +201,7 @@ def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     >>> found["person"], found["other person"]
     ([1], [2])
     """
+    check_kind(finding, Finding, "finding", "pass what consistency(...) or lipschitz(...) gives")
     panel = next((panel for panel in finding.panels if panel.kind == "pairs"), None)
     if panel is None:
         raise CallError(f"this finding of {finding.metric} shows no pairs: request some with worst=10.")

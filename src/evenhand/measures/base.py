@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from evenhand.measures.group_data import GroupData
 MadeOf = Literal["cells", "scores", "classes", "rows"]
 
 
-@runtime_checkable
 class Measure(Protocol):
     """A number for one group, which is computed for all groups at once."""
 
@@ -131,3 +130,8 @@ class MeasureDefaults:
 
     def grid_error(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - only scores have bins
         return None
+
+
+def undefined_reason(measure: Measure, group: str, people: int, weighted: bool) -> str:
+    """Why a measure is undefined for a group; `people` are those that it rests on, whose weights may all be 0."""
+    return measure.reason(group) + (" with a weight above 0" if weighted and people > 0 else "")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from evenhand.core import frames
-from evenhand.core.arguments import check_kind
+from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import Floats
 from evenhand.core.quantities import shown
 from evenhand.errors import CallError, DataError, MissingDependencyError
@@ -103,7 +103,7 @@ class Dropper(GroupEstimator):
     drop: bool
 
     def _check_drop(self) -> None:
-        check_kind("drop", bool, self.drop)
+        check_argument("drop", bool, self.drop)
         if self.drop and self.sensitive is None:
             raise CallError("drop=True needs sensitive= to name the columns of X, as in sensitive='sex'.")
 

@@ -32,7 +32,7 @@ from evenhand.replicas.sums import collect
 from evenhand.sources.files import is_path
 from evenhand.sources.groups import EVERYONE
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import Missing, assign, read_positive
+from evenhand.sources.roles import Missing, absent, assign, read_positive
 from evenhand.sources.rows import Rows, load_files
 from evenhand.sources.rows import read as read_rows
 from evenhand.verdicts import policy_file, row_measures
@@ -229,7 +229,7 @@ def stability(
     problems = Problems()
     favourable = read_positive(positive, problems)
     problems.raise_if_any(CallError)
-    na = (na,) if isinstance(na, str) else tuple(na)
+    na = absent(na)
     needed = [name for role in (label, sensitive) for name in _column_names(role)]
     if data is not None and _names_columns(replicas):
         data, replicas = read.from_columns(data, replicas, roles=needed, kind=kind, na=na)
@@ -245,7 +245,8 @@ def stability(
     arguments["positive"] = {"label": positive.get("label", 1) if isinstance(positive, Mapping) else positive}
     names = request.available(ensemble.kind, labelled=label is not None)
     measured = _measure(data, arguments, ensemble, names, cutoff, above=convention == "virny", intervals=intervals)
-    sets, left_out = measured.cube.attribute_sets(settled.intersections) if sensitive is not None else ([], [_TOGETHER])
+    looked_at = measured.cube.attribute_sets(settled.intersections)
+    sets, left_out = (looked_at.sets, looked_at.notes) if sensitive is not None else ((), [_TOGETHER])
     return Stability(
         tuple(findings(measured, request, names, sets)) if sets else (),
         _overall(measured, settled.confidence),

@@ -10,7 +10,9 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -25,7 +27,6 @@ from typing import (
     get_type_hints,
 )
 
-from evenhand.core.arguments import is_series
 from evenhand.core.frames import readable
 from evenhand.core.quantities import check_finite, check_whole, shown
 from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
@@ -96,6 +97,7 @@ class ReadArguments(TypedDict, total=False):
     na: Annotated[
         Iterable[str], Argument((), "Text that also means missing, such as NA; may be repeated.", multiple=True)
     ]
+    hive: Annotated[bool, Argument(False, "Read folders named KEY=VALUE as columns; not done by default.")]
     task: Annotated[
         Task | None,
         Argument(
@@ -161,7 +163,7 @@ class Positive:
     collapse: bool = False
 
     def __str__(self) -> str:
-        return " or ".join(repr(value) for value in self.values)
+        return " or ".join(shorten(repr(value)) for value in self.values)
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,7 @@ class Roles:
     """The attributes whose numbers are only names and are never cut: those with None in bands=."""
     missing: Missing = "group"
     na: tuple[str, ...] = ()
+    hive: bool = False
     task: Task | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
     """The columns that were passed as arrays, by the key of their role."""
@@ -259,8 +262,12 @@ def assign(
         problems.add("there is nothing to measure: give prediction=, score=, or label=.")
     _check_settings(values, problems)
     _check_task(values, problems)
-    regression = isinstance(values["task"], str) and values["task"] == "regression"
-    outcome = (columns["label"],) if regression and columns["label"] else ()
+    outcome = (columns["label"],) if str(values["task"]) == "regression" and columns["label"] else ()
+    try:
+        na = absent(values["na"])
+    except CallError as error:
+        na = ()
+        problems.add(str(error))
     edges, categories = _bands(values["bands"], (*groups, *strata), outcome, problems)
     checked = {
         "sensitive": groups,
@@ -268,7 +275,7 @@ def assign(
         "positive": read_positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
-        "na": _na(values["na"], problems),
+        "na": na,
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
@@ -304,10 +311,25 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
 
 
 def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> bool:
-    fine = isinstance(value, str) and value in known
-    if not fine:
+    good = isinstance(value, str) and value in known
+    if not good:
         problems.add(f"{name}={shown(value)} must be {either(map(repr, known))}.")
-    return fine
+    return good
+
+
+def absent(na: Any) -> tuple[str, ...]:
+    """The texts that mean missing, as they are spelled.
+
+    >>> absent("NA"), absent(["NA", -9])
+    (('NA',), ('NA', '-9'))
+    """
+    listed = isinstance(na, Iterable) and not isinstance(na, (str, bytes, Mapping)) and getattr(na, "ndim", 1) == 1
+    values = list(na) if listed else [na]
+    plain = all(isinstance(value, (str, Real)) and value == value for value in values)  # noqa: PLR0124 - NaN
+    with suppress(UnicodeEncodeError):  # a statement is UTF-8
+        if plain and "".join(spelled := [spelling(value) for value in values]).encode() is not None:
+            return tuple(spelled)
+    raise CallError(f"na={shown(na)} must be text that means missing, such as 'NA'; None and NaN do so already.")
 
 
 def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
@@ -416,15 +438,6 @@ def _check_twice(roles: Mapping[str, Sequence[str]], arrays: Mapping[str, Any], 
             seen.setdefault(name, role)
 
 
-def _na(na: Any, problems: Problems) -> tuple[str, ...]:
-    """The texts that stand for a missing value."""
-    texts = [na] if isinstance(na, str) else na
-    if not is_series(texts) or getattr(texts, "ndim", 1) != 1:
-        problems.add(f"na={shown(na)} must be a text or a list of texts, such as ['NA', '?'].")
-        return ()
-    return tuple(spelling(text) for text in texts)
-
-
 def _bands(
     bands: Mapping[str, Sequence[float] | None] | None,
     attributes: Sequence[str],
@@ -433,26 +446,24 @@ def _bands(
 ) -> tuple[dict[str, tuple[float, ...]], frozenset[str]]:
     """The edges of what is to be cut, and the attributes that are never cut; `outcome` is the label of a regressor."""
     edges: dict[str, tuple[float, ...]] = {}
-    bands = {} if bands is None else bands
-    if not isinstance(bands, Mapping):
-        problems.add(f"bands={shorten(repr(bands))} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
+    if bands is not None and not isinstance(bands, Mapping):
+        problems.add(f"bands={shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges, frozenset()
+    bands = {} if bands is None else {str(name): cuts for name, cuts in bands.items()}  # as the names of columns are
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
-            problems.add(
-                f"bands= names {shown(name)}, which is not an attribute here; {nearest(str(name), attributes)}"
-            )
+            problems.add(f"bands= names {shorten(name)!r}, which is not an attribute here; {nearest(name, attributes)}")
             continue
         if cuts is None and name in attributes:
             continue
         try:
-            edges[name] = tuple(float(cut) for cut in cuts or ())
+            edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
         except (TypeError, ValueError, OverflowError):
-            problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be numbers, such as [0, 25, 45, 200].")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
-            problems.add(f"bands for {name!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
@@ -466,7 +477,7 @@ def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
     favourable = {}
     for role in ("label", "prediction"):
         value = positive.get(role, 1)
-        several = is_series(value)
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
             problems.add(f"positive= is empty for {role}: name the favourable value.")

@@ -14,13 +14,13 @@ from evenhand.core.quantities import check_seed, check_whole, number, shown
 from evenhand.core.results import Verdict
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, Problems, nearest, shorten
+from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.spelling import spelling
 
 MIN_GROUP_SIZE = 30
 MOST_DRAWS = 1_000_000
-MOST_PEOPLE = 10**12
+_MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
@@ -49,7 +49,8 @@ class Policy(Printable):
         on: The attribute sets on which the required metrics decide: "single", "intersections" or "all".
         inconclusive: What an inconclusive finding counts as, where it decides: itself, "fail" or "pass".
         reference: What groups are compared with; as the argument of `audit`.
-        intersections: Whether attributes are combined, or how many of them at most.
+        intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
+            most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
         notes: What every audit by this policy says to its reader.
 
@@ -71,7 +72,7 @@ class Policy(Printable):
     on: Literal["single", "intersections", "all"] = "single"
     inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
     reference: Any = None
-    intersections: bool | int = True
+    intersections: bool | int | None = None
     min_group_share: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -80,7 +81,7 @@ class Policy(Printable):
         object.__setattr__(self, "metrics", _metrics("metrics", self.metrics, problems))
         object.__setattr__(self, "required", _metrics("required", self.required, problems, none=True))
         self._settle_thresholds(problems)
-        check_whole("min_group_size", self.min_group_size, 1, MOST_PEOPLE, problems)
+        check_whole("min_group_size", self.min_group_size, 1, _MOST_PEOPLE, problems)
         check_whole("draws", self.draws, 0, MOST_DRAWS, problems)
         check_seed(self.random_state, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
@@ -91,7 +92,7 @@ class Policy(Printable):
         _one_of("familywise", self.familywise, ("finding", "audit"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
-        if not isinstance(self.intersections, bool):
+        if self.intersections is not None and not isinstance(self.intersections, bool):
             check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
         object.__setattr__(self, "reference", _spelled(self.reference))
         self._settle_notes(problems)
@@ -168,6 +169,7 @@ class Policy(Printable):
 
     def required_for(self, cube: Cube) -> tuple[str, ...]:
         """The metrics that decide for this data."""
+        check_kind(cube, Cube, "cube", "pass a Cube, such as audit.cube")
         if self.required is not None:
             return tuple(dict.fromkeys(find(name)[0].name for name in self.required))
         if cube.meaning.task == "regression":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.catalogue import Metric, find
-from evenhand.core.arguments import check_kind
+from evenhand.core.arguments import check_argument
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, nearest
 from evenhand.verdicts import policy_file
@@ -77,7 +77,7 @@ def make_request(
     limit = limit if threshold is None else threshold
     check_threshold(limit, kind)
     limit = None if limit is None else float(limit)
-    check_kind("aggregate", str | None, aggregate)
+    check_argument("aggregate", str | None, aggregate)
     combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
     if combined not in ("worst", "mean", "mean_abs"):
         raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
@@ -85,7 +85,7 @@ def make_request(
     for option, value in options.items():
         if option not in allowed:
             raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
-        options[option] = check_kind(option, type(allowed[option]), value)  # the kind of its default
+        options[option] = check_argument(option, type(allowed[option]), value)  # the kind of its default
     own_threshold = threshold is not None or metric.name in policy.thresholds
     by_range = metric.in_score_units and kind == "difference" and not own_threshold
     return Request(metric, kind, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)

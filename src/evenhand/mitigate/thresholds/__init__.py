@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand.core import frames
-from evenhand.core.arguments import check_kind
+from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import Floats, Indices
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -100,7 +100,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
     def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> GroupThresholds:
         """Fit the estimator, unless it is fitted already, and choose the cutoffs."""
         self._check_drop()
-        check_kind("prefit", bool, self.prefit)
+        check_argument("prefit", bool, self.prefit)
         check_random_state(self.random_state)
         checked, classes = self._checked(X, y)
         self.groups_ = groups.encode(self._who(sensitive), checked)
