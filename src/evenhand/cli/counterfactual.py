@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -25,7 +24,7 @@ from evenhand.cli.options import (
     reference_option,
 )
 from evenhand.cli.output import made_here, output_option, show
-from evenhand.cli.values import paths, reference
+from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
 from evenhand.core.files import read_text
 from evenhand.core.results import Finding
@@ -142,28 +141,13 @@ def _features(options: dict[str, Any]) -> list[str] | None:
 
 def _predictor(options: dict[str, Any]) -> Any:
     if options["prediction_function"] is not None:
-        return _function(options["prediction_function"])
+        if os.getcwd() not in sys.path:  # the module may lie in the current folder, as with `python -m`
+            sys.path.insert(0, os.getcwd())
+        return imported("--prediction-function", options["prediction_function"], "MODULE:FUNCTION")
     model = _trusted(options["model"])
     if not callable(getattr(model, options["method"], None)):
         raise CallError(f"the model in {short_path(options['model'])!r} has no {options['method']}().")
     return getattr(model, options["method"])
-
-
-def _function(text: str) -> Any:
-    """A function of a module, which may lie in the current folder, as with `python -m`."""
-    module, _, name = text.partition(":")
-    if not module or not name:
-        raise CallError(f"--prediction-function {shorten(text)!r}: write it as MODULE:FUNCTION.")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise CallError(f"--prediction-function: there is no module {shorten(str(error.name))!r}.") from None
-    function = getattr(found, name, None)
-    if not callable(function):
-        raise CallError(f"--prediction-function: {shorten(module)!r} has no function {shorten(name)!r}.")
-    return function
 
 
 def _trusted(path: Path) -> Any:
@@ -176,7 +160,9 @@ def _trusted(path: Path) -> Any:
         raise DataError(f"--model {short_path(path)!r}: there is no such file.")
     try:
         return joblib.load(path)
-    except Exception as error:  # whatever a broken or foreign pickle raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a broken or foreign pickle raises, sys.exit() too
         reason = shorten(f"{type(error).__name__}: {error}", 200)
         raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
 

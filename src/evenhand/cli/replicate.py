@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from evenhand.cli.command import Command
 from evenhand.cli.numbers import JOBS, NUMBER, REPLICAS, SEED
 from evenhand.cli.stability import arguments, judging_options, show_stability
 from evenhand.cli.targets import REPLICAS as REPLICAS_FILE
-from evenhand.cli.values import pairs, paths
+from evenhand.cli.values import imported, pairs, paths
 from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.files import replacing
 from evenhand.errors import CallError, DataError, listing, shorten
@@ -107,20 +106,13 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
     """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
-    module, colon, name = path.partition(":")
-    if not colon or not name.isidentifier():
-        raise CallError(f"--estimator {path!r}: write it as MODULE:CLASS, such as sklearn.svm:SVC.")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise CallError(f"--estimator {path!r}: {error}. Is it installed?") from None
-    except AttributeError:
-        raise CallError(f"--estimator {path!r}: {module} has no {name}.") from None
+    found = imported("--estimator", path, "MODULE:CLASS, such as sklearn.svm:SVC")
     settings = {key: _value(text) for key, text in pairs("--parameter", parameters).items()}
     try:
         return found(**settings)
-    except TypeError as error:
-        raise CallError(f"--estimator {path!r} cannot be made: {error}.") from None
+    except Exception as error:  # whatever a class of somebody else's raises
+        reason = shorten(f"{type(error).__name__}: {error}", 200)
+        raise CallError(f"--estimator {shorten(path)!r} cannot be made: {reason}") from None
 
 
 def _value(text: str) -> Any:

@@ -40,6 +40,8 @@ class Target(click.Path):
     def check(self, option: str, path: Path, force: bool) -> None:
         """Refuse a path that cannot be written to, or whose file would be lost."""
         shown = f"{option} {short_path(path)!r}"
+        if str(path) == "-":
+            raise CallError(f"{option} -: name a file; it is not written to standard output.")
         if self.marks and path.suffix not in self.marks:
             raise CallError(f"{shown}: {self.what} saved as {either(self.marks)}.")
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import sys
 import tempfile
@@ -31,6 +32,25 @@ def paths(files: tuple[str, ...]) -> Iterator[Any]:
         if path.stat().st_size == 0:
             raise DataError("standard input is empty.")
         yield [path]
+
+
+def imported(option: str, text: str, form: str) -> Any:
+    """What MODULE:NAME names; whatever the module does while it is imported, an error says that it did."""
+    module, _, name = text.partition(":")
+    if not module or not name.isidentifier():
+        raise CallError(f"{option} {shorten(text)!r}: write it as {form}.")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise CallError(f"{option}: there is no module {shorten(str(error.name))!r}. Is it installed?") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() too
+        reason = shorten(f"{type(error).__name__}: {error}", 200)
+        raise CallError(f"{option}: the module {shorten(module)!r} cannot be imported: {reason}") from error
+    if not callable(getattr(found, name, None)):
+        raise CallError(f"{option}: {shorten(module)} has no {shorten(name)} that can be called.")
+    return getattr(found, name)
 
 
 def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
@@ -80,7 +100,12 @@ def bands(texts: tuple[str, ...]) -> dict[str, list[float] | None]:
 
 
 def _edges(text: str) -> list[float] | None:
-    return None if text.strip().lower() == "none" else [_number("--bands", edge) for edge in text.split(",")]
+    return None if text.strip().lower() == "none" else [_edge(edge) for edge in text.split(",")]
+
+
+def _edge(text: str) -> float:
+    """An edge of a band; the first and the last may be infinite."""
+    return float(text) if text.strip().lower() in ("inf", "-inf") else _number("--bands", text)
 
 
 def _number(option: str, text: str) -> float:

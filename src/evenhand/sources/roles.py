@@ -27,7 +27,7 @@ from typing import (
 )
 
 from evenhand.core.frames import readable
-from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
+from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
 from evenhand.sources.spelling import canonical, spelling
 
 if TYPE_CHECKING:
@@ -434,11 +434,12 @@ def _bands(
         try:
             edges[name] = tuple(float(cut) for cut in cuts or ())
         except (TypeError, ValueError):
-            problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {name!r} must be numbers, such as {as_typed('[0, 25, 45, 200]', '0,25,45,200')}.")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
-            problems.add(f"bands for {name!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+            some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
+            problems.add(f"bands for {name!r} must be at least two rising numbers, such as {some}.")
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
