@@ -222,5 +222,6 @@ def test_a_pickle_that_leaves_the_program_has_not_passed(deciders, capsys):
     ],
 )
 def test_numbers_that_cannot_be_meant_exit_with_2(deciders, capsys, arguments, told):
-    assert call("--graph", "g.dot", "--prediction-function", "deciders:numbers", *arguments) == 2
+    roles = ("people.csv", "--sensitive", "group", "--graph", "g.dot", "--prediction-function", "deciders:numbers")
+    assert run(["counterfactual", *roles, *arguments]) == 2
     assert told in " ".join(capsys.readouterr().err.split())
