@@ -26,7 +26,7 @@ def test_json_round_trips_and_is_plain(name, column):
     assert written.isascii()
     assert hostile.unseen(written) == set()
     read = json.loads(written)
-    assert {**read, "created": ""} == {**found.to_dict(), "created": ""}
+    assert {**read, "created": "", "sha256": ""} == {**found.to_dict(), "created": "", "sha256": ""}
     assert read["data"]["sensitive"] == [name if column else GROUP]
     if not column:
         assert [name] in [row.get("group") for row in read["findings"][0]["rows"]]

@@ -92,7 +92,7 @@ def test_json_is_plain_and_comes_back(names, column, tmp_path):
     written = report_json.dumps(found)
     assert written.isascii()
     assert hostile.unseen(written) == set()
-    assert {**json.loads(written), "created": ""} == {**found.to_dict(), "created": ""}
+    assert {**json.loads(written), "created": "", "sha256": ""} == {**found.to_dict(), "created": "", "sha256": ""}
     found.save(tmp_path / "audit.json")
     assert seen(eh.Audit.load(tmp_path / "audit.json"), column=column) == set(names)
 

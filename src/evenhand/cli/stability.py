@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
 from evenhand.cli.options import (
     confidence_option,
     intersections_option,
@@ -19,7 +21,7 @@ from evenhand.cli.options import (
     threshold_option,
     together,
 )
-from evenhand.cli.output import check_outputs, made_here, output_option, show
+from evenhand.cli.output import made_here, output_option, show
 from evenhand.cli.values import bands, paths, reference, thresholds
 from evenhand.replicas.stability import Stability, stability
 from evenhand.sources.rows import load_files
@@ -75,13 +77,13 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def show_stability(result: Stability, files: tuple[str, ...], options: dict[str, Any]) -> int:
-    """Print the result and write it to the files named by the options; the exit code of the verdict."""
+def show_stability(result: Stability, files: tuple[str, ...], options: dict[str, Any]) -> Ending:
+    """Print the result and write it to the files named by the options; the verdict."""
     audit = made_here(result.audit(required=options["require"] or None), files)
     return show(audit, as_json=options["as_json"], output=options["output"], quiet=options["quiet"])
 
 
-@click.command("stability", short_help="Do replicas of a model disagree more for some groups?")
+@click.command("stability", cls=Command, short_help="Do replicas of a model disagree more for some groups?")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--replicas-columns",
@@ -99,14 +101,13 @@ def show_stability(result: Stability, files: tuple[str, ...], options: dict[str,
     help="What the columns hold. Default: inferred from the data.",
 )
 @judging_options
-def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> Ending:
     """Do replicas of a model disagree more for some groups?
 
     FILES hold a row for each person and a column for each replica.
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
     with paths(files) as named:
         result = stability(
             list(options["replicas_columns"]),

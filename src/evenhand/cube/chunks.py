@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.errors import CallError, DataError, EvenhandError, Problems, shorten
 from evenhand.sources.kinds import TEXT, are_categories, value_of
 from evenhand.sources.levels import attribute
-from evenhand.sources.roles import ReadArguments, Task, absent
+from evenhand.sources.roles import ReadArguments, absent
 
 if TYPE_CHECKING:
     from evenhand.cube.cube import Cube
@@ -50,7 +50,7 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
             _check(cube, like, arguments)
         except EvenhandError as error:
             raise type(error)(f"chunk {i}: {error}") from None
-        arguments["task"] = cast(Task, cube.meaning.task)  # the task of the first chunk is that of all
+        arguments["task"] = cube.meaning.task  # the task of the first chunk is that of all
         waiting.append(cube)
         if len(waiting) == _TOGETHER:
             total, waiting = _added(total, waiting, like, arguments), []

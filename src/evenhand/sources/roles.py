@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -29,7 +28,8 @@ from typing import (
 )
 
 from evenhand.core.frames import readable
-from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
+from evenhand.core.quantities import check_finite, check_whole, shown
+from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
 from evenhand.sources.spelling import canonical, spelling
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def assign(
     checked = {
         "sensitive": groups,
         "control": strata,
-        "positive": _positive(values["positive"], problems),
+        "positive": read_positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
         "na": na,
@@ -286,14 +286,13 @@ def assign(
 def _check_settings(values: ReadArguments, problems: Problems) -> None:
     """The arguments that do not name columns."""
     cutoff, bins = values["cutoff"], values["bins"]
-    if cutoff is not None and (not isinstance(cutoff, Real) or not abs(cutoff) <= sys.float_info.max):
-        problems.add(f"cutoff={_shown(cutoff)} must be a finite number.")
+    if cutoff is not None:
+        check_finite("cutoff", cutoff, problems)
     if cutoff is not None and values["score"] is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
-    if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
-        problems.add(f"bins={_shown(bins)} must be a whole number from 1 to 100.")
+    check_whole("bins", bins, 1, 100, problems)
 
 
 def _check_task(values: ReadArguments, problems: Problems) -> None:
@@ -314,12 +313,8 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
 def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> bool:
     good = isinstance(value, str) and value in known
     if not good:
-        problems.add(f"{name}={_shown(value)} must be {either(map(repr, known))}.")
+        problems.add(f"{name}={shown(value)} must be {either(map(repr, known))}.")
     return good
-
-
-def _shown(value: Any) -> str:
-    return shorten(" ".join(repr(value).split()))
 
 
 def absent(na: Any) -> tuple[str, ...]:
@@ -334,7 +329,7 @@ def absent(na: Any) -> tuple[str, ...]:
     with suppress(UnicodeEncodeError):  # a statement is UTF-8
         if plain and "".join(spelled := [spelling(value) for value in values]).encode() is not None:
             return tuple(spelled)
-    raise CallError(f"na={_shown(na)} must be text that means missing, such as 'NA'; None and NaN do so already.")
+    raise CallError(f"na={shown(na)} must be text that means missing, such as 'NA'; None and NaN do so already.")
 
 
 def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
@@ -345,7 +340,7 @@ def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[floa
     except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        problems.add(f"score_range={_shown(ends)} must be two rising numbers, such as (0, 1).")
+        problems.add(f"score_range={shown(ends)} must be two rising numbers, such as (0, 1).")
         return None
     return low, high
 
@@ -452,8 +447,9 @@ def _bands(
     """The edges of what is to be cut, and the attributes that are never cut; `outcome` is the label of a regressor."""
     edges: dict[str, tuple[float, ...]] = {}
     if bands is not None and not isinstance(bands, Mapping):
-        problems.add(f"bands={_shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
+        problems.add(f"bands={shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges, frozenset()
+    some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
     bands = {} if bands is None else {str(name): cuts for name, cuts in bands.items()}  # as the names of columns are
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
@@ -464,15 +460,16 @@ def _bands(
         try:
             edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
         except (TypeError, ValueError, OverflowError):
-            problems.add(f"bands for {shorten(name)!r} must be numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be numbers, such as {some}.")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
-            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as {some}.")
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
-def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+    """The favourable values of label and prediction, from the argument positive= of any function."""
     if not isinstance(positive, Mapping):
         positive = {"label": positive, "prediction": positive}
     unknown = [str(role) for role in positive if role not in ("label", "prediction")]

@@ -124,10 +124,9 @@ def load_files(data: Any, names: Iterable[str] | None = None, *, hive: bool = Fa
     """
     import duckdb
 
-    source = FileSource(data, hive=hive)
+    source = FileSource(data, hive=hive, ordered=True)
     selected = _selected(source, names)
     columns = [source.table.columns[name] for name in selected]
-    source.connection.execute("SET preserve_insertion_order = true")
     fields = ", ".join(f"{column.key} AS v{i}" for i, column in enumerate(columns))
     try:
         size = query.fetch(source.connection, f"SELECT count(*) FROM {source.table.relation}")[0][0]  # noqa: S608

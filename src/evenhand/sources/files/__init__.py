@@ -7,7 +7,6 @@ memory. The rows are never loaded.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 
 from evenhand.core import inputs
 from evenhand.core.arrays import Floats
-from evenhand.errors import DataError, Problems, listing, nearest, short_path, shorten
+from evenhand.errors import DataError, Problems, listing, nearest, short_path
 from evenhand.sources.bins import GRID
 from evenhand.sources.files import partitions, query
 from evenhand.sources.files.formats import SUFFIXES, Column, Table, check_files, common_format, double, explain
@@ -39,11 +38,10 @@ def is_path(data: Any) -> bool:
 class FileSource:
     """One or more files of one format, read as one table; with `hive`, folders named KEY=VALUE are columns too."""
 
-    def __init__(self, data: Any, *, hive: bool = False) -> None:
+    def __init__(self, data: Any, *, hive: bool = False, ordered: bool = False) -> None:
         self.paths = _expand([data] if isinstance(data, (str, os.PathLike)) else list(data))
         self.format = common_format(self.paths)
-        self.connection = query.connect(autoinstall_known_extensions="false", temp_directory=tempfile.gettempdir())
-        self.connection.execute("SET preserve_insertion_order = false")
+        self.connection = query.connect(self.paths, ordered=ordered)
         self.table = self._open(hive)
 
     def _open(self, hive: bool) -> Table:
@@ -195,11 +193,9 @@ def _expand(named: Sequence[Any]) -> list[Path]:
     for item in named:
         text = os.fspath(item)
         if "://" in str(text) or not text:
-            from evenhand.sources.database import without_secrets  # which reads names of columns with our formats
-
-            shown = shorten(without_secrets(str(text)))
             raise DataError(
-                f"{shown!r} is not a path: only files are read; download it first. A database is named by --database."
+                f"{short_path(text)!r} is not a path: only files are read; download it first. A database is named by "
+                "--database."
             )
         name = os.fsdecode(text)
         found = inputs.find(name, "*.parquet")

@@ -184,8 +184,12 @@ def double(number: float) -> str:
 def path_list(paths: Sequence[Path]) -> str:
     """Paths in which stars and brackets are only characters, for a reader that takes globs."""
     whole = (os.path.abspath(path) for path in paths)  # DuckDB would read ~ and s3: at the beginning
-    plain = ("".join(f"[{mark}]" if mark in "*?[" else mark for mark in path) for path in whole)
-    return "[" + ", ".join(literal(path) for path in plain) + "]"
+    return "[" + ", ".join(literal(as_pattern(path)) for path in whole) + "]"
+
+
+def as_pattern(path: str) -> str:
+    """The glob that finds exactly this path."""
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in path)
 
 
 def is_gzipped(path: Path) -> bool:
