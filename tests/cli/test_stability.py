@@ -124,7 +124,7 @@ def test_the_estimator_is_chosen_with_its_parameters(loans, capsys):
     ("arguments", "message"),
     [
         (["--estimator", "sklearn.tree"], "write it as MODULE:CLASS"),
-        (["--estimator", "sklearn.tree:Oak"], "sklearn.tree has no Oak"),
+        (["--estimator", "sklearn.tree:Oak"], "sklearn.tree has no class 'Oak'"),
         (["--estimator", "no_such_library:Model"], "Is it installed?"),
         (["--parameter", "colour=red"], "cannot be made"),
         (["--label", "paid"], "'paid' is not a column"),

@@ -143,7 +143,7 @@ def _predictor(options: dict[str, Any]) -> Any:
     if options["prediction_function"] is not None:
         if os.getcwd() not in sys.path:  # the module may lie in the current folder, as with `python -m`
             sys.path.insert(0, os.getcwd())
-        return imported("--prediction-function", options["prediction_function"], "MODULE:FUNCTION")
+        return imported("--prediction-function", options["prediction_function"], "function")
     model = _trusted(options["model"])
     if not callable(getattr(model, options["method"], None)):
         raise CallError(f"the model in {short_path(options['model'])!r} has no {options['method']}().")

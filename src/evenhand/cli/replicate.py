@@ -107,7 +107,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
     """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
-    found = imported("--estimator", path, "MODULE:CLASS, such as sklearn.svm:SVC")
+    found = imported("--estimator", path, "class")
     settings = {key: _value(text) for key, text in pairs("--parameter", parameters).items()}
     try:
         return found(**settings)

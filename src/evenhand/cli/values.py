@@ -34,11 +34,11 @@ def paths(files: tuple[str, ...]) -> Iterator[Any]:
         yield [path]
 
 
-def imported(option: str, text: str, form: str) -> Any:
-    """What MODULE:NAME names; whatever the module does while it is imported, an error says that it did."""
+def imported(option: str, text: str, noun: str) -> Any:
+    """What MODULE:NAME names, a function or a class; whatever the module does while it is imported is an error."""
     module, _, name = text.partition(":")
     if not module or not name.isidentifier():
-        raise CallError(f"{option} {shorten(text)!r}: write it as {form}.")
+        raise CallError(f"{option} {shorten(text)!r}: write it as MODULE:{noun.upper()}.")
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -49,7 +49,7 @@ def imported(option: str, text: str, form: str) -> Any:
         reason = shorten(f"{type(error).__name__}: {error}", 200)
         raise CallError(f"{option}: the module {shorten(module)!r} cannot be imported: {reason}") from error
     if not callable(getattr(found, name, None)):
-        raise CallError(f"{option}: {shorten(module)} has no {shorten(name)} that can be called.")
+        raise CallError(f"{option}: {shorten(module)} has no {noun} {shorten(name)!r}.")
     return getattr(found, name)
 
 
