@@ -9,13 +9,17 @@ EvenhandError                 the root of all; the message is for a person and n
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 
 class EvenhandError(Exception):
-    """The root of all errors that the library raises on purpose."""
+    """The root of all errors that the library raises on purpose. No message shows a password."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(without_secrets(part) if isinstance(part, str) else part for part in arguments))
 
 
 class CallError(EvenhandError, ValueError):
@@ -83,6 +87,55 @@ def as_typed(python: str, option: str) -> str:
     return option if _on_command_line.get() else python
 
 
+# --- what is never shown
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # one slash is what pathlib leaves of two
+_PLACE = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?", re.DOTALL)
+_AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/?#\s'\"]*)(:\d*)?(?:[/?#\s'\")\]},.;]|$)")
+_OPTION = re.compile(r"[?&;#]\s*\w*(?:pass|pwd|secret|token|credential|key|auth)\w*\s*=", re.IGNORECASE)
+_SERVER = r"\b(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s*="
+_HIDDEN = r"\b\w*(?:passw|pwd|secret|token|credential)\w*\s*="
+_PAIRS = re.compile(rf"{_SERVER}.*{_HIDDEN}|{_HIDDEN}.*{_SERVER}", re.IGNORECASE | re.DOTALL)
+
+
+def without_secrets(text: str) -> str:
+    """A text in which an address that holds a user, a password or a key is cut to what may be shown.
+
+    An address is a URL or pairs such as host=… password=…. Nobody knows where a password ends, so an address with one
+    is taken to reach to the last @, or to the end of the text.
+
+    >>> without_secrets("--database=postgresql://ann:secret@db.example/loans?sslpassword=x")
+    '--database=postgresql://db.example/loans'
+    >>> without_secrets("host=db.example password=secret"), without_secrets("https://example.org/?page=2")
+    ('…', 'https://example.org/?page=2')
+    """
+    url = _URL.search(text)
+    if url is not None:
+        rest = text[url.end() :]
+        if "@" in rest or _OPTION.search(rest) or not _AUTHORITY.match(rest):
+            text = text[: url.start()] + shown(text[url.start() :])
+    pairs = _PAIRS.search(text)
+    return text if pairs is None else text[: pairs.start()] + "…"
+
+
+def shown(url: str) -> str:
+    """Where a database is: the URL without user, password and options; only its kind where these cannot be told apart.
+
+    >>> shown("postgresql://ann:secret@db.example:5432/loans?sslmode=require"), shown("postgresql://ann:secret")
+    ('postgresql://db.example:5432/loans', 'postgresql://…')
+    """
+    found = _URL.match(url)
+    if found is None:
+        return "…"
+    place, _, options = url[found.end() :].partition("?")
+    slashes = "/" * (found.group().count("/") - 2)
+    place = slashes + place.rpartition("@")[2].partition("#")[0]
+    return f"{found[1]}://{place if _PLACE.fullmatch(place) and '@' not in options else '…'}"
+
+
+# --- values and names in a sentence
+
+
 def listing(values: Iterable[object], most: int = 8) -> str:
     """Some values, quoted, in a sentence: 'a', 'b' and 3 more."""
     return join_names((shorten(repr(value)) for value in values), most)
@@ -114,14 +167,26 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def check_kind(value: object, kind: type, name: str, remedy: str) -> None:
+    """Raise unless an argument is of a kind; `remedy` says what to pass.
+
+    >>> check_kind(3, str, "title", "pass a text")
+    Traceback (most recent call last):
+    evenhand.errors.CallError: title is of type int: pass a text.
+    """
+    if not isinstance(value, kind):
+        raise CallError(f"{name} is of type {type(value).__name__}: {remedy}.")
+
+
 def shorten(text: str, most: int = 80) -> str:
     """A text cut to a length that fits into a message."""
+    text = text if len(text) <= most else without_secrets(text)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def short_path(path: object, most: int = 80) -> str:
     """A long path without its beginning; its end is the name of the file."""
-    text = str(path)
+    text = without_secrets(str(path))
     return text if len(text) <= most else "…" + text[1 - most :]
 
 

@@ -108,7 +108,7 @@ def test_json_is_json_without_nan(even, tmp_path, capsys):
     found = json.loads(shown.out, parse_constant=refuse)
     assert (found["format"], found["verdict"], found["data"]["rows"]) == ("evenhand-audit", "pass", 4000)
     saved = json.loads(output.read_text(encoding="utf-8"), parse_constant=refuse)
-    assert {**saved, "created": ""} == {**found, "created": ""}
+    assert {**saved, "created": "", "sha256": ""} == {**found, "created": "", "sha256": ""}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.json", "data.csv"]
 
 

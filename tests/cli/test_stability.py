@@ -124,17 +124,26 @@ def test_the_estimator_is_chosen_with_its_parameters(loans, capsys):
     ("arguments", "message"),
     [
         (["--estimator", "sklearn.tree"], "write it as MODULE:CLASS"),
-        (["--estimator", "sklearn.tree:Oak"], "sklearn.tree has no class 'Oak'"),
+        (["--estimator", "sklearn.tree:Oak"], "'sklearn.tree' has no class 'Oak'"),
         (["--estimator", "no_such_library:Model"], "Is it installed?"),
         (["--parameter", "colour=red"], "cannot be made"),
         (["--label", "paid"], "'paid' is not a column"),
         (["--positive", "maybe"], "'maybe'"),
         (["--test-share", "1.5"], "must be a share"),
+        (["--feature", "repaid"], "the features name 'repaid', which is the label itself: leave it out"),
+        (["--feature", "income", "--feature", "repaid"], "the features name 'repaid', which is the label itself"),
+        (["--random-state", "-1"], "random_state=-1 must be a whole number"),
+        (["--n-jobs", "0"], "--n-jobs 0 must be a number of processes"),
+        (["--n-jobs", "1000"], "--n-jobs 1000 must be a number of processes"),
+        (["--n-replicas", "10000000000"], "from 2 to 100,000; 50 to 200 are usual"),
+        (["--n-replicas", "9" * 400], "from 2 to 100,000; 50 to 200 are usual"),
+        (["--estimator", "evenhand.errors:EvenhandError"], "is not an estimator"),
+        (["--estimator", "sys:exit"], "cannot be made: SystemExit"),
         (["--save-replicas", "x.txt"], "saved as .parquet or .csv"),
     ],
 )
 def test_mistakes_are_told(loans, capsys, arguments, message):
-    assert fitted(loans, *arguments) == 2
+    assert fitted(loans, *arguments) == (70 if "SystemExit" in message else 2)
     assert message in capsys.readouterr().err
 
 

@@ -81,7 +81,12 @@ def metric(name: str, **definition: Any) -> MetricFunction:
     >>> finding.value.value
     0.5
     """
-    return make(catalogue.define(name, **definition))
+    made = catalogue.define(name, **definition)
+    if name in METRICS or name in ALIASES:
+        raise CallError(
+            f"{name!r} is a metric of the catalogue: give your own another name, so that nobody mistakes it."
+        )
+    return make(made)
 
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:

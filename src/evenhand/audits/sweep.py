@@ -11,7 +11,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError
+from evenhand.errors import CallError, check_kind
 from evenhand.measures.cells import CELLS, MEASURES, cell_measures, evaluate
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores
 from evenhand.verdicts import comparison
@@ -53,6 +53,7 @@ def sweep(cube: Cube) -> Sweep:
     >>> found.groups[0], round(float(selected[place, 0]), 3), round(float(gaps[place]), 3)
     (('Female',), 0.424, 0.021)
     """
+    check_kind(cube, Cube, "cube", "pass a Cube that was counted with score=, such as audit.cube")
     if cube.scores is None:
         raise CallError("a sweep needs a score: count the cube with score=.")
     whole = cube.marginal(control=False)

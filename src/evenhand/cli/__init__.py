@@ -15,11 +15,11 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal
 
 import click
 
+from evenhand.cli.arguments import Call, conceal
 from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
@@ -65,14 +65,6 @@ class _Lazy(click.Group):
         return command
 
 
-@dataclass
-class Call:
-    """What was typed, and whether the command has started: before that only help and the version are written."""
-
-    arguments: list[str]
-    started: bool = False
-
-
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="evenhand")
 def program() -> None:
@@ -112,9 +104,10 @@ def _listen() -> list[int]:
 
 def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
     """Run the program; every way it can end is one of the exit codes."""
-    call = Call(list(sys.argv[1:] if arguments is None else arguments))
+    call = Call()
     try:
-        with on_command_line(), program.make_context("evenhand", list(call.arguments), obj=call) as context:
+        call = conceal(sys.argv[1:] if arguments is None else arguments)
+        with on_command_line(), program.make_context("evenhand", list(call.shown), obj=call) as context:
             ending: Ending = program.invoke(context)
         code = EXIT_CODES[ending]
         write("")
@@ -126,7 +119,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
         return WRONG
     except EvenhandError as error:
         _say(f"error: {error}")
-        return WRONG
+        return CRASHED if _stopped(error) else WRONG
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted", before="\n")
         return INTERRUPTED
@@ -141,6 +134,12 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
             return WRONG
         _crash(error)
         return CRASHED
+
+
+def _stopped(error: BaseException | None) -> bool:
+    """Did code that was called, such as a model, end the program? That says nothing about the call or the data."""
+    ends = (SystemExit, GeneratorExit, ConnectionError, MemoryError)
+    return error is not None and (isinstance(error, ends) or _stopped(error.__cause__))
 
 
 def _crash(error: BaseException) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli import Call
+from evenhand.cli.arguments import Call
 from evenhand.cli.targets import INPUTS, check
 from evenhand.core.files import keeping
 from evenhand.errors import EvenhandError

@@ -22,16 +22,18 @@ from evenhand.cli.options import (
     policy_option,
     quiet_option,
     reference_option,
+    role_option,
 )
 from evenhand.cli.output import made_here, output_option, show
 from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
-from evenhand.core.files import read_text
+from evenhand.core.calls import FAILURES, described
 from evenhand.core.results import Finding
-from evenhand.counterfactual.columns import select_features, text_numbers
+from evenhand.counterfactual.columns import text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
+from evenhand.counterfactual.predictor import Predictor
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
+from evenhand.errors import CallError, DataError, MissingDependencyError, short_path
 from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
@@ -40,6 +42,7 @@ from evenhand.verdicts.policy_file import resolve
     "counterfactual", cls=Command, short_help="Would a model predict otherwise, had people been of another group?"
 )
 @click.argument("files", nargs=-1, required=True)
+@role_option("hive")
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
 @click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
 @click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
@@ -89,13 +92,9 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     """
     _check_call(options)
     predict = _predictor(options)
-    graph = (
-        None
-        if options["graph"] is None
-        else CausalModel(read_text(options["graph"]), categorical=options["categorical"])
-    )
+    graph = None if options["graph"] is None else CausalModel(options["graph"], categorical=options["categorical"])
     with paths(files) as named:
-        table = frames.frame(text_numbers(load_files(named), options["categorical"]), None)
+        table = frames.frame(text_numbers(load_files(named, hive=options["hive"]), options["categorical"]), None)
     found = _finding(predict, table, graph, options)
     audit = Audit(_cube(predict, table, options), resolve(options["policy"]), (found,), (), (found.metric,))
     return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
@@ -141,13 +140,18 @@ def _features(options: dict[str, Any]) -> list[str] | None:
 
 def _predictor(options: dict[str, Any]) -> Any:
     if options["prediction_function"] is not None:
-        if os.getcwd() not in sys.path:  # the module may lie in the current folder, as with `python -m`
-            sys.path.insert(0, os.getcwd())
-        return imported("--prediction-function", options["prediction_function"], "function")
+        return _function(options["prediction_function"])
     model = _trusted(options["model"])
     if not callable(getattr(model, options["method"], None)):
         raise CallError(f"the model in {short_path(options['model'])!r} has no {options['method']}().")
     return getattr(model, options["method"])
+
+
+def _function(text: str) -> Any:
+    """A function of a module, which may lie in the current folder, as with `python -m`."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    return imported("--prediction-function", text, "FUNCTION")
 
 
 def _trusted(path: Path) -> Any:
@@ -160,29 +164,18 @@ def _trusted(path: Path) -> Any:
         raise DataError(f"--model {short_path(path)!r}: there is no such file.")
     try:
         return joblib.load(path)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever a broken or foreign pickle raises, sys.exit() too
-        reason = shorten(f"{type(error).__name__}: {error}", 200)
-        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
+    except FAILURES as error:  # whatever a broken or foreign pickle raises
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {described(error)}.") from error
 
 
 def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the finding can be saved as an audit."""
-    features = _features(options) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
-    found = np.asarray(predict(table if features is None else select_features(table, [str(name) for name in features])))
-    found = found[:, -1] if found.ndim == 2 else found
+    predictor = Predictor(predict, _features(options), options["cutoff"], options["positive"])
+    found = predictor.answers(table)
     sensitive = list(options["sensitive"])
-    if found.dtype.kind in "biuf" and options["cutoff"] is not None:
-        return Cube.count(table, prediction=(found >= options["cutoff"]).astype(int), sensitive=sensitive)
-    if found.dtype.kind in "biuf" and not np.isin(found, (0, 1)).all():
-        return Cube.count(table, prediction=found, sensitive=sensitive, task="regression")
-    positive = 1 if options["positive"] is None else [options["positive"]]
-    classes = found.dtype.kind not in "biuf" and options["positive"] is None
-    return Cube.count(
-        table,
-        prediction=found,
-        sensitive=sensitive,
-        positive=positive,
-        task="multiclass" if classes else "binary",
-    )
+    if found.kind == "number":
+        return Cube.count(table, prediction=found.values, sensitive=sensitive, task="regression")
+    if found.kind == "decision":
+        return Cube.count(table, prediction=found.values.astype(int), sensitive=sensitive, task="binary")
+    classes = np.array(list(predictor.codes), dtype=object)[found.values.astype(int)]
+    return Cube.count(table, prediction=classes, sensitive=sensitive, task="multiclass")

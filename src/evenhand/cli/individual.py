@@ -106,6 +106,7 @@ _COMMON = (
 @role_option("positive", help="The favourable value of the prediction (default 1); may be repeated for several.")
 @role_option("bands")
 @role_option("na")
+@role_option("hive")
 @click.option("--id", help="Column that names people in the pairs shown (default: their row, counted from 0).")
 @click.option("--worst", type=PEOPLE, default=10, show_default=True, help="Number of pairs to show; 0 for none.")
 @reference_option()
@@ -131,7 +132,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         raise CallError("there is nothing to measure: give --prediction, --score or both.")
     policy = resolve(options["policy"])
     with paths(files) as named:
-        table = load_files(named, _columns(options))
+        table = load_files(named, _columns(options), hive=options["hive"])
     found = _findings(table, options, policy)
     audit = Audit(_cube(table, options), policy, tuple(found), (), tuple(finding.metric for finding in found))
     verdict = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)

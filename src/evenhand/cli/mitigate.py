@@ -93,7 +93,7 @@ def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any
         raise CallError("--method reweigh needs files and --label: the weights are by group and label.")
     weight = [roles["weight"]] if roles["weight"] else []
     with paths(files) as named:
-        table = load_files(named, [roles["label"], *roles["sensitive"], *weight])
+        table = load_files(named, [roles["label"], *roles["sensitive"], *weight], hive=options["hive"])
     label = table[roles["label"]]
     who = {name: table[name] for name in roles["sensitive"]}
     own = table[weight[0]] if weight else None

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from evenhand.cli.arguments import typed
 from evenhand.cli.numbers import BINS, NUMBER, PEOPLE
 from evenhand.cli.targets import DATABASE_VARIABLE
 from evenhand.cli.values import bands, paths
@@ -48,7 +49,9 @@ def role_option(name: str, **changes: Any) -> Decorator:
     settings: dict[str, Any] = {"help": argument.help, "multiple": argument.multiple, "metavar": argument.metavar}
     if argument.values > 1:
         settings["nargs"] = argument.values
-    if not argument.multiple:
+    if TYPES[name] is bool:
+        settings["is_flag"] = True
+    elif not argument.multiple:
         settings["type"] = _option_type(TYPES[name])
         if argument.default is not None:
             settings |= {"default": argument.default, "show_default": True}
@@ -170,12 +173,12 @@ def _names_database(options: dict[str, Any], files: tuple[str, ...]) -> bool:
 
 def _opened(options: dict[str, Any]) -> AbstractContextManager[Any]:
     """The frame that the options name, while its database is open."""
-    url = options["database"] or os.environ.get(DATABASE_VARIABLE)
+    url = typed(options["database"]) or os.environ.get(DATABASE_VARIABLE)
     if not url:
         raise CallError(f"--table and --query need --database, or its URL in {DATABASE_VARIABLE}.")
     if (options["table"] is None) == (options["query"] is None):
         raise CallError("with --database, give either --table or --query.")
-    return open_table(url, table=options["table"], query=options["query"])
+    return open_table(url, table=options["table"], query=typed(options["query"]))
 
 
 # --- how it is judged
@@ -188,7 +191,7 @@ min_group_size_option = click.option(
     "--min-group-size", type=PEOPLE, help="Smaller groups are shown, but are too small to support a pass."
 )
 intersections_option = click.option(
-    "--intersections/--no-intersections", default=None, help="Also combine the attributes (default)."
+    "--intersections/--no-intersections", default=None, help="Combine all attributes, or none; by default up to three."
 )
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import Call, echo, write
+from evenhand.cli import echo, write
+from evenhand.cli.arguments import Call
 from evenhand.cli.targets import AUDIT
 from evenhand.core.results import Verdict
 from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError, either
 from evenhand.report import WITH_CUBE
-from evenhand.sources.database import without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +64,7 @@ def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def made_here(audit: Audit, data: Sequence[str]) -> Audit:
     """The audit with its origin: the command that made it and the names of its data."""
-    command = map(without_secrets, ["evenhand", *click.get_current_context().ensure_object(Call).arguments])
+    command = ["evenhand", *click.get_current_context().ensure_object(Call).shown]
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
     return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named})
 

@@ -16,8 +16,10 @@ from evenhand.cli.stability import arguments, judging_options, show_stability
 from evenhand.cli.targets import REPLICAS as REPLICAS_FILE
 from evenhand.cli.values import imported, pairs, paths
 from evenhand.core.arrays import Array, Floats, Indices
+from evenhand.core.calls import FAILURES, described
 from evenhand.core.files import replacing
-from evenhand.errors import CallError, DataError, listing, shorten
+from evenhand.core.quantities import check_seed
+from evenhand.errors import CallError, DataError, Problems, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
 from evenhand.replicas.sheet import guarded
 from evenhand.replicas.stability import stability
@@ -75,12 +77,18 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
     """
     model = estimator(options["estimator"], options["parameter"])
     with paths(files) as named:
-        table = load_files(named)
+        table = load_files(named, hive=options["hive"])
     roles = [options["label"], *options["sensitive"]]
     for name in roles:
         if name not in table:
             raise CallError(f"{shorten(name)!r} is not a column; there are: {listing(table)}.")
-    features = read_features(table, features=options["features"] or None, apart=roles, na=options["na"])
+    features = read_features(
+        table,
+        features=options["features"] or None,
+        apart=roles,
+        outcomes={options["label"]: "the label"},
+        na=options["na"],
+    )
     levels, codes = encode(table[options["label"]], f"label column {shorten(options['label'])!r}", options["na"])
     train, test = split(codes, options["test_share"], options["random_state"])
     X = matrix(features, train)
@@ -107,26 +115,28 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
     """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
-    found = imported("--estimator", path, "class")
+    found = imported("--estimator", path, "CLASS")
     settings = {key: _value(text) for key, text in pairs("--parameter", parameters).items()}
     try:
         return found(**settings)
-    except Exception as error:  # whatever a class of somebody else's raises
-        reason = shorten(f"{type(error).__name__}: {error}", 200)
-        raise CallError(f"--estimator {shorten(path)!r} cannot be made: {reason}") from None
+    except FAILURES as error:
+        raise CallError(f"--estimator {shorten(path)!r} cannot be made: {described(error)}.") from error
 
 
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
 def split(codes: Array, share: float, random_state: int) -> tuple[Indices, Indices]:
     """Rows to fit to, which need a label, and rows to predict; the same share of each label."""
+    problems = Problems()
     if not 0 < share < 1:
-        raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+        problems.add(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+    check_seed(random_state, problems)
+    problems.raise_if_any(CallError)
     random = np.random.default_rng(random_state)
     test = np.zeros(len(codes), dtype=bool)
     for code in np.unique(codes):
@@ -164,7 +174,7 @@ def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
     held |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
     renamed = [f"c{i} AS {identifier(spelled(name))}" for i, name in enumerate(people)]
     fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
-    with replacing(path) as temporary, connect() as connection:
+    with replacing(path) as temporary, connect([temporary]) as connection:
         connection.register("people", held)
         try:
             connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608

@@ -24,6 +24,7 @@ from evenhand.cli.options import (
 from evenhand.cli.output import made_here, output_option, show
 from evenhand.cli.values import bands, paths, reference, thresholds
 from evenhand.replicas.stability import Stability, stability
+from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 judging_options = together(
@@ -46,6 +47,7 @@ judging_options = together(
         policy_option,
         role_option("missing"),
         role_option("na"),
+        role_option("hive"),
         min_group_size_option,
         confidence_option(),
         intersections_option,
@@ -109,7 +111,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
     with paths(files) as named:
         result = stability(
             list(options["replicas_columns"]),
-            data=named,
+            data=load_files(named, hive=True) if options["hive"] else named,
             label=options["label"],
             positive=list(options["positive"]) or 1,
             higher_is=options["higher_is"],

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from evenhand.cli.numbers import finite
+from evenhand.core.calls import FAILURES, described
 from evenhand.errors import CallError, DataError, shorten
+
+MOST_STANDARD_INPUT = 16 << 30
 
 
 @contextmanager
@@ -28,29 +30,25 @@ def paths(files: tuple[str, ...]) -> Iterator[Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "standard-input.csv"
         with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        if path.stat().st_size == 0:
-            raise DataError("standard input is empty.")
+            _copy(sys.stdin.buffer, file)
         yield [path]
 
 
-def imported(option: str, text: str, noun: str) -> Any:
-    """What MODULE:NAME names, a function or a class; whatever the module does while it is imported is an error."""
-    module, _, name = text.partition(":")
-    if not module or not name.isidentifier():
-        raise CallError(f"{option} {shorten(text)!r}: write it as MODULE:{noun.upper()}.")
-    try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise CallError(f"{option}: there is no module {shorten(str(error.name))!r}. Is it installed?") from None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # sys.exit() too
-        reason = shorten(f"{type(error).__name__}: {error}", 200)
-        raise CallError(f"{option}: the module {shorten(module)!r} cannot be imported: {reason}") from error
-    if not callable(getattr(found, name, None)):
-        raise CallError(f"{option}: {shorten(module)} has no {noun} {shorten(name)!r}.")
-    return getattr(found, name)
+def _copy(stream: BinaryIO, file: BinaryIO) -> None:
+    """Keep standard input in a file, up to a limit: it may have no end."""
+    size = 0
+    while part := stream.read(1 << 20):
+        size += len(part)
+        if size > MOST_STANDARD_INPUT:
+            raise DataError(
+                f"standard input is larger than {MOST_STANDARD_INPUT >> 30} GB: save it in a file first, which may be "
+                "of any size."
+            )
+        file.write(part)
+        if b"\0" in part:
+            break  # no text: whoever reads the file refuses it, and says what it is
+    if not size:
+        raise DataError("standard input is empty.")
 
 
 def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
@@ -64,6 +62,22 @@ def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
             raise CallError(f"{option} names {shorten(name)!r} twice: give it once.")
         found[name] = value
     return found
+
+
+def imported(option: str, text: str, kind: str) -> Any:
+    """What MODULE:NAME names: the object of that name in a Python module, which must be callable."""
+    module, _, name = text.partition(":")
+    if not module or not name.isidentifier():
+        raise CallError(f"{option} {shorten(text)!r}: write it as MODULE:{kind}.")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise CallError(f"{option}: there is no module {shorten(str(error.name))!r}. Is it installed?") from None
+    except FAILURES as error:
+        raise CallError(f"{option}: {shorten(module)!r} cannot be imported: {described(error)}.") from error
+    if not callable(getattr(found, name, None)):
+        raise CallError(f"{option}: {shorten(module)!r} has no {kind.lower()} {shorten(name)!r}.")
+    return getattr(found, name)
 
 
 def reference(texts: tuple[str, ...], sensitive: tuple[str, ...]) -> Any:

@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     Files are taken in the order of their names, 2 before 10. Nobody may be counted in two of them. However often this
     is run as periods are added, a false alarm is as rare as --confidence says.
 
-    Exit codes: 0 no alarm, 1 an alarm, 2 the call or the data is wrong.
+    Exit codes: 0 no alarm, 1 an alarm, 2 the call or the data is wrong, 3 no alarm, and some metric cannot be watched.
     """
     found_paths = sorted((path for file in files for path in expand(file)), key=natural)
     found = trend(

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import BinaryIO
 
+from evenhand.core import inputs
 from evenhand.errors import DataError, short_path
 
 _MOST_BYTES = 1 << 30
@@ -127,18 +129,25 @@ def read_text(path: Path, what: str = "", most_bytes: int = _MOST_BYTES) -> str:
 def read_bytes(path: Path, what: str = "", most_bytes: int = _MOST_BYTES) -> bytes:
     """The content of a file of at most `most_bytes`; a larger one is not read. `what` is what the file should be."""
     shown = repr(short_path(path))
+    inputs.check(path)
     try:
         with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
-    except FileNotFoundError:
-        raise DataError(f"there is no file {shown}.") from None
-    except IsADirectoryError:
-        raise DataError(f"{shown} cannot be read: it is a folder. Name a file in it.") from None
-    except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
-        raise DataError(f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    if len(content) > most_bytes:
+            small = os.fstat(file.fileno()).st_size <= most_bytes
+            content = _first(file, most_bytes + 1) if small else b""
+    except OSError as error:
+        raise DataError(f"{shown} cannot be read: {error.strerror or error}.") from None
+    if not small or len(content) > most_bytes:
         raise DataError(f"{shown} is larger than {_size(most_bytes)}, so it is not {what or 'read'}.")
     return content
+
+
+def _first(file: BinaryIO, most: int) -> bytes:
+    """The first bytes of a file; `read(most)` alone would take as much memory for a small one."""
+    parts = []
+    while most > 0 and (part := file.read(min(most, 1 << 20))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
 
 
 def _size(count: int) -> str:

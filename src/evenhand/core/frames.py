@@ -104,7 +104,9 @@ def take(table: Any, rows: Ints | Indices) -> Any:
 
 def select(table: Any, names: Sequence[str]) -> Any:
     """These columns of a table, in this order."""
-    if kind_of(table) in ("polars", "pyarrow"):
+    if kind_of(table) == "polars":
+        return table.select([table[name] for name in names])  # a name alone may be read as a pattern
+    if kind_of(table) == "pyarrow":
         return table.select(list(names))
     return table[list(names)] if kind_of(table) == "pandas" else {name: table[name] for name in names}
 
@@ -116,7 +118,7 @@ def drop(table: Any, names: Collection[str], array_names: Sequence[str] = ()) ->
     """
     kind = kind_of(table)
     if kind == "polars":
-        return table.drop([name for name in table.columns if name in names])
+        return select(table, [name for name in table.columns if name not in names])
     if kind == "pyarrow":
         return table.drop_columns([name for name in table.column_names if name in names])
     if kind == "pandas":

@@ -8,9 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.files import read_text
 from evenhand.core.signs import printable
 from evenhand.counterfactual import dot
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
+
+_MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def read_graph(source: Any) -> Graph:
     if isinstance(source, Graph):
         return source
     if isinstance(source, Path):
-        source = source.read_text(encoding="utf-8")
+        source = read_text(source, "a graph", _MOST_BYTES)
     if isinstance(source, str):
         if "->" not in source and source.strip().endswith((".dot", ".gv")):
             raise CallError(f"{shorten(source)!r} looks like a path: pass pathlib.Path({shorten(source)!r}).")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats
+from evenhand.core.calls import call
 from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.mechanisms import design, fresh
 from evenhand.counterfactual.model import CausalModel, FittedModel, learn, read_rows
@@ -78,7 +79,10 @@ class InvariantPredictor:
             # Nothing is left to predict from: everyone gets the same.
             self._centre = _most_common(outcomes)
         else:
-            self._fitted = (_linear() if self.estimator is None else fresh(self.estimator)).fit(inputs, outcomes)
+            estimator = _linear() if self.estimator is None else fresh(self.estimator)
+            self._fitted = call(
+                "estimator=", f"when it was fitted to {len(inputs):,} rows", estimator.fit, inputs, outcomes
+            )
         return self
 
     def predict(self, data: Any) -> Any:
@@ -86,13 +90,17 @@ class InvariantPredictor:
         rows = self._rows(data)
         if self._centre is not None:
             return np.full(row_count(data), self._centre)
-        return self._fitted.predict(self._inputs(rows))
+        return self._asked("predict", rows)
 
     def predict_proba(self, data: Any) -> Any:
         """The probabilities of the classes, where the estimator has predict_proba."""
         if self.estimator is None or not hasattr(self.estimator, "predict_proba"):
             raise CallError("predict_proba needs a classifier: pass one as estimator=.")
-        return self._fitted.predict_proba(self._inputs(self._rows(data)))
+        return self._asked("predict_proba", self._rows(data))
+
+    def _asked(self, method: str, rows: Columns) -> Any:
+        inputs = self._inputs(rows)
+        return call("estimator=", f"in {method}, on {len(inputs):,} rows", getattr(self._fitted, method), inputs)
 
     def inputs(self, data: Any) -> Floats:
         """The inputs of the estimator: columns that the attributes do not cause, then residuals."""

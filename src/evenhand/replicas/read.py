@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array
+from evenhand.core.quantities import number, shown
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
 from evenhand.replicas import sheet
 from evenhand.replicas.fit import Kind, Replicas
@@ -53,8 +54,8 @@ def read(
         raise CallError(f"kind={kind!r} must be 'probability' or 'label', or left out.")
     if higher_is not in ("positive", "negative"):
         raise CallError(f"higher_is={higher_is!r} must be 'positive' or 'negative'.")
-    if not 0 < cutoff < 1:
-        raise CallError(f"cutoff={cutoff!r} must be a probability above 0 and below 1, such as 0.5.")
+    if not 0 < number(cutoff) < 1:
+        raise CallError(f"cutoff={shown(cutoff)} must be a probability above 0 and below 1, such as 0.5.")
     if isinstance(replicas, Replicas):
         return Ensemble(replicas.values, replicas.kind, higher_is == "negative")
     values = _array(replicas)
@@ -72,6 +73,8 @@ def read(
         if kind == "label":
             raise DataError("kind='label', but the replicas hold fractions: they are probabilities.")
         return Ensemble(values, "probability", mirror)
+    if set(positive) <= {"0", "1"}:
+        values = _labels(values.astype(np.int8), positive)
     note = "All replicas are 0 or 1, so they are read as labels; pass kind='probability' to read them as probabilities."
     return Ensemble(values.astype(np.int8), "label", mirror, () if kind == "label" else (note,))
 

@@ -117,17 +117,16 @@ def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
     return Attributes(roles.sensitive, parts, codes)
 
 
-def load_files(data: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """Columns of files as arrays, in the order of the rows; by default all of them.
+def load_files(data: Any, names: Iterable[str] | None = None, *, hive: bool = False) -> dict[str, Any]:
+    """Columns of files as arrays, in the order of the rows; by default all of them. `hive` is as in `FileSource`.
 
     Text stays text and numbers stay numbers: the caller decides what they mean, as for a table in memory.
     """
     import duckdb
 
-    source = FileSource(data)
+    source = FileSource(data, hive=hive, ordered=True)
     selected = _selected(source, names)
     columns = [source.table.columns[name] for name in selected]
-    source.connection.execute("SET preserve_insertion_order = true")
     fields = ", ".join(f"{column.key} AS v{i}" for i, column in enumerate(columns))
     try:
         size = query.fetch(source.connection, f"SELECT count(*) FROM {source.table.relation}")[0][0]  # noqa: S608

@@ -42,7 +42,10 @@ _KEYS: dict[str, tuple[str, str]] = {
     "correction": ('Correction of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
     "min_group_size": ("Groups with fewer people in a rate are shown, but are too small to support a pass.", ""),
     "min_group_share": ("Groups with a smaller share of all people are shown and not compared.", ""),
-    "intersections": ("Whether attributes are combined: true, false, or how many at most.", ""),
+    "intersections": (
+        "Whether attributes are combined: true, false, or how many at most. Unset: up to three, in at most 64 sets.",
+        "true",
+    ),
     "reference": (
         'What groups are compared with: a group, "rest", "overall", "largest" or "highest". Unset: the highest\n'
         "group with the lowest. By attribute, write a table [reference] at the end.",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from evenhand.catalogue import Metric, find
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, nearest
+from evenhand.verdicts import policy_file
 from evenhand.verdicts.policy import Policy, check_threshold, misjudged
 
 
@@ -44,7 +46,7 @@ class Request:
 def make_request(
     name: str | Metric,
     *,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     threshold: float | None = None,
     reference: Any = None,
     convention: str | None = None,
@@ -59,7 +61,7 @@ def make_request(
 ) -> Request:
     """The request for a metric: an argument beats the policy, the policy an alias, and an alias the catalogue."""
     metric, presets = find(name)
-    policy = (policy or Policy()).updated(
+    policy = policy_file.resolve(policy).updated(
         min_group_size=min_group_size, confidence=confidence, interval=interval, draws=draws, random_state=random_state
     )
     usual = presets.get("judged_on") or metric.judged_on

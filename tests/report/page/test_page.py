@@ -145,7 +145,7 @@ def with_name(name: str, column: bool) -> Read:
 
 
 @pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_a_hostile_name_is_only_a_name(name, column):
     read, harmless = with_name(name, column), with_name("harmless", column)
     assert read.tags == harmless.tags

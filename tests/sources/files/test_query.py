@@ -1,10 +1,11 @@
-"""A query that takes long shows how far it is, on a terminal only, and an interrupt stops it."""
+"""A connection reaches only its files. A query that takes long shows how far it is, and an interrupt stops it."""
 
 from __future__ import annotations
 
 import _thread
 import io
 import signal
+import tempfile
 import threading
 from contextlib import redirect_stderr
 
@@ -13,6 +14,7 @@ import pytest
 
 from evenhand.core import progress
 from evenhand.sources.files import query
+from evenhand.sources.files.formats import literal, path_list
 
 
 class Terminal(io.StringIO):
@@ -127,3 +129,63 @@ def test_a_connection_draws_no_bar_of_its_own():
     with redirect_stderr(io.StringIO()):
         settings = "SELECT current_setting('enable_progress_bar'), current_setting('enable_progress_bar_print')"
         assert query.connect().execute(settings).fetchall() == [(False, False)]
+
+
+# ------------------------------------------------------------------------------------------------ what is in reach
+
+
+@pytest.mark.parametrize("name", ["a.csv", "[a]*?.csv", "it's.csv", "a b'; SET x = 1; --.csv"])
+def test_a_connection_reads_its_files_and_nothing_else(tmp_path, name):
+    (tmp_path / name).write_text("x\n1\n")
+    (tmp_path / "other.csv").write_text("x\n2\n")
+    connection = query.connect([tmp_path / name])
+    assert connection.execute(f"FROM read_csv({path_list([tmp_path / name])})").fetchall() == [(1,)]
+    for path in ("other.csv", "*.csv", f"../{tmp_path.name}/other.csv", f"{name}/../other.csv"):
+        with pytest.raises(duckdb.PermissionException):
+            connection.execute(f"FROM read_csv({literal(str(tmp_path / path))})")
+    with pytest.raises(duckdb.PermissionException):
+        connection.execute("FROM glob('*')")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ATTACH '{folder}/other.db'",
+        "COPY (SELECT 1) TO '{folder}/out.csv'",
+        "EXPORT DATABASE '{folder}/out'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "LOAD '{folder}/other.duckdb_extension'",
+        "SET enable_external_access = true",
+        "SET allowed_directories = ['/']",
+        "SET autoload_known_extensions = true",
+        "RESET lock_configuration",
+        "FROM read_text('{folder}/there.txt')",
+        "FROM 'https://127.0.0.1:1/x.parquet'",
+        "FROM people",  # a variable of Python
+        "CREATE PERSISTENT SECRET (TYPE http)",
+    ],
+)
+def test_no_statement_reaches_further(tmp_path, statement):
+    people = {"a": [1]}  # noqa: F841
+    (tmp_path / "there.txt").write_text("x")
+    connection = query.connect()
+    connection.execute("CREATE TABLE t AS SELECT 1")
+    with pytest.raises(duckdb.Error):
+        connection.execute(statement.replace("{folder}", str(tmp_path)))
+    assert [path.name for path in tmp_path.iterdir()] == ["there.txt"]
+
+
+def test_what_does_not_fit_into_memory_goes_to_a_folder_of_our_own(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    connect = duckdb.connect
+    monkeypatch.setattr(
+        duckdb, "connect", lambda *a, config, **k: connect(*a, config={**config, "memory_limit": "60MB"}, **k)
+    )
+    connection = query.connect(ordered=False)
+    connection.execute(
+        "CREATE TABLE t AS SELECT range AS a, hash(range) AS b, repeat('x', 40) AS c FROM range(1500000)"
+    )
+    assert len(list(tmp_path.glob("evenhand-*/*"))) > 0
+    connection.close()
+    assert list(tmp_path.iterdir()) == []

@@ -8,14 +8,18 @@ import narwhals.stable.v2 as nw
 
 from evenhand.errors import DataError, shorten
 from evenhand.sources.engines.table import Answer, engine_of
+from evenhand.sources.files.query import run_here
 
 
 def fetch(plan: nw.LazyFrame[Any], most: int | None = None) -> Answer:
     """The result of a plan, of which the first `most` lines are enough; an engine without a cheap limit sends all."""
     engine = engine_of(nw.to_native(plan))
+    wanted = plan if most is None or engine.beginning is not None else plan.head(most)
     try:
-        return engine.run(plan if most is None or engine.beginning is not None else plan.head(most))
+        return run_here(lambda: engine.run(wanted))
     except Exception as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Control-C
+            raise KeyboardInterrupt from None
         raise DataError(f"{engine.title} could not run the query: {_first_lines(error)}") from error
 
 

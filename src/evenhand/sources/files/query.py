@@ -1,45 +1,97 @@
-"""Queries of DuckDB: an interrupt stops one, and a bar shows its progress when it takes long."""
+"""Connections of DuckDB, which reach only the files they are given, and queries, which an interrupt stops."""
 
 from __future__ import annotations
 
+import os
+import secrets
+import tempfile
 import threading
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
+from pathlib import Path
+from typing import Any, TypeVar
 
 from evenhand.core import progress
+from evenhand.sources.files.formats import as_pattern, literal
 
+T = TypeVar("T")
+_current: ContextVar[Any] = ContextVar("connection", default=None)
 _TICK = 0.1  # seconds between two looks at a query that runs
+_SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+}
 
 
-def connect(**settings: Any) -> Any:
-    """A new connection that draws no bar of its own; DuckDB knows how far a query is only while its bar is on."""
+def connect(files: Sequence[Path] = (), *, database: str | None = None, ordered: bool = True) -> Any:
+    """A new connection to a database file, which is only read, or to none.
+
+    Whatever a file or a view in it asks for, DuckDB opens nothing but `files` and that database: no other file, no
+    network, no extension; and no statement can change that. `ordered=False` is faster and gives rows in any order.
+    """
     import duckdb
 
-    connection = duckdb.connect(config=settings)
+    # DuckDB may also read the folder that it spills to, so this is one of our own. It is made only when it is needed.
+    spill = os.path.join(tempfile.gettempdir(), f"evenhand-{secrets.token_hex(8)}")
+    settings: Any = {**_SETTINGS, "temp_directory": spill, "preserve_insertion_order": str(ordered).lower()}
+    connection = duckdb.connect(database or ":memory:", read_only=database is not None, config=settings)
     wanted = "true" if progress.visible() else "false"
-    # In a notebook without ipywidgets DuckDB has no bar, and refuses every setting of one.
+    # DuckDB knows how far a query is only while its bar is on. In a notebook without ipywidgets it has no bar, and
+    # refuses every setting of one.
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar_print = false")
         connection.execute(f"SET enable_progress_bar = {wanted}")
+    whole = [os.path.abspath(file) for file in files]
+    reached = dict.fromkeys([*whole, *map(as_pattern, whole)])  # a pattern is checked, then each file that it finds
+    if reached:
+        connection.execute(f"SET allowed_paths = [{', '.join(map(literal, reached))}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
     return connection
 
 
 def fetch(connection: Any, sql: str) -> list[tuple[Any, ...]]:
     """All rows of a query. An interrupt stops the query, not only the wait for it."""
+    return run(connection, lambda: connection.execute(sql).fetchall())
+
+
+@contextmanager
+def interruptible(connection: Any) -> Iterator[None]:
+    """Within it, `run_here` knows which connection an interrupt must end; None where the driver sees to that itself."""
+    token = _current.set(connection)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def run_here(work: Callable[[], T]) -> T:
+    """The result of some work that queries the connection of `interruptible`, if there is one."""
+    connection = _current.get()
+    return work() if connection is None else run(connection, work)
+
+
+def run(connection: Any, work: Callable[[], T]) -> T:
+    """The result of some work that queries a connection; an interrupt stops the query."""
     outcome: dict[str, Any] = {}
+    context = copy_context()
     # An event, because before Python 3.13 an interrupt during Thread.join made the thread count as finished.
     finished, cancelled = threading.Event(), threading.Event()
 
-    def work() -> None:
+    def attempt() -> None:
         try:
             if not cancelled.is_set():
-                outcome["rows"] = connection.execute(sql).fetchall()
+                outcome["result"] = context.run(work)
         except BaseException as error:
             outcome["error"] = error
         finally:
             finished.set()
 
-    worker = threading.Thread(target=work, daemon=True)
+    worker = threading.Thread(target=attempt, daemon=True)
     try:
         worker.start()
         _wait(connection, finished)
@@ -51,7 +103,7 @@ def fetch(connection: Any, sql: str) -> list[tuple[Any, ...]]:
         raise
     if "error" in outcome:
         raise outcome["error"]
-    return outcome["rows"]  # type: ignore[no-any-return]
+    return outcome["result"]  # type: ignore[no-any-return]
 
 
 def _wait(connection: Any, finished: threading.Event) -> None:
