@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 import click
 
+from evenhand.cli.arguments import typed
 from evenhand.core.files import Identity, identity, keeping, target
 from evenhand.errors import CallError, DataError, either, short_path
 
@@ -109,7 +110,8 @@ def _place(path: Path) -> object:
 def _inputs(context: click.Context) -> Iterator[Identity]:
     """The files that a command reads, as far as its call names them."""
     for name in INPUTS:
-        for value in _each(context.params.get(name)):
+        for given in _each(context.params.get(name)):
+            value = typed(given) if isinstance(given, str) else given
             if str(value) == "-":
                 found = [_open_file(sys.stdin)]
             else:

@@ -449,6 +449,7 @@ def _bands(
     if bands is not None and not isinstance(bands, Mapping):
         problems.add(f"bands={shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges, frozenset()
+    some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
     bands = {} if bands is None else {str(name): cuts for name, cuts in bands.items()}  # as the names of columns are
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
