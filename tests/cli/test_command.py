@@ -215,9 +215,13 @@ def test_words_of_the_command_line():
     assert command.in_options("random_state=-1 is wrong, n_jobs=0 too; say cutoff=, or flip=True.") == (
         "--random-state -1 is wrong, --jobs 0 too; say --cutoff, or --flip."
     )
-    assert command.in_options("'cutoff=3' is a name, my_cutoff=3 is another") == (
-        "'cutoff=3' is a name, my_cutoff=3 is another"
-    )
+    for names in (
+        "'cutoff=3' is a name, my_cutoff=3 is another",
+        "'a cutoff=3', \"it's cutoff=\"",
+        r"'it\'s cutoff=1'",
+    ):
+        assert command.in_options(names) == names
+    assert command.in_options("the model's cutoff='a cutoff=1'") == "the model's --cutoff 'a cutoff=1'"
     assert COMMANDS["evenhand audit"].in_options("intersections=False") == "--no-intersections"
 
 

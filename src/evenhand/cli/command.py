@@ -23,6 +23,7 @@ _OTHER_NAMES = {
 }  # fmt: skip
 """Arguments in Python whose option has another name, by the name of the option's parameter."""
 
+_QUOTED = r"""(?<!\w)'(?:[^'\\\n]|\\.)*'|(?<!\w)"(?:[^"\\\n]|\\.)*\""""
 _ENDS = ("", " ", "\n", ".", ",", ";", ":", ")")
 
 
@@ -64,13 +65,15 @@ class Command(click.Command):
 
         def typed(match: re.Match[str]) -> str:
             name, value = match[1], match[2]
+            if name is None:
+                return match[0]
             if name in flags and value in ("True", "False"):
                 return [*flags[name].opts, *flags[name].secondary_opts][-1 if value == "False" else 0]
             follows = match.string[match.end() : match.end() + 1]
             return names[name] + ("" if follows in _ENDS else " ") + value
 
         known = "|".join(map(re.escape, names))
-        return re.sub(rf"(?<![\w'\"`-])({known})=(True\b|False\b|)", typed, text) if known else text
+        return re.sub(rf"{_QUOTED}|(?<![\w`-])({known})=(True\b|False\b|)", typed, text) if known else text
 
 
 def _odd(text: object) -> bool:

@@ -457,6 +457,7 @@ def _bands(
             continue
         if cuts is None and name in attributes:
             continue
+        some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
         try:
             edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
         except (TypeError, ValueError, OverflowError):
