@@ -93,7 +93,7 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # one slash is what pathlib 
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/?#\s'\"]*)(:\d*)?(?:[/?#\s'\")\]},.;]|$)")
 _OPTION = re.compile(r"[?&;#]\s*\w*(?:pass|pwd|secret|token|credential|key|auth)\w*\s*=", re.IGNORECASE)
-_SERVER = r"\b(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s*="
+_SERVER = r"(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s*="
 _HIDDEN = r"\b\w*(?:passw|pwd|secret|token|credential)\w*\s*="
 _PAIRS = re.compile(rf"{_SERVER}.*{_HIDDEN}|{_HIDDEN}.*{_SERVER}", re.IGNORECASE | re.DOTALL)
 
@@ -109,12 +109,12 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("host=db.example password=secret"), without_secrets("https://example.org/?page=2")
     ('…', 'https://example.org/?page=2')
     """
-    url = _URL.search(text)
-    if url is not None:
+    url, pairs = _URL.search(text), _PAIRS.search(text)
+    if url is not None and (pairs is None or url.start() < pairs.start()):
         rest = text[url.end() :]
         if "@" in rest or _OPTION.search(rest) or not _AUTHORITY.match(rest):
             text = text[: url.start()] + shown(text[url.start() :])
-    pairs = _PAIRS.search(text)
+            pairs = _PAIRS.search(text)
     return text if pairs is None else text[: pairs.start()] + "…"
 
 

@@ -89,6 +89,7 @@ TESTED_IN = {
     "cli.audit": "cli/test_cli.py",
     "cli.mitigate": "mitigate/test_comparison.py",
     "cli.replicate": "cli/test_stability.py",
+    "cli.serve": "report/page/test_page.py",
     "core.frames": "sources/test_memory.py",
     "core.records": "report/test_saved.py",
     "core.results": "verdicts/test_finding.py",

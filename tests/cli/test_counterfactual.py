@@ -173,7 +173,7 @@ def test_every_door_fails_a_model_that_decides_by_group(deciders, capsys, way, f
         ("numbers", ("--positive", "1", "--cutoff", "0.5"), "--cutoff and --positive both say"),
         ("scores", ("--positive", "1"), "--positive names a class, and predict gives scores"),
         ("words", ("--cutoff", "0.5"), "--cutoff needs a predict that gives numbers"),
-        *(("scores", ("--cutoff", value), "must be a finite number") for value in ("nan", "inf", "-inf", "1e400")),
+        *(("scores", ("--cutoff", value), "is not a finite number") for value in ("nan", "inf", "-inf", "1e400")),
         ("scores", ("--cutoff", "50"), "every answer of predict is below the cutoff 50"),
         ("missing", (), "gave no number or class in 70 of 200 rows"),
         ("infinite", (), "gave no number or class in 70 of 200 rows"),
@@ -211,16 +211,17 @@ def test_a_pickle_that_leaves_the_program_has_not_passed(deciders, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--jobs", "0"), "--jobs 0 must be a number of processes from 1 to"),
-        (("--jobs", "1000"), "--jobs 1000 must be a number of processes from 1 to"),
-        (("--random-state", "-1"), "random_state=-1 must be a whole number"),
-        (("--random-state", "9" * 400), "must be a whole number"),
-        (("--refits", "10000000000"), "refits=10000000000 must be a whole number from 0 to 100,000; 200 is usual"),
-        (("--noise-draws", "10000000000"), "noise_draws=10000000000 must be a whole number from 1 to 10,000"),
-        (("--noise-draws", "0"), "noise_draws=0 must be a whole number"),
+        (("--jobs", "0"), "'--jobs': 0 is not a whole number"),
+        (("--jobs", "1000"), "'--jobs': 1000 is not a whole number"),
+        (("--random-state", "-1"), "'--random-state': -1 is not a whole number"),
+        (("--random-state", "9" * 400), "is not a whole number"),
+        (("--refits", "10000000000"), "is not a whole number from 0 to 100,000"),
+        (("--noise-draws", "10000000000"), "is not a whole number from 1 to 1,000,000"),
+        (("--noise-draws", "0"), "0 is not a whole number from 1"),
         (("--policy", "fourfifths"), "did you mean 'four-fifths'"),
     ],
 )
 def test_numbers_that_cannot_be_meant_exit_with_2(deciders, capsys, arguments, told):
-    assert call("--graph", "g.dot", "--prediction-function", "deciders:numbers", *arguments) == 2
+    roles = ("people.csv", "--sensitive", "group", "--graph", "g.dot", "--prediction-function", "deciders:numbers")
+    assert run(["counterfactual", *roles, *arguments]) == 2
     assert told in " ".join(capsys.readouterr().err.split())

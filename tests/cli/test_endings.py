@@ -339,6 +339,8 @@ def test_errors_that_nobody_can_read(call, folder):
     os.close(read)
     assert program(*call, capture_output=False, stdout=subprocess.PIPE, stderr=write).returncode == 2
     os.close(write)
+    closed = program(*call, preexec_fn=lambda: os.close(2))
+    assert (closed.returncode, closed.stdout) == (2, b"")
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["-o", "x.html"]])

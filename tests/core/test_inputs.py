@@ -215,7 +215,7 @@ def test_a_name_that_is_not_utf8(tmp_path, capsys):
     path.write_bytes(made.read_bytes())
     eh.Cube.count(TABLE, **ROLES).save(tmp_path / "d.cube")
     (folder / "d.cube").write_bytes((tmp_path / "d.cube").read_bytes())
-    message = r"'.*caf\\udce9/d\.[a-z]+' cannot be read: its name is not UTF-8\. Rename"
+    message = r"'.*caf\\udce9/d\.[a-z]+' cannot be opened: its name is not UTF-8\. Rename"
     for given in (path, str(path), [path, made], str(folder / "*.csv")):
         with pytest.raises(DataError, match=message):
             eh.audit(given, **ROLES)

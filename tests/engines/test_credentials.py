@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -128,6 +130,37 @@ def test_a_file_of_sqlite(table, tmp_path):
     done = run(["--database=sqlite:///people.sqlite", "--query=SELECT * FROM people WHERE y = 1"], tmp_path)
     assert done.returncode in (0, 1, 3), done.stderr
     assert eh.Audit.load(tmp_path / "audit.json").cube.size == table["y"].to_pylist().count(1)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "zqxfirst/zqxsecond@zqxthird:zqxfourth%zqxfifth?zqxsixth#zqxseventh&zqxeighth=zqxninth",
+        "zqxfirst zqxsecond'zqxthird\"zqxfourth\\zqxfifth+zqxsixth",
+        "zqxfirst://zqxsecond@zqxthird…é",
+    ],
+    ids=["signs of a URL", "quotes and spaces", "a URL itself"],
+)
+@pytest.mark.parametrize("way", ["url", "option", "environment", "plus"])
+def test_any_password_opens_the_database_and_is_shown_nowhere(postgres, tmp_path, password, way):
+    """Passwords with signs that end a password, as far as each way can hold them."""
+    with postgres.connect() as connection:
+        quoted = password.replace("'", "''")
+        connection.execute("DROP ROLE IF EXISTS hostile")
+        connection.execute(f"CREATE ROLE hostile LOGIN SUPERUSER PASSWORD '{quoted}'".encode())
+    encoded = quote(password, safe="+" if way == "plus" else "")
+    url = f"postgresql://hostile:{encoded}@{place(postgres)}"
+    if way == "option":
+        url = f"postgresql://{place(postgres)}?user=hostile&password={encoded}"
+    environment = {}
+    if way == "environment":
+        url, environment = f"postgresql://{place(postgres)}", {"PGUSER": "hostile", "PGPASSWORD": password}
+    done = run([f"--database={url}", "--table=people"], tmp_path, EVENHAND_DEBUG="1", **environment)
+    assert done.returncode in (0, 1, 3), done.stderr
+    wrong = run([f"--database={url}", "--table=nobody"], tmp_path, EVENHAND_DEBUG="1", **environment)
+    assert wrong.returncode == 2
+    said = shown(done, tmp_path) + wrong.stderr
+    assert [piece for piece in re.findall("zqx[a-z]+", password) if piece in said] == []
 
 
 def test_a_table_that_is_not_there(postgres, tmp_path):

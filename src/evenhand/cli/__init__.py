@@ -183,9 +183,9 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     text = "\n".join(map(clean, text.split("\n"))) + ("\n" if nl else "")
     if not err:
         write(text)
-        return
-    with suppress(OSError, ValueError):
-        click.echo(text, file=sys.stderr, nl=False)
+    elif sys.stderr is not None:  # where it is closed, click would write to standard output
+        with suppress(OSError, ValueError):
+            click.echo(text, file=sys.stderr, nl=False)
 
 
 def _say(message: str, before: str = "") -> None:

@@ -140,18 +140,13 @@ def _features(options: dict[str, Any]) -> list[str] | None:
 
 def _predictor(options: dict[str, Any]) -> Any:
     if options["prediction_function"] is not None:
-        return _function(options["prediction_function"])
+        if os.getcwd() not in sys.path:  # the module may lie in the current folder, as with `python -m`
+            sys.path.insert(0, os.getcwd())
+        return imported("--prediction-function", options["prediction_function"], "FUNCTION")
     model = _trusted(options["model"])
     if not callable(getattr(model, options["method"], None)):
         raise CallError(f"the model in {short_path(options['model'])!r} has no {options['method']}().")
     return getattr(model, options["method"])
-
-
-def _function(text: str) -> Any:
-    """A function of a module, which may lie in the current folder, as with `python -m`."""
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    return imported("--prediction-function", text, "FUNCTION")
 
 
 def _trusted(path: Path) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from evenhand.core.quantities import LARGEST_SEED, MOST_DRAWS, MOST_PROCESSES, MOST_REFITS, MOST_REPLICAS
 from evenhand.errors import CallError, shorten
 
 _MOST_DIGITS = 40
@@ -57,10 +58,10 @@ def finite(value: Any) -> float:
 
 
 NUMBER = Number()
-SEED = Whole(0, 2**32 - 1)
-DRAWS = Whole(1, 1_000_000)
-REFITS = Whole(0, 100_000)
-REPLICAS = Whole(2, 100_000)
-JOBS = Whole(-128, 128, but_zero=True)
+SEED = Whole(0, LARGEST_SEED)
+DRAWS = Whole(1, MOST_DRAWS)
+REFITS = Whole(0, MOST_REFITS)
+REPLICAS = Whole(2, MOST_REPLICAS)
+JOBS = Whole(-MOST_PROCESSES, MOST_PROCESSES, but_zero=True)
 BINS = Whole(1, 100)
 PEOPLE = Whole(0, 2**53)

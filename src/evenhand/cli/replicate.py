@@ -21,6 +21,7 @@ from evenhand.core.files import replacing
 from evenhand.core.quantities import check_seed
 from evenhand.errors import CallError, DataError, Problems, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
+from evenhand.replicas.sheet import guarded
 from evenhand.replicas.stability import stability
 from evenhand.sources.columns import encode
 from evenhand.sources.features import Features
@@ -163,17 +164,19 @@ def matrix(features: Features, train: Indices) -> Floats:
 
 def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
     """A row for each person: label, groups, and p_0, p_1, … as `evenhand stability` reads them."""
-    columns: dict[str, Any] = {f"c{i}": values for i, values in enumerate(people.values())}
-    columns |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
-    renamed = [f"c{i} AS {identifier(name)}" for i, name in enumerate(people)]
-    fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
-    held = {
-        name: np.array(["" if v is None else str(v) for v in part]) if name[0] == "c" else part
-        for name, part in columns.items()
+    import duckdb
+
+    form, spelled = ("parquet", str) if path.suffix == ".parquet" else ("csv, HEADER", guarded)
+    held: dict[str, Any] = {
+        f"c{i}": np.array(["" if value is None else spelled(str(value)) for value in values])
+        for i, values in enumerate(people.values())
     }
-    with replacing(path) as temporary:
-        connection = connect([temporary])
+    held |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
+    renamed = [f"c{i} AS {identifier(spelled(name))}" for i, name in enumerate(people)]
+    fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
+    with replacing(path) as temporary, connect([temporary]) as connection:
         connection.register("people", held)
-        form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
-        connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608
-        connection.close()
+        try:
+            connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608
+        except duckdb.Error as error:
+            raise OSError(str(error).partition("\n")[0]) from None

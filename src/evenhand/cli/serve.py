@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -41,7 +42,7 @@ def server(file: Path, port: int = 0) -> ThreadingHTTPServer:
     """A server of one file, on this machine only; it is not running yet."""
     page = _page(file)
     try:
-        return ThreadingHTTPServer((HOST, port), partial(_OnePage, page))
+        return _Server((HOST, port), partial(_OnePage, page))
     except OSError as error:
         raise DataError(f"port {port} cannot be used: {error.strerror or error}. Leave --port out.") from None
 
@@ -53,6 +54,16 @@ def _page(file: Path) -> bytes:
             f"{short_path(file)!r} is not the page of an audit: make one with evenhand audit ... -o audit.html."
         )
     return page
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True  # a browser that keeps a connection open does not keep the program running
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing of a browser that left before it had its answer, and one line of anything else."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            echo(f"evenhand: a request could not be answered: {type(error).__name__}: {error}", err=True)
 
 
 class _OnePage(BaseHTTPRequestHandler):

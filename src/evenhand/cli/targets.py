@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 import click
 
+from evenhand.cli.arguments import typed
 from evenhand.core.files import Identity, identity, keeping, target
 from evenhand.errors import CallError, DataError, either, short_path
 
@@ -40,6 +41,8 @@ class Target(click.Path):
     def check(self, option: str, path: Path, force: bool) -> None:
         """Refuse a path that cannot be written to, or whose file would be lost."""
         shown = f"{option} {short_path(path)!r}"
+        if str(path) == "-":
+            raise CallError(f"{option} -: name a file; it is not written to standard output.")
         if self.marks and path.suffix not in self.marks:
             raise CallError(f"{shown}: {self.what} saved as {either(self.marks)}.")
         try:
@@ -107,7 +110,8 @@ def _place(path: Path) -> object:
 def _inputs(context: click.Context) -> Iterator[Identity]:
     """The files that a command reads, as far as its call names them."""
     for name in INPUTS:
-        for value in _each(context.params.get(name)):
+        for given in _each(context.params.get(name)):
+            value = typed(given) if isinstance(given, str) else given
             if str(value) == "-":
                 found = [_open_file(sys.stdin)]
             else:

@@ -114,7 +114,12 @@ def bands(texts: tuple[str, ...]) -> dict[str, list[float] | None]:
 
 
 def _edges(text: str) -> list[float] | None:
-    return None if text.strip().lower() == "none" else [_number("--bands", edge) for edge in text.split(",")]
+    return None if text.strip().lower() == "none" else [_edge(edge) for edge in text.split(",")]
+
+
+def _edge(text: str) -> float:
+    """An edge of a band; the first and the last may be infinite."""
+    return float(text) if text.strip().lower() in ("inf", "-inf") else _number("--bands", text)
 
 
 def _number(option: str, text: str) -> float:

@@ -32,11 +32,9 @@ def find(name: str, example: str, key: Callable[[str], Any] | None = None) -> li
 def check(path: Path) -> None:
     """Refuse what is not a file with an end, and a name that is not Unicode; a name that does not exist is an error."""
     shown = repr(short_path(path))
+    check_name(path)
     try:
-        os.fspath(path).encode("utf-8")
         kind = stat.S_IFMT(os.stat(path).st_mode)
-    except UnicodeEncodeError:
-        raise DataError(f"{shown} cannot be read: its name is not UTF-8. Rename the file or its folder.") from None
     except FileNotFoundError:
         raise DataError(f"there is no file {shown}.") from None
     except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
@@ -48,6 +46,16 @@ def check(path: Path) -> None:
         raise DataError(
             f"{shown} cannot be read: it is {what}, which may have no end. Save its content in a file first."
         )
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name that is not Unicode."""
+    try:
+        os.fspath(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise DataError(
+            f"{short_path(path)!r} cannot be opened: its name is not UTF-8. Rename the file or its folder."
+        ) from None
 
 
 def check_once(paths: Iterable[Path]) -> None:

@@ -9,8 +9,11 @@ from typing import Any
 
 from evenhand.errors import Problems, as_typed, shorten
 
+# What would run for ever, or what no computer has, is taken for a mistake.
 LARGEST_SEED = 2**63 - 1
-_MOST_PROCESSES = 64  # where there are fewer cores
+MOST_PROCESSES = max(64, os.cpu_count() or 1)
+MOST_REFITS = MOST_REPLICAS = 100_000
+MOST_DRAWS = 1_000_000
 
 
 def number(value: Any) -> float:
@@ -61,8 +64,7 @@ def check_seed(random_state: Any, problems: Problems, most: int = LARGEST_SEED) 
 
 def check_processes(n_jobs: Any, problems: Problems, option: str = "--n-jobs") -> None:
     """Add a problem unless the value is a number of processes, as joblib takes it: None, −1 for all cores, 1, 2, …"""
-    most = max(_MOST_PROCESSES, os.cpu_count() or 1)
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0 or abs(n_jobs) > most):
+    if n_jobs is not None and (not whole or n_jobs == 0 or abs(n_jobs) > MOST_PROCESSES):
         named = as_typed(f"n_jobs={shown(n_jobs)}", f"{option} {shown(n_jobs)}")
-        problems.add(f"{named} must be a number of processes from 1 to {most}, or -1 for all cores.")
+        problems.add(f"{named} must be a number of processes from 1 to {MOST_PROCESSES}, or -1 for all cores.")

@@ -17,7 +17,7 @@ import numpy as np
 from evenhand.catalogue import METRICS
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
-from evenhand.core.quantities import check_processes, check_whole, shown
+from evenhand.core.quantities import MOST_REFITS, check_processes, check_whole, shown
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
 from evenhand.counterfactual import changes, confounding, decomposition, residual_checks, text
 from evenhand.counterfactual.changes import Ends, PredictionChanges, Subject, World
@@ -50,7 +50,7 @@ __all__ = [
 
 
 REFITS, NOISE_DRAWS = 200, 10
-_MOST_REFITS, _MOST_NOISE_DRAWS = 100_000, 10_000
+_MOST_NOISE_DRAWS = 10_000
 _SHARE_OF_RANGE, _MIDDLE = 0.1, (0.025, 0.975)
 
 FLIP_WARNING = (
@@ -354,7 +354,7 @@ def _request(
 def _check_work(refits: Any, noise_draws: Any, n_jobs: Any) -> None:
     """Raise an error for counts that are not whole numbers, or that would run for ever."""
     problems = Problems()
-    check_whole("refits", refits, 0, _MOST_REFITS, problems, usual=f"; {REFITS} is usual")
+    check_whole("refits", refits, 0, MOST_REFITS, problems, usual=f"; {REFITS} is usual")
     check_whole("noise_draws", noise_draws, 1, _MOST_NOISE_DRAWS, problems, usual=f"; {NOISE_DRAWS} is usual")
     check_processes(n_jobs, problems, "--jobs")
     problems.raise_if_any(CallError)

@@ -14,14 +14,13 @@ from evenhand.core import progress
 from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array, Ints
 from evenhand.core.calls import FAILURES, described, in_processes
-from evenhand.core.quantities import check_processes, check_seed, check_whole, number, shown
+from evenhand.core.quantities import MOST_REPLICAS, check_processes, check_seed, check_whole, number, shown
 from evenhand.core.signs import Printable
 from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
 from evenhand.sources.roles import read_positive
 from evenhand.sources.spelling import canonical
 
 Kind = Literal["probability", "label"]
-_MOST_REPLICAS = 100_000
 IN_MEMORY = 1 << 30  # bytes of predictions beyond which they are kept in a temporary file
 
 
@@ -186,7 +185,7 @@ def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any, n_jobs
                 "clone, such as LogisticRegression()."
             )
             break
-    check_whole("n_replicas", n_replicas, 2, _MOST_REPLICAS, problems, usual="; 50 to 200 are usual")
+    check_whole("n_replicas", n_replicas, 2, MOST_REPLICAS, problems, usual="; 50 to 200 are usual")
     if not 0 < number(fraction) <= 1:
         problems.add(f"fraction={shown(fraction)} must be a share above 0 and at most 1, such as 0.8.")
     check_seed(random_state, problems)

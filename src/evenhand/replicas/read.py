@@ -13,6 +13,7 @@ from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array
 from evenhand.core.quantities import number, shown
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
+from evenhand.replicas import sheet
 from evenhand.replicas.fit import Kind, Replicas
 from evenhand.sources.columns import encode, numbers
 from evenhand.sources.files import FileSource, is_path
@@ -88,12 +89,31 @@ def from_columns(
     """
     patterns = [columns] if isinstance(columns, str) else list(columns)
     if is_path(data):
-        data = load_files(data, [*_matching(patterns, FileSource(data).names), *roles])
+        data = _from_files(data, patterns, roles)
     source = MemorySource(data)
     replicas = {name: source.data[source.columns[name]] for name in _matching(patterns, source.names or [])}
     if kind == "label":
         return data, np.stack([_as_text(column, name) for name, column in replicas.items()])
     return data, np.stack([numbers(column, "replica", name, na)[0] for name, column in replicas.items()])
+
+
+def _from_files(paths: Any, patterns: Sequence[str], roles: Collection[str]) -> dict[str, Any]:
+    """The columns that are named, by name; cells of a file that `evenhand replicate` wrote as CSV lose their guard."""
+    source = FileSource(paths)
+    written_by_us = source.format.name == "csv" and sheet.is_sheet(source.names)
+    plain = sheet.unguarded if written_by_us else str
+    in_file = {plain(name): name for name in source.names}
+    chosen = [*_matching(patterns, list(in_file)), *roles]
+    found = load_files(paths, [in_file.get(name, name) for name in chosen])
+    if not written_by_us:
+        return found
+    return {plain(name): _without_guards(column) for name, column in found.items()}
+
+
+def _without_guards(column: Any) -> Any:
+    if np.asarray(column).dtype.kind not in "OUT":
+        return column
+    return np.array([sheet.unguarded(cell) if isinstance(cell, str) else cell for cell in column], dtype=object)
 
 
 def _matching(patterns: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ from typing import (
 
 from evenhand.core.frames import readable
 from evenhand.core.quantities import check_finite, check_whole, shown
-from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
+from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
 from evenhand.sources.spelling import canonical, spelling
 
 if TYPE_CHECKING:
@@ -449,6 +449,7 @@ def _bands(
     if bands is not None and not isinstance(bands, Mapping):
         problems.add(f"bands={shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges, frozenset()
+    some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
     bands = {} if bands is None else {str(name): cuts for name, cuts in bands.items()}  # as the names of columns are
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
@@ -456,14 +457,15 @@ def _bands(
             continue
         if cuts is None and name in attributes:
             continue
+        some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
         try:
             edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
         except (TypeError, ValueError, OverflowError):
-            problems.add(f"bands for {shorten(name)!r} must be numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be numbers, such as {some}.")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
-            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as {some}.")
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
 from evenhand.core.arguments import checked, is_series
-from evenhand.core.quantities import check_seed, check_whole, number, shown
+from evenhand.core.quantities import MOST_DRAWS, check_seed, check_whole, number, shown
 from evenhand.core.results import Verdict
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
@@ -19,7 +19,6 @@ from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.spelling import spelling
 
 MIN_GROUP_SIZE = 30
-MOST_DRAWS = 1_000_000
 _MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")

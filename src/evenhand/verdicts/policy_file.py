@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.files import read_text, write_text
+from evenhand.core.wording import clean
 from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
 from evenhand.sources.spelling import spelling
 from evenhand.verdicts.policy import SHIPPED, Policy
@@ -177,5 +178,10 @@ def _value(value: Any) -> str:
         return f"[{', '.join(items)}]"
     if not isinstance(value, str) and hasattr(value, "measures"):
         raise CallError(f"{value.name} is a metric of your own, which a file cannot hold: pass it as metrics=[...].")
-    # JSON's escapes are TOML's too, but for DEL, which JSON leaves alone.
-    return json.dumps(spelling(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    # JSON's escapes are TOML's too. What a terminal would obey is escaped as well.
+    return "".join(map(_visible, json.dumps(spelling(value), ensure_ascii=False)))
+
+
+def _visible(mark: str) -> str:
+    hidden = clean(mark) != mark and not "\ud800" <= mark <= "\udfff"  # a lone surrogate is an error of its own
+    return f"\\U{ord(mark):08x}" if hidden else mark

@@ -96,7 +96,13 @@ class Column:
         if value is None:
             return None
         if self.kind == "JSON":
-            return json.loads(value)
+            try:
+                return json.loads(value)
+            except (RecursionError, ValueError):  # a ValueError is a number of thousands of digits
+                shown = shorten(value, 30)
+                raise DataError(
+                    f"the files hold {shown!r}, which is nested too deeply or too long for a value."
+                ) from None
         if self.kind == UNTYPED:
             return without_point(value)  # a column of 1, 2 and nothing is often written as 1.0, 2.0 and nothing
         return value.replace(tzinfo=UTC) if self.kind == _ZONED else value
@@ -215,14 +221,25 @@ def _arrow(paths: Sequence[Path], connection: Any, run: Run) -> Table:
     import duckdb
 
     try:
+        for path in paths:
+            _check_batches(path, pa)
         files = ds.dataset([str(path) for path in paths], format="ipc")
+        names = files.schema.names
         connection.register(view := f"arrow_files_{next(_NUMBERS)}", files)
-    except (pa.ArrowInvalid, OSError, duckdb.Error) as error:
+    except (pa.ArrowException, OSError, UnicodeError, duckdb.Error) as error:
         raise DataError(explain(paths, _format(paths[0]), error)) from None
-    table = _described(view, files.schema.names, run)
+    table = _described(view, names, run)
     named = {field.name for field in files.schema if pa.types.is_dictionary(field.type)}
     marked = {name: replace(column, categorical=name in named) for name, column in table.columns.items()}
     return replace(table, columns=marked)
+
+
+def _check_batches(path: Path, pa: Any) -> None:
+    """Refuse an Arrow file with places outside its own data, where DuckDB would read whatever lies there, or crash."""
+    with pa.memory_map(str(path)) as content:
+        file = pa.ipc.open_file(content)
+        for i in range(file.num_record_batches):
+            file.get_batch(i).validate(full=True)
 
 
 def _described(relation: str, names: Sequence[str], run: Run) -> Table:
@@ -237,14 +254,20 @@ def _described(relation: str, names: Sequence[str], run: Run) -> Table:
 def _json(paths: Sequence[Path], _connection: Any, run: Run) -> Table:
     relation = f"read_ndjson_objects({path_list(paths)}{_compression(paths)}, {_NO_FOLDERS})"
     keys = "CASE WHEN json_type(json) = 'OBJECT' THEN json_keys(json) ELSE [NULL] END"
-    found = {row[0] for row in run(f"SELECT DISTINCT unnest({keys}) FROM {relation}")}  # noqa: S608 - as above
+    lists = f"(SELECT DISTINCT {keys} AS k FROM {relation})"  # noqa: S608 - as above
+    rows = run(f"SELECT DISTINCT unnest(k), list_unique(k) < len(k) FROM {lists}")  # noqa: S608 - as above
+    found = {title for title, _ in rows}
     if None in found:
         raise DataError(f"{short_path(paths[0])!r} must hold a JSON object {{...}} in every line, and nothing else.")
     columns = {}
     for title in sorted(found):
         pointer = "/" + title.replace("~", "~0").replace("/", "~1")
         columns[title] = Column(f"json_extract(json, {literal(pointer)})", "JSON")
-    return Table(relation, columns)
+    twice: set[str] = set()
+    if any(repeated for _, repeated in rows):
+        for (titles,) in run(f"SELECT k FROM {lists} WHERE list_unique(k) < len(k)"):  # noqa: S608 - as above
+            twice |= _several(titles)
+    return Table(relation, columns, frozenset(twice))
 
 
 def _csv(paths: Sequence[Path], _connection: Any, _run: Run) -> Table:
@@ -287,10 +310,14 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
         raise DataError(f"{shown} begins with an empty line: the first line must name the columns.")
     # Names may hold other delimiters, so the one is right that splits every line into as many fields as the first.
     tabbed = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-    try:
-        split = {mark: _records(text, mark, 20) for mark in ("\t" if tabbed else ",;\t|")}
-    except csv.Error as error:
-        raise DataError(f"the first lines of {shown} cannot be read as CSV: {error}. Is a quote left open?") from None
+    split = {}
+    for mark in "\t" if tabbed else ",;\t|":
+        try:
+            split[mark] = _records(text, mark, 20)
+        except csv.Error as error:
+            wrong = error
+    if not split:
+        raise DataError(f"the first lines of {shown} cannot be read as CSV: {wrong}. Is a quote left open?")
     even = {mark: all(len(line) in (0, len(lines[0])) for line in lines) for mark, lines in split.items()}
     delimiter = max(split, key=lambda mark: (len(split[mark][0]) > 1, even[mark], len(split[mark][0])))
     names = tuple(split[delimiter][0])

@@ -12,7 +12,7 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evenhand.core import progress
+from evenhand.core import inputs, progress
 from evenhand.sources.files.formats import as_pattern, literal
 
 T = TypeVar("T")
@@ -45,6 +45,8 @@ def connect(files: Sequence[Path] = (), *, database: str | None = None, ordered:
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar_print = false")
         connection.execute(f"SET enable_progress_bar = {wanted}")
+    for file in files:
+        inputs.check_name(file)
     whole = [os.path.abspath(file) for file in files]
     reached = dict.fromkeys([*whole, *map(as_pattern, whole)])  # a pattern is checked, then each file that it finds
     if reached:
