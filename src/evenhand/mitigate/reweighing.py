@@ -22,6 +22,7 @@ from evenhand.errors import CallError, DataError, shorten
 from evenhand.mitigate.cells import class_places, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper
 from evenhand.sources import groups
+from evenhand.sources.lines import NOT_A_WEIGHT, wrong_weights
 
 
 class Reweigher(GroupEstimator):
@@ -183,8 +184,11 @@ def _weights(sample_weight: Any, X: Any) -> Floats:
     rows = frames.row_count(X)
     if values.shape != (rows,):
         raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise DataError("sample_weight holds a negative, missing or infinite number: a weight is 0 or more.")
+    if wrong := int(wrong_weights(values).sum()):
+        raise DataError(
+            f"sample_weight is {NOT_A_WEIGHT}, in {wrong:,} rows. Only the ratios of weights matter: divide all of "
+            "them by the largest."
+        )
     if not values.any():
         raise DataError("every sample_weight is zero: nobody is left to count.")
     return values
