@@ -89,13 +89,15 @@ def as_typed(python: str, option: str) -> str:
 
 # --- what is never shown
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # one slash is what pathlib leaves of two
+# Repetitions have an upper end, so that the search takes no longer than the text is long.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):/+")  # one slash is what pathlib leaves of two
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/?#\s'\"]*)(:\d*)?(?:[/?#\s'\")\]},.;]|$)")
-_OPTION = re.compile(r"[?&;#]\s*\w*(?:pass|pwd|secret|token|credential|key|auth)\w*\s*=", re.IGNORECASE)
-_SERVER = r"(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s*="
-_HIDDEN = r"\b\w*(?:passw|pwd|secret|token|credential)\w*\s*="
-_PAIRS = re.compile(rf"{_SERVER}.*{_HIDDEN}|{_HIDDEN}.*{_SERVER}", re.IGNORECASE | re.DOTALL)
+_OPTION = re.compile(
+    r"[?&;#]\s{0,9}\w{0,30}(?:pass|pwd|secret|token|credential|key|auth)\w{0,30}\s{0,9}=", re.IGNORECASE
+)
+_SERVER = re.compile(r"(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s{0,9}=", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?:passw|pwd|secret|token|credential)\w{0,30}\s{0,9}=", re.IGNORECASE)
 
 
 def without_secrets(text: str) -> str:
@@ -109,13 +111,19 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("host=db.example password=secret"), without_secrets("https://example.org/?page=2")
     ('…', 'https://example.org/?page=2')
     """
-    url, pairs = _URL.search(text), _PAIRS.search(text)
-    if url is not None and (pairs is None or url.start() < pairs.start()):
+    url, pairs = _URL.search(text), _pairs(text)
+    if url is not None and (pairs is None or url.start() < pairs):
         rest = text[url.end() :]
         if "@" in rest or _OPTION.search(rest) or not _AUTHORITY.match(rest):
             text = text[: url.start()] + shown(text[url.start() :])
-            pairs = _PAIRS.search(text)
-    return text if pairs is None else text[: pairs.start()] + "…"
+            pairs = _pairs(text)
+    return text if pairs is None else text[:pairs] + "…"
+
+
+def _pairs(text: str) -> int | None:
+    """Where pairs such as host=… password=… begin, in any order."""
+    server, password = _SERVER.search(text), _PASSWORD.search(text)
+    return min(server.start(), password.start()) if server and password else None
 
 
 def shown(url: str) -> str:
