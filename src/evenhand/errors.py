@@ -87,18 +87,17 @@ def as_typed(python: str, option: str) -> str:
     return option if _on_command_line.get() else python
 
 
-# --- what is never shown; each pattern is bounded, so that a text of 100,000 characters takes no time
+# --- what is never shown
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,40}):/+")  # one slash is what pathlib leaves of two
+# Repetitions have an upper end, so that the search takes no longer than the text is long.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):/+")  # one slash is what pathlib leaves of two
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/?#\s'\"]*)(:\d*)?(?:[/?#\s'\")\]},.;]|$)")
 _OPTION = re.compile(
-    r"[?&;#]\s{0,9}\w{0,40}(?:pass|pwd|secret|token|credential|key|auth)\w{0,40}\s{0,9}=", re.IGNORECASE
+    r"[?&;#]\s{0,9}\w{0,30}(?:pass|pwd|secret|token|credential|key|auth)\w{0,30}\s{0,9}=", re.IGNORECASE
 )
-_SERVER = re.compile(
-    r"(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s{0,9}=", re.IGNORECASE
-)
-_HIDDEN = re.compile(r"(?:passw|pwd|secret|token|credential)\w{0,40}\s{0,9}=", re.IGNORECASE)
+_SERVER = re.compile(r"(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s{0,9}=", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?:passw|pwd|secret|token|credential)\w{0,30}\s{0,9}=", re.IGNORECASE)
 
 
 def without_secrets(text: str) -> str:
@@ -122,9 +121,9 @@ def without_secrets(text: str) -> str:
 
 
 def _pairs(text: str) -> int | None:
-    """Where pairs begin that name a server and a password, in either order; None where there are none."""
-    server, hidden = _SERVER.search(text), _HIDDEN.search(text)
-    return None if server is None or hidden is None else min(server.start(), hidden.start())
+    """Where pairs such as host=… password=… begin, in any order."""
+    server, password = _SERVER.search(text), _PASSWORD.search(text)
+    return min(server.start(), password.start()) if server and password else None
 
 
 def shown(url: str) -> str:

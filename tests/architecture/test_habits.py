@@ -104,7 +104,6 @@ TESTED_IN = {
     "measures.entropy": "properties/test_properties.py",
     "report.text.diff": "audits/test_diff.py",
     "sources.features": "individual/test_consistency.py",
-    "sources.files.formats": "sources/test_files.py",
     "sources.lines": "sources/test_bad_input.py",
     "verdicts.comparison": "cases/test_known_references.py",
     "verdicts.index_finding": "properties/test_properties.py",

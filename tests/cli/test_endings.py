@@ -49,7 +49,10 @@ RETURNS = {
     "watch": ["show(audit, …)"],
 }
 # And every way in which `run` returns.
-RUN_RETURNS = ["code", "WRONG", "WRONG", "INTERRUPTED", "error.exit_code", "EXIT_CODES['done']", "WRONG", "CRASHED"]
+RUN_RETURNS = [
+    "code", "WRONG", "CRASHED if _stopped(error) else WRONG", "INTERRUPTED", "error.exit_code", "EXIT_CODES['done']",
+    "WRONG", "CRASHED",
+]  # fmt: skip
 
 
 def returned(function) -> list[str]:

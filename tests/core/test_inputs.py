@@ -184,6 +184,24 @@ class Endless:
         return self.line * (size // len(self.line))
 
 
+def test_files_that_ask_for_more_than_they_hold(tmp_path):
+    """Text of some kilobytes that would need all memory, or a deep stack, to be read."""
+    deep = "[" * 100_000 + "]" * 100_000
+    for name, text, ask in (
+        ("points.toml", "a." * 200_000 + "b = 1", eh.Policy.load),
+        ("header.toml", "[" + "a." * 200_000 + "b]", eh.Policy.load),
+        ("deep.toml", f"a = {deep}", eh.Policy.load),
+        ("deep.dot", "digraph {" + "subgraph {" * 50_000 + "}" * 50_000 + "}", read_graph),
+        ("long.dot", "digraph {" + "a -> " * 150_000 + "b}", read_graph),
+        ("deep.json", deep, Thresholds.load),
+        ("deep-audit.json", deep, eh.Audit.load),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(eh.EvenhandError) as caught:
+            ask(tmp_path / name)
+        assert len(str(caught.value)) < 400
+
+
 @pytest.mark.parametrize(("line", "message"), [(b"y\n", "larger than 0 GB: save it in a file"), (b"\0", "null bytes")])
 def test_standard_input_without_an_end(line, message, monkeypatch, capsys):
     monkeypatch.setattr(values, "MOST_STANDARD_INPUT", 3 << 20)

@@ -12,6 +12,7 @@ import pytest
 import evenhand as eh
 from evenhand.catalogue import METRICS
 from evenhand.cli import run
+from evenhand.mitigate import Reweigher
 from support.backends import BACKENDS
 from support.profiles import each_of
 
@@ -145,3 +146,16 @@ def test_numbers_that_are_too_large_together_are_refused_in_words():
         eh.audit(**arguments, task="regression")
     with pytest.raises(eh.DataError, match="are too large for a number: rescale them"):
         eh.audit(score=rng.random(50) * 1e99, sensitive=["a", "b"] * 25, weight=[1e55] * 50)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e300])
+def test_reweighing_keeps_to_the_same_limits(factor):
+    """At 1e-300 every new weight was 0, without a word."""
+    rows, label, group = np.ones((8, 1)), [0, 1] * 4, list("aabbaabb")
+    with pytest.raises(eh.DataError, match="Only the ratios of weights matter"):
+        Reweigher().fit(rows, label, sensitive=group, sample_weight=np.full(8, factor))
+    one, other = (
+        Reweigher().fit(rows, label, sensitive=group, sample_weight=np.arange(1, 9) * unit).sample_weights()
+        for unit in (1.0, 1e50)
+    )
+    assert other / other.sum() == pytest.approx(one / one.sum())

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
@@ -181,7 +181,7 @@ ENDLESS = {
 def test_an_interrupt_ends_a_query_that_hangs(foreign, kind):
     if kind == "sqlite":
         pytest.importorskip("ibis")
-        with sqlite3.connect("x.sqlite") as connection:
+        with closing(sqlite3.connect("x.sqlite")) as connection:
             connection.execute("CREATE TABLE decisions AS SELECT 1 AS y, 1 AS p, 'a' AS g")
     url = f"{kind}:///x.{'db' if kind == 'duckdb' else kind}"
     program = (

@@ -15,6 +15,7 @@ from evenhand.core.quantities import shown
 from evenhand.errors import CallError, DataError, MissingDependencyError
 from evenhand.sources import groups
 from evenhand.sources.columns import library
+from evenhand.sources.lines import NOT_A_WEIGHT, wrong_weights
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -35,8 +36,11 @@ def read_weights(sample_weight: Any, rows: int) -> Floats:
         raise CallError(f"sample_weight={shown(sample_weight)} must be a list of numbers, one for each row.") from None
     if values.shape != (rows,):
         raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise DataError("sample_weight holds a negative, missing or infinite number: a weight is 0 or more.")
+    if wrong := int(wrong_weights(values).sum()):
+        raise DataError(
+            f"sample_weight is {NOT_A_WEIGHT}, in {wrong:,} rows. Only the ratios of weights matter: divide all of "
+            "them by the largest."
+        )
     if not values.any():
         raise DataError("every sample_weight is zero: nobody is left to count.")
     return values

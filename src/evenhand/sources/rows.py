@@ -135,7 +135,7 @@ def load_files(data: Any, names: Iterable[str] | None = None, *, hive: bool = Fa
         if size * len(selected) > _MOST_VALUES:
             raise DataError(f"{size:,} rows of {len(selected)} columns do not fit into memory: name fewer columns.")
         found = source.connection.execute(f"SELECT {fields} FROM {source.table.relation}").fetchnumpy()  # noqa: S608
-    except (duckdb.Error, UnicodeError, SystemError) as error:  # the last two where text is not UTF-8
+    except (duckdb.Error, MemoryError, UnicodeError, SystemError) as error:  # the last two: text is not UTF-8
         raise DataError(explain(source.paths, source.format, error)) from None
     return {
         name: _decoded(column, found[f"v{i}"]) for i, (name, column) in enumerate(zip(selected, columns, strict=True))

@@ -18,6 +18,7 @@ from evenhand.sources.spelling import spelling
 from evenhand.verdicts.policy import SHIPPED, Policy
 
 MOST_BYTES = 1_000_000
+_MOST_POINTS = 2000  # tomllib keeps every beginning of a key such as a.b.c, which of a long one takes all memory
 _WIDTH = 100
 NONE = "none"  # TOML has no null
 
@@ -119,6 +120,8 @@ def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
 def _read(path: Path) -> dict[str, Any]:
     where = repr(short_path(path))
     text = read_text(path, "a policy", MOST_BYTES)
+    if text.count(".") > _MOST_POINTS:
+        raise DataError(f"{where} holds {text.count('.'):,} points, more than {_MOST_POINTS:,}, so it is not a policy.")
     try:
         return tomllib.loads(text)
     except RecursionError:

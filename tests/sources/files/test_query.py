@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import glob
 import io
 import signal
 import tempfile
@@ -12,9 +13,9 @@ from contextlib import redirect_stderr
 import duckdb
 import pytest
 
+from evenhand.cli import run
 from evenhand.core import progress
 from evenhand.sources.files import query
-from evenhand.sources.files.formats import literal, path_list
 
 
 class Terminal(io.StringIO):
@@ -139,10 +140,10 @@ def test_a_connection_reads_its_files_and_nothing_else(tmp_path, name):
     (tmp_path / name).write_text("x\n1\n")
     (tmp_path / "other.csv").write_text("x\n2\n")
     connection = query.connect([tmp_path / name])
-    assert connection.execute(f"FROM read_csv({path_list([tmp_path / name])})").fetchall() == [(1,)]
+    assert connection.execute("FROM read_csv($1)", [glob.escape(str(tmp_path / name))]).fetchall() == [(1,)]
     for path in ("other.csv", "*.csv", f"../{tmp_path.name}/other.csv", f"{name}/../other.csv"):
         with pytest.raises(duckdb.PermissionException):
-            connection.execute(f"FROM read_csv({literal(str(tmp_path / path))})")
+            connection.execute("FROM read_csv($1)", [str(tmp_path / path)])
     with pytest.raises(duckdb.PermissionException):
         connection.execute("FROM glob('*')")
 
@@ -189,3 +190,28 @@ def test_what_does_not_fit_into_memory_goes_to_a_folder_of_our_own(monkeypatch, 
     assert len(list(tmp_path.glob("evenhand-*/*"))) > 0
     connection.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("std::bad_alloc"),
+        RuntimeError("Resource temporarily unavailable"),
+        duckdb.OutOfMemoryException("failed to allocate data"),
+    ],
+)
+def test_memory_that_runs_out_is_the_reason(error, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "x.csv"
+    path.write_text("race,p\na,1\nb,0\n")
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(duckdb, "connect", fail)
+    assert run(["audit", str(path), "--prediction=p", "--sensitive=race"]) == 2
+    said = capsys.readouterr().err
+    assert said == f"evenhand: error: DuckDB could not start: {error}. Memory may be short: end other programs.\n"
+    monkeypatch.undo()
+    monkeypatch.setattr(query, "fetch", fail)
+    assert run(["audit", str(path), "--prediction=p", "--sensitive=race"]) == (70 if type(error) is RuntimeError else 2)
+    assert str(error) in capsys.readouterr().err

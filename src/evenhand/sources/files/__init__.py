@@ -141,7 +141,7 @@ class FileSource:
 
         try:
             return query.fetch(self.connection, sql)
-        except duckdb.Error as error:
+        except (duckdb.Error, MemoryError) as error:
             raise DataError(explain(self.paths, self.format, error)) from None
 
 

@@ -161,7 +161,7 @@ def check_files(paths: Sequence[Path], form: Format) -> None:
 def explain(paths: Sequence[Path], form: Format, error: Exception) -> str:
     """Why files could not be read, in one line, without the parts of a message that quote our statement."""
     where = short_path(join_names(map(str, paths), 1))
-    message = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
+    message = (str(error) or type(error).__name__).partition("LINE 1:")[0].partition("Possible ")[0]
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if form.name == "csv" and "state machine" in message:
         lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
@@ -310,13 +310,13 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
         raise DataError(f"{shown} begins with an empty line: the first line must name the columns.")
     # Names may hold other delimiters, so the one is right that splits every line into as many fields as the first.
     tabbed = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-    split = {}
+    split, wrong = {}, None
     for mark in "\t" if tabbed else ",;\t|":
         try:
             split[mark] = _records(text, mark, 20)
         except csv.Error as error:
             wrong = error
-    if not split:
+    if wrong is not None and all(len(lines[0]) < 2 for lines in split.values()):
         raise DataError(f"the first lines of {shown} cannot be read as CSV: {wrong}. Is a quote left open?")
     even = {mark: all(len(line) in (0, len(lines[0])) for line in lines) for mark, lines in split.items()}
     delimiter = max(split, key=lambda mark: (len(split[mark][0]) > 1, even[mark], len(split[mark][0])))
