@@ -23,7 +23,7 @@ SPARE = 3 * 2**30
 """How much more memory one call may ask for, in bytes."""
 
 LONGEST = 2_000
-"""How many characters a message may have: a value of 100,000 is cut in it."""
+"""How many characters a message may have: a value of 20,000 is cut in it."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "escapes": lambda: ESCAPES,
     "constructor": lambda: "constructor",
     "__proto__": lambda: "__proto__",
-    "long text": lambda: "x" * 100_000,
+    "long text": lambda: "x" * 20_000,
     "no such file": lambda: "no/such/file.csv",
     "empty list": list,
     "nested lists": lambda: [[[]], [[1], 2]],
