@@ -14,6 +14,7 @@ import numpy as np
 from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
 from evenhand.core.arrays import Floats
+from evenhand.core.quantities import shown
 from evenhand.core.results import spell
 from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
@@ -43,6 +44,8 @@ class _Display:
             except ImportError:
                 raise MissingDependencyError("plots need matplotlib: pip install 'evenhand[plot]'.") from None
             ax = plt.subplots()[1]
+        if not hasattr(ax, "figure"):
+            raise CallError(f"ax={shown(ax)} must be axes of matplotlib, such as plt.subplots()[1], or None.")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 

@@ -353,7 +353,7 @@ def test_pairs_of_attributes_that_would_tell_of_all_three_do_not_leave_together(
     fewest, most = attack.reach(wanted)
     assert fewest <= 2 <= most
     assert fewest < most
-    everything = replace(shared, parts=tuple(audit.cube.marginal(names) for names in ("ab", "ac", "bc")))
+    everything = replace(shared, parts=tuple(audit.cube.marginal([*names]) for names in ("ab", "ac", "bc")))
     told = json.loads(report_json.dumps(everything))
     assert Attack(told, audit.cube).reach(wanted) == (2, 2)
 

@@ -15,12 +15,13 @@ from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
+from evenhand.core.arguments import checked
 from evenhand.core.results import Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.attribute_sets import attribute_sets
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.privacy import LEAST, Sharing
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
@@ -34,6 +35,7 @@ from evenhand.verdicts.verdict import overall
 RowEvaluator = Callable[[Request, Cube], Finding]
 
 
+@checked
 @dataclass(frozen=True)
 class Audit:
     """The result of audit(): findings, notes, the cube they were computed from, and the verdict of the policy."""
@@ -93,6 +95,7 @@ class Audit:
 
     def decides(self, finding: Finding) -> bool:
         """Whether this finding counts in the verdict."""
+        check_kind(finding, Finding, "finding", "pass one of audit.findings")
         return finding.metric in self.required and self.policy.decides_on(finding.attributes)
 
     def add(self, *findings: Finding) -> Audit:

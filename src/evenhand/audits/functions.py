@@ -16,6 +16,7 @@ from evenhand.errors import CallError, nearest
 from evenhand.sources import roles
 from evenhand.verdicts import comparison, row_measures
 from evenhand.verdicts.finding import judge
+from evenhand.verdicts.policy import misjudged
 from evenhand.verdicts.request import make_request
 
 MetricFunction = Callable[..., Finding]
@@ -54,7 +55,10 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
         for argument in arguments:
             if argument not in known:
                 raise CallError(f"{function.__name__}() takes no argument {argument!r}; {nearest(argument, known)}")
-        judged = arguments.get("judged_on") or usual
+        judged = arguments.get("judged_on")
+        if judged is not None and not isinstance(judged, str):
+            raise CallError(misjudged(entry, judged))
+        judged = judged or usual
         # A threshold of a difference does not suit a ratio: the alias presets it only for what the alias judges.
         fitting = {key: value for key, value in presets.items() if key != "threshold" or judged == usual}
         return _evaluate(entry, data, {**fitting, **arguments})

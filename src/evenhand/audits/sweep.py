@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.catalogue import METRICS
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
 from evenhand.core.signs import Printable
@@ -19,6 +20,7 @@ from evenhand.verdicts import comparison
 _CELLS = {NEGATIVE: ("TN", "FP"), POSITIVE: ("FN", "TP"), UNLABELLED: ("U0", "U1")}
 
 
+@checked
 @dataclass(frozen=True)
 class Sweep(Printable):
     """What would be found at each cutoff: `measures[name]` is [cutoffs, groups], a metric's gap is [cutoffs].
@@ -42,6 +44,7 @@ class Sweep(Printable):
         return int(np.searchsorted(self.cutoffs, cutoff))
 
 
+@checked
 def sweep(cube: Cube) -> Sweep:
     """Decide again at the lowest score of each bin, and above all of them.
 

@@ -11,6 +11,7 @@ from typing import Any
 from evenhand.audits.audit import Audit
 from evenhand.audits.evidence import Evidence, GroupPair, evidence
 from evenhand.core import frames
+from evenhand.core.arguments import checked
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
 from evenhand.core.signs import Printable
 from evenhand.core.wording import capital, distance, limit_figure
@@ -180,6 +181,7 @@ _FIGURES = ("value", "low", "high", "threshold", "highest", "lowest")
 _COLUMNS = (*_ABOUT, *_FIGURES, "e_value", "needed", "alarm", "reason")
 
 
+@checked
 @dataclass(frozen=True)
 class Trend:
     """The result of trend(): metrics over periods, and the first `alarm` that any of the series raised.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from evenhand.core.wording import clean
 from evenhand.errors import CallError, EvenhandError, MissingDependencyError, shorten
 
 FAILURES = (Exception, SystemExit, GeneratorExit)
@@ -35,7 +36,7 @@ def call(what: str, where: str, function: Callable[..., Any], *arguments: Any, r
 def described(error: BaseException) -> str:
     """The kind of an error and its message, on one line."""
     try:
-        text = shorten(" ".join(str(error).split()), 300).rstrip(".")
+        text = shorten(clean(" ".join(str(error).split())), 300).rstrip(".")
     except FAILURES:  # its message is code of the caller, too
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

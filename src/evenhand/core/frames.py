@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Indices, Ints
-from evenhand.errors import MissingDependencyError
+from evenhand.errors import CallError, MissingDependencyError, either, shorten
 
 KINDS = ("pandas", "polars", "pyarrow")
 
@@ -31,6 +31,8 @@ def frame(columns: Mapping[str, Sequence[Any]], kind: str | None) -> Any:
         kind = next((name for name in ("pandas", "polars") if importlib.util.find_spec(name)), None)
     if kind is None:
         raise MissingDependencyError("a dataframe needs pandas or Polars: pip install pandas")
+    if kind not in KINDS:
+        raise CallError(f"kind={shorten(repr(kind))} must be {either(map(repr, KINDS))}, or None.")
     library = importlib.import_module(kind)
     if kind == "pyarrow":
         return library.table(dict(columns))

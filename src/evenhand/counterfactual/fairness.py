@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import METRICS
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.quantities import MOST_REFITS, check_processes, check_whole, shown
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
@@ -58,6 +59,7 @@ FLIP_WARNING = (
 )
 
 
+@checked
 def counterfactual_fairness(
     predict: Any,
     data: Any,
@@ -143,6 +145,7 @@ def counterfactual_fairness(
     return replace(concluded, notes=tuple(notes), panels=shown, settings=settings)
 
 
+@checked
 def flip_test(
     predict: Any,
     data: Any,
@@ -176,6 +179,7 @@ def flip_test(
     return replace(concluded, notes=notes, panels=text.panels(measured, ends, None, ()))
 
 
+@checked
 def decompose(
     predict: Any,
     data: Any,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.arguments import is_series
 from evenhand.core.files import read_text
 from evenhand.core.signs import printable
 from evenhand.counterfactual import dot
@@ -102,7 +103,7 @@ def read_graph(source: Any) -> Graph:
 
 def _pairs(source: Any) -> list[tuple[str, str]]:
     """Edges as pairs of names."""
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+    if not is_series(source) and getattr(source, "ndim", 0) != 2:
         raise CallError(
             f"a graph is a list of edges (cause, effect), DOT text or a networkx DiGraph, not {shorten(repr(source))}."
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.calls import call
 from evenhand.core.quantities import check_seed
@@ -106,6 +107,7 @@ def causes_of(graph: Graph, rows: Columns, node: str) -> Columns:
     return {name: rows[name] for name in graph.parents(node)}
 
 
+@checked
 class CausalModel:
     """A graph of causes, with a mechanism for each node that has some.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from evenhand import sources
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import Printable, printable
@@ -64,6 +66,7 @@ class Meaning(Printable):
         ]
 
 
+@partial(checked, itself=("merge",))
 @dataclass(frozen=True, eq=False)
 class Cube:
     """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
@@ -194,7 +197,7 @@ class Cube:
         )
         if self.meaning.task != "binary":
             raise CallError(f"these are measures of a yes or no; this cube is of task {self.meaning.task!r}.")
-        return dict(cells.evaluate(self.cells, chosen))
+        return dict(cells.evaluate(self.cells, chosen)) if chosen else {}
 
     def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
@@ -356,6 +359,8 @@ class Cube:
         >>> cube.groups[0], cube.values(cube.meaning.sensitive, cube.groups[0])
         (('2',), (2,))
         """
+        if len(attributes) != len(group):
+            raise CallError(f"group={group!r} must have one value for each of attributes={tuple(attributes)!r}.")
         return tuple(value_of(text, self.kinds.get(name, TEXT)) for name, text in zip(attributes, group, strict=True))
 
     def find_group(self, value: object) -> Group | None:

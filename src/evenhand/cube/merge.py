@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evenhand.core import inputs
+from evenhand.core.arguments import is_series
 from evenhand.cube import parquet, scores
 from evenhand.cube.cube import Cube, collect
 from evenhand.errors import CallError, DataError, EvenhandError, join_names, short_path, shorten
@@ -95,7 +96,7 @@ def _parts(cubes: Any) -> list[tuple[str, Cube | Path]]:
         return [(str(name), _part(part, str(name))) for name, part in cubes.items()]
     if isinstance(cubes, (Cube, str, os.PathLike)):
         cubes = [cubes]
-    if not isinstance(cubes, Iterable):
+    if not is_series(cubes):
         raise CallError(f"pass cubes, paths of saved cubes or a glob, not {type(cubes).__name__}.")
     found: list[tuple[str, Cube | Path]] = []
     for i, part in enumerate(cubes, 1):

@@ -78,6 +78,8 @@ def tally(lines: Lines, roles: Roles) -> Tally:
     classes: tuple[str, ...] = ()
     labels: Array | None = None
     if roles.task == "regression":
+        if any(favourable.values != ("1",) for favourable in roles.positive.values()):
+            problems.add("positive= names a class, and label and prediction are numbers here: leave it out.")
         _add_outcomes(key, lines, roles, problems)
     else:
         classes, labels = _add_decisions(key, lines, roles, problems)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.core import wording
+from evenhand.core.arguments import checked
 from evenhand.core.quantities import check_whole, number, shown
 from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
-from evenhand.errors import CallError, Problems
+from evenhand.errors import CallError, Problems, check_kind
 from evenhand.individual import jackknife, shares
 from evenhand.individual.cohort import Cohort, SimilarityOptions, read_cohort
 from evenhand.individual.pairs import KNearest
@@ -28,6 +29,7 @@ _MOST_PAIRS = 1000  # that are shown
 _MOST_FEATURES = 12  # columns of features in the table of the worst pairs
 
 
+@checked
 def consistency(
     X: Any,
     *,
@@ -119,6 +121,7 @@ def consistency(
     return _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
 
 
+@checked
 def lipschitz(
     X: Any,
     *,
@@ -198,6 +201,7 @@ def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     >>> found["person"], found["other person"]
     ([1], [2])
     """
+    check_kind(finding, Finding, "finding", "pass what consistency(...) or lipschitz(...) gives")
     panel = next((panel for panel in finding.panels if panel.kind == "pairs"), None)
     if panel is None:
         raise CallError(f"this finding of {finding.metric} shows no pairs: request some with worst=10.")

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from evenhand.audits.metric_scorer import GROUP_ARGUMENTS
 from evenhand.core import frames
+from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import Bools, Indices
 from evenhand.core.calls import call, described
 from evenhand.core.progress import track
@@ -49,6 +50,7 @@ class Contender(Printable):
     frontier: bool
 
 
+@checked
 @dataclass(frozen=True)
 class Comparison:
     """Contenders in the order given; as text, as a frame, as a picture, and as a panel of a report."""
@@ -209,6 +211,9 @@ def _beats(one: Contender, other: Contender, judged_on: str) -> bool:
 
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     if not isinstance(estimators, Mapping):
+        if not is_series(estimators):
+            raise CallError(f"estimators={shown(estimators)} must be a mapping such as {{'plain': …}}, or a list.")
+        estimators = list(estimators)
         names = [type(each).__name__ for each in estimators]
         if len(set(names)) < len(names):
             raise CallError("two estimators are of the same kind: name them, as {'plain': …, 'reweighed': …}.")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core import progress
+from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array, Ints
 from evenhand.core.calls import FAILURES, described, in_processes
 from evenhand.core.quantities import MOST_REPLICAS, check_processes, check_seed, check_whole, number, shown
@@ -203,7 +204,7 @@ def _check_features(X: Any, y: Any) -> None:
 
 def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str], frozenset[str]]:
     """The outcomes as an array, their names, and those of the favourable ones; a missing outcome is an error."""
-    values = np.asarray(y)
+    values = array_of("y", y)
     if values.ndim != 1:
         raise DataError(f"y has {values.ndim} dimensions: pass one outcome for each row.")
     spelled = sorted(
@@ -222,9 +223,9 @@ def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str], frozenset[s
 
 
 def _length(table: Any, name: str) -> int:
-    if hasattr(table, "shape"):
+    if getattr(table, "shape", ()):
         return int(table.shape[0])
-    if hasattr(table, "__len__") and not isinstance(table, (str, bytes)):
+    if hasattr(table, "__len__") and not isinstance(table, (str, bytes, np.ndarray)):
         return len(table)
     raise CallError(f"{name} is of type {type(table).__name__}: pass a table or an array with a row for each person.")
 
@@ -239,7 +240,7 @@ def _check_lengths(columns: Mapping[str, Any], length: int, table: str) -> None:
 
 
 def _indexable(table: Any) -> Any:
-    return np.asarray(table) if isinstance(table, (list, tuple)) else table
+    return array_of("a table", table) if isinstance(table, (list, tuple)) else table
 
 
 def _take(table: Any, rows: Ints) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array
 from evenhand.core.quantities import number, shown
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
@@ -145,7 +146,7 @@ def _array(replicas: Any) -> Array:
     if isinstance(replicas, (str, bytes)):
         raise CallError(f"replicas={shorten(repr(replicas))} names columns: pass the table as data=, or an array.")
     if isinstance(replicas, (list, tuple)):
-        rows = [np.asarray(row) for row in replicas]
+        rows = [array_of("replicas", row) for row in replicas]
         if len({row.shape for row in rows}) > 1:
             raise DataError("the replicas have different lengths: each needs a prediction for the same people.")
         replicas = np.stack(rows) if rows else np.empty((0, 0))

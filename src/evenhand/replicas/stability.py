@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS, find
 from evenhand.core import frames, progress
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Finding, figure, spell
 from evenhand.core.signs import printable
@@ -43,6 +44,7 @@ _DECIDING = "label_stability_difference"  # decides an audit by default
 _TOGETHER = "No groups were named (sensitive=), so everyone is taken together and nothing is compared."
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Stability:
     """The result of `stability()`: findings on every dimension, and each dimension of everyone, group and person."""
@@ -175,6 +177,7 @@ class Stability:
     __repr__ = __str__
 
 
+@checked
 def stability(
     replicas: Any,
     *,

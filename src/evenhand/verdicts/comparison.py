@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
+from evenhand.core.quantities import shown
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.measures.cells import CellMeasure, evaluate
@@ -72,8 +73,8 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
     """A convention by its name, for a metric that is the worst of so many measures."""
     if name is None:
         return Convention()
-    if name not in CONVENTIONS:
-        raise CallError(f"convention={name!r} is not known; {nearest(str(name), CONVENTIONS)}")
+    if not isinstance(name, str) or name not in CONVENTIONS:
+        raise CallError(f"convention={shown(name)} is not known; {nearest(str(name), CONVENTIONS)}")
     convention = CONVENTIONS[name]
     return replace(convention, fold=True) if convention.fold_worst and worst_of > 1 else convention
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
+from evenhand.core.arguments import checked, is_series
 from evenhand.core.quantities import MOST_DRAWS, check_seed, check_whole, number, shown
 from evenhand.core.results import Verdict
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, Problems, nearest, shorten
+from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.spelling import spelling
 
@@ -24,6 +25,7 @@ ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
 
 
+@checked
 @dataclass(frozen=True)
 class Policy(Printable):
     """What an audit is judged by: in Python, in a TOML file (`Policy.load`), or by name (`Policy.named`).
@@ -166,6 +168,7 @@ class Policy(Printable):
 
     def required_for(self, cube: Cube) -> tuple[str, ...]:
         """The metrics that decide for this data."""
+        check_kind(cube, Cube, "cube", "pass a Cube, such as audit.cube")
         if self.required is not None:
             return tuple(dict.fromkeys(find(name)[0].name for name in self.required))
         if cube.meaning.task == "regression":
@@ -186,6 +189,10 @@ class Policy(Printable):
 
     def updated(self, **arguments: Any) -> Policy:
         """The policy with the arguments that are not None in place of its fields."""
+        known = [part.name for part in fields(self)]
+        for name in arguments:
+            if name not in known:
+                raise CallError(f"{shorten(name)!r} is not an argument or field of Policy; {nearest(name, known)}")
         return replace(self, **{name: value for name, value in arguments.items() if value is not None})
 
     def with_thresholds(self, thresholds: Mapping[str, float]) -> Policy:
@@ -220,7 +227,7 @@ def _metrics(what: str, metrics: Any, problems: Problems, none: bool = False) ->
         return None
     if isinstance(metrics, (str, Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
-    if isinstance(metrics, (Mapping, bytes)) or not isinstance(metrics, Iterable):
+    if not is_series(metrics):
         problems.add(f"{what}={shorten(repr(metrics))} must be a list of metrics, such as ['equalized_odds'].")
         return None
     chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in metrics)
@@ -262,7 +269,7 @@ def misjudged(metric: Metric, kind: object) -> str:
     """Why a metric cannot be judged on this kind of comparison."""
     if metric.judged_on == "value":
         return f"{metric.name} is judged on its value only."
-    return f"judged_on={kind!r} does not fit {metric.name}; it takes 'difference' or 'ratio'."
+    return f"judged_on={shown(kind)} does not fit {metric.name}; it takes 'difference' or 'ratio'."
 
 
 def check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:

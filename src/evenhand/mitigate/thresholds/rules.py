@@ -13,9 +13,11 @@ from typing import Any, get_args
 import numpy as np
 
 from evenhand.core import checksum, frames
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import read_text, write_text
 from evenhand.core.frames import readable
+from evenhand.core.quantities import shown
 from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.core.signs import Printable
 from evenhand.errors import CallError, DataError, listing, short_path, shorten
@@ -47,6 +49,17 @@ class Rule(Printable):
     after: Mapping[str, float]
 
 
+def _numbers(scores: Any) -> Floats:
+    try:
+        found = np.asarray(readable(scores), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.empty(())
+    if found.ndim != 1:
+        raise CallError(f"scores={shown(scores)} must be a list of numbers, one for each person.")
+    return found
+
+
+@checked
 @dataclass(frozen=True)
 class Thresholds:
     """Cutoffs by group, what they keep and what they cost.
@@ -98,7 +111,9 @@ class Thresholds:
 
     def chances_at(self, scores: Any, places: Indices) -> Floats:
         """The probability that each person is selected; `places` are the positions of their groups' rules."""
-        scores = np.asarray(readable(scores), dtype=np.float64)
+        scores = _numbers(scores)
+        if len(scores) != len(places):
+            raise DataError(f"there are {len(scores):,} scores for {len(places):,} groups: pass one for each person.")
         found = np.zeros(len(scores))
         for i, rule in enumerate(self.rules):
             mine = places == i

@@ -9,6 +9,7 @@ from numbers import Real
 
 import numpy as np
 
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
@@ -29,6 +30,7 @@ _ON_THE_SAMPLE = (
 )
 
 
+@checked
 def find_thresholds(
     cube: Cube,
     *,
