@@ -205,7 +205,7 @@ def test_quirk_group_without_weight_is_undefined_and_named():
     found = ask("zero_weight_group")
     assert undefined(found.value)
     assert found.verdict == "inconclusive"
-    assert any(note.startswith("Undefined") and note.endswith("among a.") for note in found.notes)
+    assert any(note.startswith("Undefined") and note.endswith("among a with a weight above 0.") for note in found.notes)
 
 
 def test_quirk_negative_weight_is_an_error():

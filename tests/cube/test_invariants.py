@@ -244,7 +244,7 @@ def test_a_confidence_that_is_no_share_is_refused(confidence):
     [
         (lambda cube: cube.attribute_sets(-1), "intersections=-1 must be True, False or a whole number"),
         (lambda cube: cube.attribute_sets(2.5), r"intersections=2\.5 must be"),
-        (lambda cube: cube.audit().attribute_sets(-3), "intersections=-3 must be"),
+        (lambda cube: cube.audit(intersections=-3), "intersections=-3 must be"),
         (lambda cube: cube.stratum(("q",)), r"\('q',\) is not a stratum of this cube"),
         (lambda cube: cube.only([True]), "chosen= has 1 values, and the cube has 2 pairs"),
         (lambda cube: cube.marginal(["sensitive", "sensitive"]), "'sensitive' is named twice"),
