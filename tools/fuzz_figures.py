@@ -32,7 +32,6 @@ def table() -> str:
     from fuzz import suite
 
     found = suite.figures()
-    assert list(found) == list(ROWS), "a class of cases has no words in ROWS"
     lines = ["| what | places | tried | held |", "| --- | ---: | ---: | ---: |"]
     places = suite.every_place()
     for group, (tried, held) in found.items():

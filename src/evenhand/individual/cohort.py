@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,7 +118,7 @@ def read_cohort(
     matrix = distances.matrix(X) if options.distance == "precomputed" else None
     table = None if matrix is not None else features.as_table(X)
     size = len(matrix) if matrix is not None else _length(table)
-    count = size if isinstance(values, str) or not hasattr(values, "__len__") else len(values)
+    count = len(values) if is_series(values) and isinstance(values, Sized) else size
     if count != size:
         raise DataError(f"X has {size:,} people and {role}= {count:,} values: pass one for each person.")
     source = MemorySource(table)
