@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -173,5 +174,6 @@ def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
         connection = connect([temporary])
         connection.register("people", held)
         form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
-        connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608
+        target = literal(os.path.abspath(temporary))
+        connection.execute(f"COPY (SELECT {fields} FROM people) TO {target} (FORMAT {form})")  # noqa: S608 - quoted
         connection.close()

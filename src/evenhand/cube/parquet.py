@@ -47,7 +47,7 @@ def save(cube: Cube, path: Path) -> None:
         try:
             connection = connect([temporary])
             connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in lines.values()])
-            target = f"COPY cells TO {literal(str(temporary))}"
+            target = f"COPY cells TO {literal(os.path.abspath(temporary))}"
             connection.execute(f"{target} (FORMAT parquet, KV_METADATA {{{_KEY}: {literal(header)}}})")
             connection.close()
         except (RuntimeError, duckdb.Error) as error:
