@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.quantities import shown
 from evenhand.core.results import spell
@@ -50,6 +51,7 @@ class _Display:
         return ax
 
 
+@checked
 @dataclass
 class GroupMeasureDisplay(_Display):
     """One measure of each group with its interval, and the line of everyone.
@@ -71,7 +73,7 @@ class GroupMeasureDisplay(_Display):
 
     @classmethod
     def from_audit(
-        cls, audit: Audit, measure: str | None = None, attributes: Sequence[str] | None = None
+        cls, audit: Audit, measure: str | None = None, attributes: str | Sequence[str] | None = None
     ) -> GroupMeasureDisplay:
         """The first measure of the audit, or the one named; of the first attribute, or of those named."""
         cube = _part(audit, attributes)
@@ -99,6 +101,7 @@ class GroupMeasureDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class ForestDisplay(_Display):
     """Every judged metric of one set of attributes, as a share of what is tolerated: 1 is the limit."""
@@ -110,7 +113,7 @@ class ForestDisplay(_Display):
     verdicts: list[str]
 
     @classmethod
-    def from_audit(cls, audit: Audit, attributes: Sequence[str] | None = None) -> ForestDisplay:
+    def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> ForestDisplay:
         """The findings with a threshold and an interval, on the first attribute or on those named."""
         wanted = _attributes(audit, attributes)
         chosen = [
@@ -140,6 +143,7 @@ class ForestDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class CalibrationDisplay(_Display):
     """The observed rate at each mean score, for each group, with Wilson's intervals."""
@@ -151,7 +155,7 @@ class CalibrationDisplay(_Display):
     high: Floats
 
     @classmethod
-    def from_audit(cls, audit: Audit, attributes: Sequence[str] | None = None) -> CalibrationDisplay:
+    def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> CalibrationDisplay:
         """The calibration bins of the audit's score."""
         cube = _part(audit, attributes)
         k, n, mean = _scores(cube, labels=True).calibration()
@@ -175,6 +179,7 @@ class CalibrationDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class RocDisplay(_Display):
     """The ROC curve of each group."""
@@ -185,7 +190,7 @@ class RocDisplay(_Display):
     auc: Floats
 
     @classmethod
-    def from_audit(cls, audit: Audit, attributes: Sequence[str] | None = None) -> RocDisplay:
+    def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> RocDisplay:
         """The curves from the score bins."""
         cube = _part(audit, attributes)
         binned = _scores(cube, labels=True)
@@ -205,6 +210,7 @@ class RocDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class SweepDisplay(_Display):
     """The gap of a metric, and the accuracy, at every cutoff."""
@@ -216,7 +222,7 @@ class SweepDisplay(_Display):
 
     @classmethod
     def from_audit(
-        cls, audit: Audit, metric: str | None = None, attributes: Sequence[str] | None = None
+        cls, audit: Audit, metric: str | None = None, attributes: str | Sequence[str] | None = None
     ) -> SweepDisplay:
         """The first metric that decides, or the one named."""
         every = sweep(_part(audit, attributes))
@@ -235,6 +241,7 @@ class SweepDisplay(_Display):
         return self
 
 
+@checked
 @dataclass
 class TradeoffDisplay(_Display):
     """Accuracy against the gap of several ways to decide, with intervals; those on the frontier are joined."""
@@ -273,7 +280,7 @@ class TradeoffDisplay(_Display):
         return self
 
 
-def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ...]:
+def _attributes(audit: Audit, attributes: str | Sequence[str] | None) -> tuple[str, ...]:
     check_kind(audit, Audit, "audit", "pass an Audit, as evenhand.audit(...) and Cube.audit(...) make it")
     known = audit.attribute_sets()
     wanted = known[0] if attributes is None else (attributes,) if isinstance(attributes, str) else tuple(attributes)
@@ -283,7 +290,7 @@ def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ..
     return wanted
 
 
-def _part(audit: Audit, attributes: Sequence[str] | None) -> Cube:
+def _part(audit: Audit, attributes: str | Sequence[str] | None) -> Cube:
     wanted = _attributes(audit, attributes)
     return audit.counts(wanted, control=False)
 

@@ -199,7 +199,9 @@ def _estimator(kind: Any, **usual: Any) -> dict[str, Base]:
             found[f".{name}"] = Base(method, learn, warn)
         else:
             wanted = [each.name for each in parameters(method)]
-            found[f".{name}"] = Base(method, {key: learn[key] for key in learn if key in wanted}, warn)
+            # Weights are by class and group: X is looked at only where sensitive= names its columns.
+            anything = ("X",) if name == "sample_weights" else ()
+            found[f".{name}"] = Base(method, {key: learn[key] for key in learn if key in wanted}, warn, anything)
     return found
 
 
@@ -322,8 +324,9 @@ def _beside_the_line() -> dict[str, Base]:
         ),
         "decompose": Base(eh.decompose, {"predict": by_exam, "model": model, **CAUSAL, **QUICK}),
         "flip_test": Base(eh.flip_test, {"predict": by_exam, **CAUSAL}),
-        "consistency": Base(eh.consistency, {**individual, "prediction": PREDICTION}),
-        "lipschitz": Base(eh.lipschitz, {**individual, "score": SCORE}),
+        # The label is read for distance="learned" only; else it says what must not be a feature.
+        "consistency": Base(eh.consistency, {**individual, "prediction": PREDICTION}, anything=("label",)),
+        "lipschitz": Base(eh.lipschitz, {**individual, "score": SCORE}, anything=("label",)),
         "worst_pairs": Base(eh.worst_pairs, {"finding": pairs}),
         "replicate": Base(
             eh.replicate,

@@ -27,32 +27,39 @@ DATA = ("people.csv", *ROLES)
 FROM_DATABASE = ("--database=duckdb:///people.duckdb", "--table=people", *ROLES)
 CAUSAL = ("causal.csv", "--sensitive=group", "--graph=g.dot", "--prediction-function=own_predictors:by_exam")
 
+THRESHOLDS = ("--method=thresholds", "--constraint=demographic_parity")
+BY_QUERY = ("--database=duckdb:///people.duckdb", "--query=FROM people", *ROLES)
 BASES: dict[str, list[tuple[str, ...]]] = {
     "": [()],
-    "audit": [(*DATA, "--cutoff=0.5"), FROM_DATABASE, ("--database=duckdb:///people.duckdb", "--query=FROM people", *ROLES)],
-    "counterfactual": [(*CAUSAL, "--refits=2", "--noise-draws=1", "--jobs=1"), ("causal.csv", "--sensitive=group", "--flip", "--model=by_exam.joblib", "--trust")],
-    "cube": [(*DATA, "--output=new.cube"), (*FROM_DATABASE, "--output=new.cube"), ("--database=duckdb:///people.duckdb", "--query=FROM people", *ROLES, "--output=new.cube")],
+    "audit": [(*DATA, "--cutoff=0.5"), FROM_DATABASE, BY_QUERY],
+    "counterfactual": [
+        (*CAUSAL, "--refits=2", "--noise-draws=1", "--jobs=1"),
+        ("causal.csv", "--sensitive=group", "--flip", "--model=by_exam.joblib", "--trust"),
+    ],
+    "cube": [(*base, "--output=new.cube") for base in (DATA, FROM_DATABASE, BY_QUERY)],
     "demo": [()],
     "diff": [("before.json", "after.json")],
     "guide": [("--ground-truth", "--priority=opportunity")],
     "individual": [("people.csv", "--features=score,amount", "--prediction=prediction", "--sensitive=group")],
     "metrics": [("demographic_parity",)],
     "mitigate": [
-        (*DATA, "--method=thresholds", "--constraint=demographic_parity"),
+        (*DATA, *THRESHOLDS),
         ("people.csv", "--method=reweigh", "--label=label", "--sensitive=group", "--output=weights.csv"),
-        (*FROM_DATABASE, "--method=thresholds", "--constraint=demographic_parity"),
-        ("--database=duckdb:///people.duckdb", "--query=FROM people", *ROLES, "--method=thresholds", "--constraint=demographic_parity"),
+        (*FROM_DATABASE, *THRESHOLDS),
+        (*BY_QUERY, *THRESHOLDS),
     ],
     "policy": [()],
     "policy init": [("new.toml",)],
     "policy show": [("four-fifths",)],
-    "replicate": [("people.csv", "--label=label", "--sensitive=group", "--feature=amount", "--n-replicas=2", "--n-jobs=1")],
+    "replicate": [
+        ("people.csv", "--label=label", "--sensitive=group", "--feature=amount", "--n-replicas=2", "--n-jobs=1")
+    ],
     "report": [("before.json",)],
     "schema": [()],
     "serve": [("before.html", "--no-browser")],
     "stability": [("replicas.csv", "--replicas-columns=p_*", "--label=label", "--sensitive=group")],
     "watch": [("jan.cube", "feb.cube")],
-}  # fmt: skip
+}
 """The calls that each command starts from; an option is tried in the first that has it, or else in the first."""
 
 
@@ -65,6 +72,10 @@ class Place:
     argument: bool
     values: int
     """How many values it takes: 2 for `--score-range LOW HIGH`."""
+
+    @property
+    def spelled(self) -> str:
+        return f"{self.command} {self.name}"
 
     def called(self, text: str) -> list[str]:
         """The command with the text in this place."""
@@ -158,7 +169,7 @@ def run(arguments: list[str]) -> tuple[int, str, str]:
     streams = {name: io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for name in ("stdout", "stderr", "stdin")}
     with (
         mock.patch.multiple(sys, **streams, path=[".", *sys.path]),
-        mock.patch("socketserver.BaseServer.serve_forever", side_effect=KeyboardInterrupt),
+        mock.patch("socketserver.BaseServer.serve_forever"),
         mock.patch("webbrowser.open"),
         limits(),
     ):

@@ -51,9 +51,32 @@ def swap(data: bytes, random: Random) -> bytes:
 
 
 FOREIGN = (
-    b"\0", b"\0" * 4096, b"\xff\xfe", b"\xef\xbb\xbf", b"\xff", b"\xed\xb3\xbf", b"\r", b"\n", b'"', b"'", b",", b"{", b"[" * 5000,
-    b"}", b"\\u0000", b"\\ud800", b"=cmd()", b"<script>", b"\x1b[2J", b"nan", b"1e999", b"9" * 400, b"-1", b"NaN", b"Infinity",
-)  # fmt: skip
+    b"\0",
+    b"\0" * 4096,
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\xff",
+    b"\xed\xb3\xbf",
+    b"\r",
+    b"\n",
+    b'"',
+    b"'",
+    b",",
+    b"{",
+    b"[" * 5000,
+    b"}",
+    b"\\u0000",
+    b"\\ud800",
+    b"=cmd()",
+    b"<script>",
+    b"\x1b[2J",
+    b"nan",
+    b"1e999",
+    b"9" * 400,
+    b"-1",
+    b"NaN",
+    b"Infinity",
+)
 
 
 def insert(data: bytes, random: Random) -> bytes:
@@ -92,9 +115,25 @@ def other(_: bytes, random: Random) -> bytes:
 MUTATIONS: tuple[Mutation, ...] = (cut, without_start, lose, double, scramble, swap, insert, replace_word, other)
 
 LEAVES = (
-    None, True, -1, 0, 10**400, 1e308, "", "\0", "\udcff", "constructor", "__proto__", "infinite", "x" * 5000, [], {}, [[[]]],
-    {"constructor": 1}, "</script>",
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    10**400,
+    1e308,
+    "",
+    "\0",
+    "\udcff",
+    "constructor",
+    "__proto__",
+    "infinite",
+    "x" * 5000,
+    [],
+    {},
+    [[[]]],
+    {"constructor": 1},
+    "</script>",
+)
 
 
 def replace_leaf(data: bytes, random: Random) -> bytes:
@@ -183,6 +222,8 @@ class Kind:
 
 
 ROLES = " ".join(DATA)
+OWN = "--prediction-function=own_predictors:by_exam"
+QUICK = "--label=label --sensitive=group --n-jobs=1"
 JSON = (*MUTATIONS, replace_leaf, replace_leaf, replace_leaf)
 TOML = (*MUTATIONS, replace_setting, replace_setting, replace_setting)
 KINDS = [
@@ -195,8 +236,8 @@ KINDS = [
     Kind("data files", "people.csv", f"mitigate {{}} {ROLES} --method=thresholds --constraint=demographic_parity"),
     Kind("data files", "people.csv", "individual {} --features=score,amount --prediction=prediction"),
     Kind("data files", "replicas.csv", "stability {} --replicas-columns=p_* --label=label --sensitive=group"),
-    Kind("data files", "causal.csv", "counterfactual {} --sensitive=group --flip --prediction-function=own_predictors:by_exam"),
-    Kind("data files", "people.csv", "replicate {} --label=label --sensitive=group --feature=amount --n-replicas=2 --n-jobs=1"),
+    Kind("data files", "causal.csv", f"counterfactual {{}} --sensitive=group --flip {OWN}"),
+    Kind("data files", "people.csv", f"replicate {{}} --feature=amount --n-replicas=2 {QUICK}"),
     Kind("saved files", "before.json", "report {}", JSON, same=True),
     Kind("saved files", "before.json", "diff {} after.json", JSON, same=True),
     Kind("saved files", "jan.cube", "audit {}", BINARY, same=True),
@@ -204,8 +245,11 @@ KINDS = [
     Kind("saved files", "before.html", "serve {} --no-browser", BINARY),
     Kind("policies and graphs", "policy.toml", "policy show {}", TOML),
     Kind("policies and graphs", "policy.toml", f"audit people.csv {ROLES} --policy={{}}", TOML),
-    Kind("policies and graphs", "model.dot", "counterfactual causal.csv --sensitive=group --graph={} --refits=2 --noise-draws=1 "
-         "--jobs=1 --prediction-function=own_predictors:by_exam"),
-]  # fmt: skip
+    Kind(
+        "policies and graphs",
+        "model.dot",
+        f"counterfactual causal.csv --sensitive=group --graph={{}} --refits=2 --jobs=1 {OWN}",
+    ),
+]
 EACH = 60
 """How many mutants of each kind are tried."""

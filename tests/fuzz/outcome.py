@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import signal
+import traceback
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,8 +23,8 @@ SECONDS = 20
 SPARE = 3 * 2**30
 """How much more memory one call may ask for, in bytes."""
 
-LONGEST = 2_000
-"""How many characters a message may have: a value of 100,000 is cut in it."""
+LONGEST = 3_000
+"""How many characters a message may have: a value of 20,000 is cut in it."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def attempt(
         return Outcome("fell", f"{why}: {error!s:.200}") if why else Outcome("refused", str(error))
     except (OwnError, *also) as error:
         return Outcome("refused", str(error))
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, IndexError) as error:
         if _is_of_an_estimator(error):
             return Outcome("refused", str(error))
         return Outcome("fell", f"{type(error).__name__}: {error!s:.160}")
@@ -97,16 +98,15 @@ def attempt(
 
 def _is_of_an_estimator(error: Exception) -> bool:
     """Was it raised by scikit-learn, about data or an estimator that the caller handed on to it?"""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and f"{os.sep}sklearn{os.sep}" in trace.tb_frame.f_code.co_filename
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    ours = max(i for i, name in enumerate([*files, ""]) if f"{os.sep}evenhand{os.sep}" in name or i == 0)
+    return any(f"{os.sep}sklearn{os.sep}" in name for name in files[ours + 1 :])
 
 
 # What a message of Python or of a library says, and a sentence for a person does not.
 BARE = re.compile(
     r"Traceback|'NoneType'|object is not|object has no attribute|unhashable|not subscriptable"
-    r"|\bunexpected keyword|required positional|invalid literal for|cannot convert|Errno|\bdtype\b.*\bufunc\b"
+    r"|required positional|invalid literal for|cannot convert|Errno|\bdtype\b.*\bufunc\b"
 )
 
 

@@ -16,9 +16,9 @@ from fuzz.values import NONSENSE, TEXTS, VALUES
 from support.profiles import is_thorough
 
 TO_BE_NAMED = frozenset(
-    {"nan", "inf", "minus one", "ten billion", "400 digits", "class", "object", "complex", "datetime", "function"}
+    {"nan", "inf", "minus one", "ten billion", "400 digits", "class", "object", "complex", "datetime"}
 )
-"""Values that are wrong in themselves, and not for what is in them: a refusal has to name the parameter or the value."""
+"""Values that are wrong in themselves, not for what is in them: a refusal has to name the parameter or the value."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "escapes": lambda: ESCAPES,
     "constructor": lambda: "constructor",
     "__proto__": lambda: "__proto__",
-    "long text": lambda: "x" * 100_000,
+    "long text": lambda: "x" * 20_000,
     "no such file": lambda: "no/such/file.csv",
     "empty list": list,
     "nested lists": lambda: [[[]], [[1], 2]],
@@ -74,7 +74,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "array without dimension": lambda: np.array(1),
 }
 
-NONSENSE = frozenset({"class", "object", "complex", "bytes", "datetime", "function", "square array"})
+NONSENSE = frozenset({"class", "object", "complex", "bytes", "function", "square array"})
 """Values that no parameter means anything by: an answer means that the value was ignored."""
 
 TEXTS: dict[str, str] = {

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evenhand.core.arguments import check_argument
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, shorten
 from evenhand.measures import Measure, find_measure
@@ -140,8 +141,11 @@ def define(
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise CallError(f"metric name {shorten(repr(name))} must be a plain identifier such as 'lift_parity'.")
-    if judged_on not in ("difference", "ratio"):
+    if not isinstance(judged_on, str) or judged_on not in ("difference", "ratio"):
         raise CallError(f"judged_on={shorten(repr(judged_on))} must be 'difference' or 'ratio'.")
+    threshold = check_argument("threshold", float | None, threshold)
+    check_argument("title", str | None, title)
+    check_argument("question", str, question)
     chosen = tuple(measures) if isinstance(measures, (tuple, list)) else (measures,)
     for row in chosen:
         if not isinstance(row, (str, MeasureDefaults)):

@@ -24,7 +24,7 @@ from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
 from evenhand.core.wording import clean
-from evenhand.errors import DataError, EvenhandError, nearest, on_command_line
+from evenhand.errors import DataError, EvenhandError, cut_words, nearest, on_command_line
 
 Ending = Verdict | Literal["done"]
 """How a command ends: a verdict, or "done" where the command judges nothing."""
@@ -115,7 +115,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     except click.ClickException as error:
         page = io.StringIO()
         error.show(page)
-        echo(page.getvalue(), err=True, nl=False)
+        echo(cut_words(page.getvalue()), err=True, nl=False)
         return WRONG
     except EvenhandError as error:
         _say(f"error: {error}")
@@ -189,4 +189,4 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 
 def _say(message: str, before: str = "") -> None:
-    echo(f"{before}evenhand: {message}", err=True)
+    echo(f"{before}evenhand: {cut_words(message)}", err=True)

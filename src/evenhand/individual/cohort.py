@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import is_series
 from evenhand.core.arrays import Floats, Indices, Ints
+from evenhand.core.frames import readable
 from evenhand.core.quantities import check_whole, number, shown
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
@@ -58,17 +60,22 @@ class SimilarityOptions:
             problems.add(f"radius={shown(self.radius)} must be a number above 0.")
         if self.radius is not None and self.pairs is not None:
             problems.add("radius= and pairs= both say who is compared: pass one of them.")
-        if not callable(self.distance) and self.distance not in DISTANCES:
+        self._check_distance(problems)
+        problems.raise_if_any(CallError)
+        neighbours.check(self.neighbours)
+
+    def _check_distance(self, problems: Problems) -> None:
+        if callable(self.distance):
+            return
+        if not isinstance(self.distance, str) or self.distance not in DISTANCES:
             hint = nearest(str(self.distance), DISTANCES)
-            problems.add(f"distance={shorten(repr(self.distance))} is neither known nor a function; {hint}")
-        if self.distance == "learned" and self.label is None:
+            problems.add(f"distance={shown(self.distance)} is neither known nor a function; {hint}")
+        elif self.distance == "learned" and self.label is None:
             problems.add("distance='learned' needs label=: people with the same label are brought near to each other.")
-        if self.distance == "precomputed":
+        elif self.distance == "precomputed":
             for name in _FEATURE_ARGUMENTS:
                 if getattr(self, name) not in (None, ()):
                     problems.add(f"distance='precomputed' takes no {name}=: X holds the distances themselves.")
-        problems.raise_if_any(CallError)
-        neighbours.check(self.neighbours)
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ def read_cohort(
     matrix = distances.matrix(X) if options.distance == "precomputed" else None
     table = None if matrix is not None else features.as_table(X)
     size = len(matrix) if matrix is not None else _length(table)
-    count = size if isinstance(values, str) or not hasattr(values, "__len__") else len(values)
+    count = len(values) if is_series(values) and isinstance(values, Sized) else size
     if count != size:
         raise DataError(f"X has {size:,} people and {role}= {count:,} values: pass one for each person.")
     source = MemorySource(table)
@@ -157,6 +164,8 @@ def read_cohort(
 def column_of(table: Any, value: Any, what: str) -> Any:
     """A column by its name in the table, or the array itself."""
     if not isinstance(value, str):
+        if not is_series(readable(value)):
+            raise CallError(f"{what}={shown(value)} must be the name of a column, or one value for each person.")
         return value
     source = MemorySource(table)
     if value not in source.columns:

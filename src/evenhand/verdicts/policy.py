@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 from evenhand.catalogue import Metric, find
 from evenhand.core.arguments import checked, is_series
@@ -93,7 +97,7 @@ class Policy(Printable):
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
         if self.intersections is not None and not isinstance(self.intersections, bool):
             check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
-        object.__setattr__(self, "reference", _spelled(self.reference))
+        object.__setattr__(self, "reference", spelled_reference(self.reference))
         self._settle_notes(problems)
         problems.raise_if_any(CallError)
         if self.uses_draws and self.draws < 100:
@@ -202,14 +206,16 @@ class Policy(Printable):
         return replace(self, thresholds={**kept, **thresholds})
 
 
-def _spelled(reference: Any) -> Any:
+def spelled_reference(reference: Any) -> Any:
     """A reference in the spelling of groups, as a file can hold it."""
     if reference is None or isinstance(reference, str):
         return reference
     if isinstance(reference, Mapping):
-        return {name: _spelled(value) for name, value in reference.items()}
+        return {name: spelled_reference(value) for name, value in reference.items()}
     if isinstance(reference, (tuple, list)):
-        return tuple(_spelled(value) for value in reference)
+        return tuple(spelled_reference(value) for value in reference)
+    if not isinstance(reference, (Real, date, np.generic)):
+        raise CallError(f"reference={shown(reference)} must be a group: text or a number, or a mapping by attribute.")
     return spelling(reference)
 
 

@@ -12,7 +12,7 @@ from evenhand.core.arguments import check_argument
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, nearest
 from evenhand.verdicts import policy_file
-from evenhand.verdicts.policy import Policy, check_threshold, misjudged
+from evenhand.verdicts.policy import Policy, check_threshold, misjudged, spelled_reference
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,5 @@ def make_request(
         options[option] = check_argument(option, type(allowed[option]), value)  # the kind of its default
     own_threshold = threshold is not None or metric.name in policy.thresholds
     by_range = metric.in_score_units and kind == "difference" and not own_threshold
+    reference = spelled_reference(reference)
     return Request(metric, kind, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -102,7 +102,7 @@ class Thresholds:
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
         """
         places = np.array([self._place(group) for group in readable(groups)], dtype=np.intp)
-        scores = np.asarray(readable(scores), dtype=np.float64)
+        scores = _numbers(scores)
         if len(scores) != len(places):
             raise CallError(f"there are {len(scores):,} scores for {len(places):,} groups: give one for each.")
         if np.isnan(scores).any():
@@ -112,8 +112,10 @@ class Thresholds:
     def chances_at(self, scores: Any, places: Indices) -> Floats:
         """The probability that each person is selected; `places` are the positions of their groups' rules."""
         scores = _numbers(scores)
-        if len(scores) != len(places):
-            raise DataError(f"there are {len(scores):,} scores for {len(places):,} groups: pass one for each person.")
+        if np.shape(places) != scores.shape:
+            raise CallError(
+                f"places={shown(places)} must be the position of a rule for each of {len(scores):,} scores."
+            )
         found = np.zeros(len(scores))
         for i, rule in enumerate(self.rules):
             mine = places == i
@@ -124,7 +126,7 @@ class Thresholds:
 
     def _place(self, group: Any) -> int:
         """The position of a group's rule; its values may be written in any way that is spelled the same."""
-        if group not in self._places:
+        if not isinstance(group, Hashable) or group not in self._places:
             parts = group if isinstance(group, tuple) else (group,)
             wanted = tuple(None if part is None or part != part else spelling(part) for part in parts)  # noqa: PLR0124
             if wanted not in self._places:
