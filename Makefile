@@ -66,10 +66,11 @@ bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark
 	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 
-stubs: $(STAMPS)/test ## write again what is made from the catalogue: __init__.pyi, the output in README.md, tests/vectors
+stubs: $(STAMPS)/test ## write again what is made from the catalogue: __init__.pyi, the output in README.md, tests/vectors, figures of hostile inputs
 	$(PY) tools/stubs.py
 	$(PY) tools/readme.py
 	$(PY) tools/vectors.py
+	$(PY) tools/fuzz_figures.py
 
 dist: $(STAMPS)/dist ## build the source archive and the wheel into dist/
 	rm -rf dist

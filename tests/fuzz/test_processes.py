@@ -24,7 +24,11 @@ def test_a_process_ends_as_main_does_here(place, value, attempts, monkeypatch):
     monkeypatch.chdir(attempts.folder)
     arguments = place.called(TEXTS[value])
     done = subprocess.run(
-        [sys.executable, "-m", "evenhand", *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=120
+        [sys.executable, "-m", "evenhand", *arguments],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+        check=False,
     )
     out, err = (stream.decode("utf-8") for stream in (done.stdout, done.stderr))
     found = commands.judged(arguments, done.returncode, out, err)
