@@ -104,7 +104,7 @@ def test_a_wrong_call_is_no_failure():
         assert_fair("nothing.csv", prediction="d", sensitive="g")
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_hostile_names(name):
     table = {**UNEVEN, "sensitive": [name, name, "other people", "other people"]}
     with pytest.raises(AssertionError) as caught:

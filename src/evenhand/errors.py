@@ -16,10 +16,10 @@ from contextvars import ContextVar
 
 
 class EvenhandError(Exception):
-    """The root of all errors that the library raises on purpose. No message shows a password."""
+    """The root of all errors that the library raises on purpose. No message shows a password or a long value."""
 
     def __init__(self, *arguments: object) -> None:
-        super().__init__(*(without_secrets(part) if isinstance(part, str) else part for part in arguments))
+        super().__init__(*(cut_words(without_secrets(part)) if isinstance(part, str) else part for part in arguments))
 
 
 class CallError(EvenhandError, ValueError):
@@ -175,10 +175,33 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def check_kind(value: object, kind: type, name: str, remedy: str) -> None:
+    """Raise unless an argument is of a kind; `remedy` says what to pass.
+
+    >>> check_kind(3, str, "title", "pass a text")
+    Traceback (most recent call last):
+    evenhand.errors.CallError: title is of type int: pass a text.
+    """
+    if not isinstance(value, kind):
+        raise CallError(f"{name} is of type {type(value).__name__}: {remedy}.")
+
+
 def shorten(text: str, most: int = 80) -> str:
     """A text cut to a length that fits into a message."""
     text = text if len(text) <= most else without_secrets(text)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+_WORD = re.compile(r"\S{200,}")
+
+
+def cut_words(text: str) -> str:
+    """A message in which words of hundreds of characters, which only a value can have, are cut.
+
+    >>> len(cut_words("label='" + "x" * 100_000 + "' is not a column."))
+    97
+    """
+    return _WORD.sub(lambda word: shorten(word[0]), text)
 
 
 def short_path(path: object, most: int = 80) -> str:

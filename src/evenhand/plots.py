@@ -14,13 +14,15 @@ import numpy as np
 from evenhand.audits.audit import Audit
 from evenhand.audits.sweep import sweep
 from evenhand.core.arrays import Floats
+from evenhand.core.quantities import shown
 from evenhand.core.results import spell
 from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, MissingDependencyError, nearest
+from evenhand.errors import CallError, MissingDependencyError, check_kind, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
+from evenhand.mitigate.comparison import Comparison
 from evenhand.report.tables import share_of_limit
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
@@ -42,6 +44,8 @@ class _Display:
             except ImportError:
                 raise MissingDependencyError("plots need matplotlib: pip install 'evenhand[plot]'.") from None
             ax = plt.subplots()[1]
+        if not hasattr(ax, "figure"):
+            raise CallError(f"ax={shown(ax)} must be axes of matplotlib, such as plt.subplots()[1], or None.")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -245,6 +249,7 @@ class TradeoffDisplay(_Display):
     @classmethod
     def from_comparison(cls, found: Any) -> TradeoffDisplay:
         """From what `evenhand.mitigate.compare` gives."""
+        check_kind(found, Comparison, "found", "pass what evenhand.mitigate.compare(...) gives")
         gaps, accuracies = (
             np.array([[part.value, part.low, part.high] for part in (getattr(each, name) for each in found.contenders)])
             for name in ("gap", "accuracy")
@@ -269,11 +274,18 @@ class TradeoffDisplay(_Display):
 
 
 def _attributes(audit: Audit, attributes: Sequence[str] | None) -> tuple[str, ...]:
-    return audit.meaning.sensitive[:1] if attributes is None else tuple(attributes)
+    check_kind(audit, Audit, "audit", "pass an Audit, as evenhand.audit(...) and Cube.audit(...) make it")
+    known = audit.attribute_sets()
+    wanted = known[0] if attributes is None else (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    if wanted not in known:
+        sets = [" × ".join(names) for names in known]
+        raise CallError(f"attributes={attributes!r} is not audited; {nearest(' × '.join(map(str, wanted)), sets)}")
+    return wanted
 
 
 def _part(audit: Audit, attributes: Sequence[str] | None) -> Cube:
-    return audit.counts(_attributes(audit, attributes), control=False)
+    wanted = _attributes(audit, attributes)
+    return audit.counts(wanted, control=False)
 
 
 def _scores(cube: Cube, *, labels: bool) -> BinnedScores:

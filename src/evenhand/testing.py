@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from evenhand.audits.audit import Audit, audit
+from evenhand.core.arguments import checked
 from evenhand.core.results import Finding
 from evenhand.core.wording import clean
 from evenhand.cube.cube import Cube
@@ -20,6 +21,7 @@ from evenhand.errors import CallError
 from evenhand.report import tables
 
 
+@checked
 def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fail", **arguments: Any) -> Audit:
     """Raise AssertionError unless every finding that decides has passed; return the audit.
 

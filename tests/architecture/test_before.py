@@ -27,6 +27,7 @@ from evenhand import cli
 from evenhand.catalogue import METRICS
 from evenhand.mitigate import Thresholds
 from evenhand.report import json as report_json
+from support.seals import seal_cube, sealed
 
 BEFORE = ROOT / "tests" / "data" / "before"
 CUBES = ("binary", "weighted", "multiclass", "regression")
@@ -36,6 +37,26 @@ AUDITS = ("compas", "berkeley", "scores", "regression", "stability", "individual
 @cache
 def recorded(name: str) -> Any:
     return json.loads((BEFORE / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A copy of the files, in which a command may write; files that had no checksum then have one."""
+    copy = Path(shutil.copytree(BEFORE, tmp_path_factory.mktemp("before") / "files"))
+    for name in CUBES:
+        seal_cube(copy / f"{name}.cube")
+    for name in (*AUDITS, "thresholds"):
+        (copy / f"{name}.json").write_text(json.dumps(settled(name)), encoding="utf-8")
+    return copy
+
+
+def settled(name: str) -> dict[str, Any]:
+    """An audit, or thresholds, of then with a checksum.
+
+    The scores of then are left out: people had been moved between small cells, so that they do not add up.
+    """
+    told = recorded(f"{name}.json")
+    return sealed({**told, "cube": {**told["cube"], "scores": None, "reading": None}} if "cube" in told else told)
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +91,7 @@ MENDED = {
         "wasserstein_distance",
         "maximal_correlation",
         "mutual_information",
+        "differential_fairness",  # it depended on the unit of the weights
     },
     "regression.cube": {"mean_residual_parity"},  # a ratio of negative numbers
     "compas": {"maximal_correlation", "mutual_information"},  # ten values were joined into fewer
@@ -88,7 +110,10 @@ def same_findings(findings: tuple[eh.Finding, ...], before: list[dict[str, Any]]
         place = f"{found.metric} on {found.attributes}"
         if found.metric in mended:
             continue
-        assert (found.verdict, found.passes, len(found.rows)) == (old["verdict"], old["passes"], old["rows"]), place
+        # What has a threshold and no value has been inconclusive since then; files keep the word that they hold.
+        unknown = found.threshold is not None and not found.value.defined and found.verdict == "inconclusive"
+        verdict = "inconclusive" if unknown else old["verdict"]
+        assert (found.verdict, found.passes, len(found.rows)) == (verdict, old["passes"], old["rows"]), place
         for part in ("value", "difference", "ratio"):
             expected = as_recorded((old[part] or [None])[0])
             value = getattr(found, part).value
@@ -108,8 +133,8 @@ def same_ends(findings: tuple[eh.Finding, ...], before: list[dict[str, Any]]) ->
 
 
 @pytest.mark.parametrize("name", CUBES)
-def test_a_cube_of_before_is_loaded_and_judged_alike(name):
-    cube, before = eh.Cube.load(BEFORE / f"{name}.cube"), recorded("findings.json")[f"{name}.cube"]
+def test_a_cube_of_before_is_loaded_and_judged_alike(name, folder):
+    cube, before = eh.Cube.load(folder / f"{name}.cube"), recorded("findings.json")[f"{name}.cube"]
     assert cube.size == before["size"]
     assert [list(group) for group in cube.groups] == before["groups"]
     assert cube.n.tolist() == before["counts"]
@@ -118,7 +143,7 @@ def test_a_cube_of_before_is_loaded_and_judged_alike(name):
 
 
 @pytest.mark.parametrize("name", CUBES)
-def test_the_same_rows_are_counted_into_the_same_cube(name):
+def test_the_same_rows_are_counted_into_the_same_cube(name, folder):
     roles = {
         "binary": {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": ["group"], "control": ["region"]},
         "weighted": {
@@ -131,17 +156,18 @@ def test_the_same_rows_are_counted_into_the_same_cube(name):
         "multiclass": {"label": "truth", "prediction": "said", "sensitive": ["group"], "task": "multiclass"},
         "regression": {"label": "pay", "prediction": "offer", "sensitive": ["group"], "control": ["region"]},
     }[name]
-    assert eh.Cube.count(BEFORE / "people.csv", **roles) == eh.Cube.load(BEFORE / f"{name}.cube")
+    assert eh.Cube.count(BEFORE / "people.csv", **roles) == eh.Cube.load(folder / f"{name}.cube")
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_an_audit_of_before_is_loaded(name, tmp_path):
-    loaded, before = eh.Audit.load(BEFORE / f"{name}.json"), recorded("findings.json")[f"{name}.json"]
+def test_an_audit_of_before_is_loaded(name, folder, tmp_path):
+    loaded, before = eh.Audit.load(folder / f"{name}.json"), recorded("findings.json")[f"{name}.json"]
     assert loaded.verdict == before["verdict"]
     same_findings(loaded.findings, before["findings"])
     same_ends(loaded.findings, before["findings"])
     loaded.save(tmp_path / "again.json")
-    holds(json.loads((tmp_path / "again.json").read_text(encoding="utf-8")), recorded(f"{name}.json"))
+    before_again = {key: value for key, value in settled(name).items() if key != "sha256"}
+    holds(json.loads((tmp_path / "again.json").read_text(encoding="utf-8")), before_again)
     for suffix in (".html", ".md", ".xml"):
         loaded.save(tmp_path / f"audit{suffix}")
 
@@ -162,7 +188,7 @@ def holds(today: Any, before: Any, place: str = "") -> None:
 
 @pytest.mark.parametrize("name", AUDITS)
 def test_the_schema_of_today_describes_an_audit_of_before(name):
-    jsonschema.Draft202012Validator(json.loads(report_json.schema())).validate(recorded(f"{name}.json"))
+    jsonschema.Draft202012Validator(json.loads(report_json.schema())).validate(settled(name))
 
 
 SHIPPED = {
@@ -199,8 +225,8 @@ def test_a_policy_of_before_judges_alike():
     same_findings(audit.findings, before["findings"])
 
 
-def test_cutoffs_of_before_decide_alike():
-    thresholds = Thresholds.load(BEFORE / "thresholds.json")
+def test_cutoffs_of_before_decide_alike(folder):
+    thresholds = Thresholds.load(folder / "thresholds.json")
     scores = np.linspace(0, 1, 21)
     for group, chances in recorded("findings.json")["thresholds.json"]["chances"].items():
         assert thresholds.chances(scores, [group] * 21).tolist() == pytest.approx(chances, abs=1e-12)
@@ -217,7 +243,8 @@ def same_parameters(thing: Any, before: str | None) -> None:
     if before is None:
         return
     now = str(inspect.signature(thing).replace(return_annotation=inspect.Signature.empty))
-    positional, named = parameters_in(before)
+    # Combinations of attributes grow as 2^k, so that not all of them are looked at by default any more.
+    positional, named = parameters_in(before.replace("intersections=True", "intersections=None"))
     positional_now, named_now = parameters_in(unannotated(thing))
     assert positional_now[: len(positional)] == positional, now
     assert named <= {*named_now, *positional_now[len(positional) :]}, now
@@ -280,12 +307,6 @@ def test_every_option_is_there_with_its_default():
         options = {" ".join([*each.opts, *each.secondary_opts]): default(each) for each in today[path].params}
         lost = {name: value for name, value in before.items() if name not in options or options[name] != value}
         assert not lost, path
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """A copy of the files, in which a command may write."""
-    return Path(shutil.copytree(BEFORE, tmp_path_factory.mktemp("before") / "files"))
 
 
 @pytest.mark.parametrize("known", recorded("command-line.json")["calls"], ids=lambda known: " ".join(known["call"]))

@@ -22,6 +22,8 @@ A_HANDFUL = {
     "inference/test_betting.py::test_on_average_nothing_is_won_while_the_claim_holds",
     "measures/test_losses.py::test_the_losses_are_those_of_the_rows",
     "measures/test_regression.py::test_every_source_gives_the_same_cube",
+    "properties/test_weight_scale.py::test_no_weight_at_all_is_an_error_in_every_source",
+    "sources/test_columns.py::test_a_null_byte_is_an_error",
     "sources/test_kinds.py::test_values_keep_their_type_and_names_their_spelling",
     "sources/test_levels.py::test_none_says_that_numbers_are_categories",
     "sources/test_levels.py::test_quantile_bands_agree_between_engines",

@@ -345,7 +345,7 @@ def test_text_leads_with_what_decides():
     assert repr(found) == str(found)
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_hostile_names(name):
     column = hostile.as_group(name)
     roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "metrics": ["demographic_parity"]}

@@ -375,7 +375,7 @@ def test_the_criteria_are_metrics_of_the_catalogue():
         (lambda: compas(sensitive=["race", "sex"]), {}, "attribute= must say which.*'race', 'sex'"),
         (compas, {"attribute": "rase"}, "did you mean 'race'"),
         (compas, {"groups": ["Caucasian", "african-american"]}, "did you mean 'African-American'"),
-        (compas, {"groups": "Caucasian"}, "must be a list of groups"),
+        (compas, {"groups": "Caucasian"}, "must be a list or None, such as"),
         (compas, {"confidence": 95}, "confidence=95"),
         (compas, {"min_group_size": 0}, "min_group_size=0"),
         (lambda: "compas.csv", {}, "takes an audit or a cube, not str"),

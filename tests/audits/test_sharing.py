@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,15 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import evenhand as eh
+from evenhand import report
 from evenhand.cli import run
 from evenhand.core.results import spell
 from evenhand.cube import tables
 from evenhand.errors import CallError, DataError
 from evenhand.report import json as report_json
+from evenhand.report import markdown
 from evenhand.report import page as html
-from support import pages
+from support import page_data, pages
 
 COMPAS = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
 
@@ -349,7 +353,7 @@ def test_pairs_of_attributes_that_would_tell_of_all_three_do_not_leave_together(
     fewest, most = attack.reach(wanted)
     assert fewest <= 2 <= most
     assert fewest < most
-    everything = replace(shared, parts=tuple(audit.cube.marginal(names) for names in ("ab", "ac", "bc")))
+    everything = replace(shared, parts=tuple(audit.cube.marginal([*names]) for names in ("ab", "ac", "bc")))
     told = json.loads(report_json.dumps(everything))
     assert Attack(told, audit.cube).reach(wanted) == (2, 2)
 
@@ -451,3 +455,82 @@ def test_the_exit_code_is_that_of_everyone(tmp_path):
     table.write_text("\n".join(lines) + "\n", encoding="utf-8")
     call = ["audit", str(table), "--prediction", "approved", "--sensitive", "group", "-q"]
     assert run(call) == run([*call, "--share"]) == 1
+
+
+# --- the attack: what does a hidden group show, in every form?
+
+
+def hiding(tmp_path) -> Path:
+    """Groups c and d are hidden: 3 of the 1,237 of c were selected, and d is the next smallest with 1,451."""
+    groups = {"a": (1511, 3023), "b": (1787, 3517), "c": (3, 1237), "d": (701, 1451)}
+    table = tmp_path / "people.csv"
+    lines = [f"{name},{yes},{n}" for name, (k, of) in groups.items() for yes, n in ((1, k), (0, of - k))]
+    table.write_text("\n".join(["group,approved,people", *lines]) + "\n", encoding="utf-8")
+    return table
+
+
+TELLS = ("1237", "1,237", "1234", "1,234", "0.2425", "0.00242", "0.24 %", "0.2 %", "1451", "1,451", "701", "48.3",
+         "0.483", "2688", "2,688", "9228", "9,228")  # fmt: skip
+"""People, selected, refused and rate of c and of d, of both together, and of everyone with them."""
+
+
+def shown_in(text: str) -> list[str]:
+    """Which of these numbers a text holds, as a number of its own and not within a longer one or a checksum."""
+    plain = re.sub(r'"sha256": "[0-9a-f]+"|sha256-[A-Za-z0-9+/=]+|"created": "[^"]*"|timestamp="[^"]*"', "", text)
+    return [told for told in TELLS if re.search(rf"(?<![\w.,]){re.escape(told)}(?![\d])", plain)]
+
+
+def test_the_attack_finds_a_group_that_is_not_hidden(tmp_path):
+    audit = eh.audit(hiding(tmp_path), prediction="approved", sensitive="group", count="people")
+    audit.save(tmp_path / "full.json")
+    assert {"1237", "1451", "9228"} <= set(shown_in((tmp_path / "full.json").read_text()))
+    assert {"1,237", "48.3"} <= set(shown_in(markdown.dumps(audit)))
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_no_form_of_a_shared_audit_tells_a_hidden_group(embedded, tmp_path):
+    audit = eh.audit(hiding(tmp_path), prediction="approved", sensitive="group", count="people")
+    shared = audit.shared()
+    assert shared.sharing.groups == {"group": (("c",), ("d",))}
+    forms = {
+        "text": str(shared),
+        "dict": json.dumps(shared.to_dict()),
+        "frame": shared.to_frame().to_csv(),
+        "groups": shared.groups().to_csv(),
+        "notebook": shared._repr_html_(),
+    }
+    for suffix in report.WRITERS:
+        audit.save(tmp_path / f"shared{suffix}", share=True, embed_cube=embedded)
+        forms[suffix] = (tmp_path / f"shared{suffix}").read_text(encoding="utf-8")
+    (data,) = re.findall(r'"packed": ?"([^"]+)"', forms[".html"])
+    forms["counts of the page"] = json.dumps(page_data.unpack(data))
+    for finding in shared.findings:
+        forms[f"{finding.metric} finding"] = f"{finding} {finding!r} {finding.rows}"
+    assert {name: shown_in(text) for name, text in forms.items()} == {name: [] for name in forms}
+
+
+def test_no_output_of_the_command_line_tells_a_hidden_group(tmp_path, capsys):
+    call = ["audit", str(hiding(tmp_path)), "--prediction=approved", "--sensitive=group", "--count=people", "--share"]
+    outputs = [str(tmp_path / f"out{suffix}") for suffix in report.WRITERS]
+    run([*call, *(part for path in outputs for part in ("-o", path))])
+    texts = {Path(path).suffix: Path(path).read_text(encoding="utf-8") for path in outputs}
+    texts["terminal"] = "".join(capsys.readouterr())
+    run([*call, "--json"])
+    texts["--json"] = "".join(capsys.readouterr())
+    run(["report", str(tmp_path / "out.json")])
+    texts["report"] = "".join(capsys.readouterr())
+    run(["report", str(tmp_path / "out.json"), "-o", str(tmp_path / "again.html")])
+    texts["page of the file"] = (tmp_path / "again.html").read_text(encoding="utf-8") + "".join(capsys.readouterr())
+    assert {name: shown_in(text) for name, text in texts.items()} == {name: [] for name in texts}
+
+
+def test_the_number_of_people_is_of_those_who_stay(tmp_path):
+    """With one attribute, of its groups that stay; with several, of the attribute that keeps most people."""
+    shared = eh.audit(hiding(tmp_path), prediction="approved", sensitive="group", count="people").shared()
+    assert shared.cube.size == shared.to_dict()["data"]["rows"] == 3023 + 3517
+    both = compas().shared()
+    assert both.counts("race").size < both.counts("sex").size == both.to_dict()["data"]["rows"]
+    hidden = both.counts("sex").size - both.counts("race").size
+    assert hidden == sum(compas().cube.marginal(["race"]).only(
+        [group[0] in ("Asian", "Native American") for group in compas().cube.marginal(["race"]).groups]
+    ).n.ravel())  # fmt: skip

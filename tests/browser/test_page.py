@@ -393,7 +393,7 @@ def test_it_reads_without_script(opened):
 
 def hostile_audit() -> eh.Audit:
     """Every hostile name is a group, and the attribute has one too."""
-    names = [*hostile.NAMES.values(), *hostile.IN_MEMORY.values(), None]
+    names = [*hostile.NAMES.values(), None]
     column = hostile.NAMES["script"]
     table = {column: [], "label": [], "score": []}
     for name in names:
@@ -422,6 +422,46 @@ def test_hostile_names_stay_names(opened):
     told = {row[0] for row in twin(shown, '#forest figure[data-measure="true_positive_rate"]')}
     wanted = {" ".join(static.shown(group[0] or "(missing)").split()) for group in audit.cube.groups}
     assert {" ".join(name.split()) for name in told} == wanted
+
+
+OBJECTS = ("constructor", "__proto__", "toString", "hasOwnProperty", "place", "valueOf")
+
+
+def test_metrics_may_be_called_like_parts_of_an_object(opened):
+    own = [
+        eh.metric(name, measures=eh.measure(name, numerator="FP", denominator="TN FP FN TP"), threshold=0.05)
+        for name in OBJECTS
+    ]
+    roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": ["race", "sex"]}
+    audit = eh.audit(eh.datasets.compas(), **roles, metrics=[*own, "equalized_odds"])
+    shown = opened(html.dumps(audit))
+    assert shown.quiet, shown.errors
+    for key in ("ArrowRight", "End", "Home"):
+        shown.tab.locator("#cutoff").focus()
+        shown.tab.keyboard.press(key)
+        shown.frame()
+        shown.show("#sweep")
+    assert shown.quiet, shown.errors
+    named = shown.tab.locator("#cards [data-metric]").evaluate_all("(nodes) => nodes.map((n) => n.dataset.metric)")
+    assert set(OBJECTS) <= set(named)
+
+
+def test_what_is_incomplete_is_not_green_at_another_cutoff(opened):
+    names = [f"a{i}" for i in range(5)]
+    table = {name: [(row >> i) & 1 for row in range(32)] * 128 for i, name in enumerate(names)}
+    table |= {"label": [0, 1] * 2048, "score": [row // 32 % 128 / 127 for row in range(4096)]}
+    policy = eh.Policy(
+        required="demographic_parity", on="all", thresholds={"demographic_parity": 1.0}, min_group_size=1
+    )
+    roles = {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": names}
+    audit = eh.audit(table, **roles, policy=policy, metrics=["demographic_parity"])
+    assert audit.verdict == "inconclusive"
+    shown = opened(html.dumps(audit))
+    assert shown.texts("#verdict-state") == ["inconclusive"]
+    shown.tab.locator("#cutoff").focus()
+    shown.tab.keyboard.press("ArrowRight")
+    shown.frame()
+    assert shown.texts("#verdict-state") == ["inconclusive"]
 
 
 # --- For everyone

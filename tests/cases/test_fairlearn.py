@@ -130,7 +130,7 @@ def ask(name: str, metric: Callable[..., eh.Finding] | None = None, **arguments:
 def test_quirk_a_group_without_positives_is_undefined_and_named(name):
     found = ask(name)
     assert undefined(found.value)
-    assert (found.passes, found.verdict) == (None, "not judged")
+    assert (found.passes, found.verdict) == (None, "inconclusive")
     assert "no positive labels among b" in found.interpretation
     assert any("no positive labels among b" in note for note in found.notes)
     (b,) = (row for row in found.groups if row.group == ("b",))
@@ -142,7 +142,7 @@ def test_quirk_a_group_without_positives_is_undefined_and_named(name):
 def test_quirk_all_rates_zero_ratio_is_undefined_and_says_why():
     found = ask("all_rates_zero_ratio")
     assert undefined(found.value)
-    assert found.verdict == "not judged"
+    assert found.verdict == "inconclusive"
     assert "it is 0 for every group" in found.interpretation
 
 
@@ -167,7 +167,7 @@ def test_quirk_worst_ratio_does_not_depend_on_the_order_of_measures(name):
 def test_quirk_mean_with_an_undefined_part_is_undefined_and_says_which():
     found = ask("eor_mean_skips_nan", aggregate="mean")
     assert undefined(found.value)
-    assert found.verdict == "not judged"
+    assert found.verdict == "inconclusive"
     assert "true positive rate" in found.interpretation
     # The false positive rate is 50 % and 100 %: no sentence may call it 0.
     assert "false positive rate is undefined: it is 0 for every group" not in found.interpretation
@@ -204,8 +204,8 @@ def test_quirk_positive_is_given_by_value():
 def test_quirk_group_without_weight_is_undefined_and_named():
     found = ask("zero_weight_group")
     assert undefined(found.value)
-    assert found.verdict == "not judged"
-    assert any(note.startswith("Undefined") and note.endswith("among a.") for note in found.notes)
+    assert found.verdict == "inconclusive"
+    assert any(note.startswith("Undefined") and note.endswith("among a with a weight above 0.") for note in found.notes)
 
 
 def test_quirk_negative_weight_is_an_error():

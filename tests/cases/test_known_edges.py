@@ -47,7 +47,7 @@ def test_undefined_when_one_group_is_left(name):
     cells, reason = EMPTY[name]
     found = eh.metric("compared", measures=name)(**rows({"A": HAND["A"], "B": cells}))
     assert math.isnan(found.value)
-    assert (found.passes, found.verdict) == (None, "not judged")
+    assert (found.passes, found.verdict) == (None, "inconclusive")
     assert reason in found.interpretation
     assert str(found.value) == "undefined"
 
@@ -55,7 +55,7 @@ def test_undefined_when_one_group_is_left(name):
 def test_undefined_reference_leaves_nothing_to_compare():
     found = eh.equal_opportunity(**rows(HAND | {"B": (0, 3, 3, 0)}), reference="B")
     assert math.isnan(found.value)
-    assert found.verdict == "not judged"
+    assert found.verdict == "inconclusive"
     assert "no positive labels among B" in found.interpretation
 
 
@@ -69,7 +69,7 @@ def test_ratio_of_nobody_selected_is_undefined():
     nobody = selected(A=(0, 40), B=(0, 40))
     found = eh.disparate_impact(**nobody)
     assert math.isnan(found.value)
-    assert (found.passes, found.verdict) == (None, "not judged")
+    assert (found.passes, found.verdict) == (None, "inconclusive")
     assert found.interpretation == "The ratio of the selection rate is undefined: it is 0 for every group."
     assert float(eh.demographic_parity(**nobody).value) == 0
 

@@ -23,7 +23,7 @@ def test_the_ratio_of_means_that_can_be_negative_is_undefined(reference, means):
     table = numbers(a=means[0], b=means[1])
     found = eh.mean_prediction_ratio(**table, reference=reference)
     assert not found.value.defined
-    assert (found.passes, found.verdict) == (None, "not judged")
+    assert (found.passes, found.verdict) == (None, "inconclusive")
     assert not found.ratio.defined
     assert "nan" not in found.interpretation.lower()
     assert "can be negative" in found.interpretation
@@ -85,7 +85,7 @@ def test_scores_below_0(reference):
     score = np.repeat([-3.0, -2.0], MANY) + np.tile([-0.5, 0.5], MANY)
     found = eh.mean_score_ratio(score=score, sensitive=np.repeat(["a", "b"], MANY), reference=reference)
     assert not found.value.defined
-    assert found.verdict == "not judged"
+    assert found.verdict == "inconclusive"
 
 
 def test_a_mean_probability_of_0_is_a_ratio_of_0():

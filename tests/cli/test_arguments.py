@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand.cli import _COMMANDS, run
-from evenhand.cli.arguments import Arguments, conceal, typed
+from evenhand.cli.arguments import Call, conceal, typed
 from evenhand.errors import CallError, EvenhandError, listing, short_path, shorten, without_secrets
 from evenhand.sources.database import open_table
 
@@ -172,4 +172,4 @@ def test_a_command_gets_what_was_typed():
             assert typed(None) is None
     with click.Context(click.Command("x")):
         assert typed("other") == "other"
-    assert conceal([]) == Arguments([], {})
+    assert conceal([]) == Call()

@@ -101,8 +101,8 @@ def test_weights_learning_and_saving(file, tmp_path):
         (["--prediction", "decision"], "never holds the positive value"),
         ([*ROLES, "--threshold", "parity=0.1"], "--threshold 'parity' is not measured here"),
         ([*ROLES, "--weight", "income=much"], "--weight: 'much' is not a number"),
-        ([*ROLES, "--weight", "wage=2"], "weights= names 'wage'"),
-        ([*ROLES, "--k", "400"], "k=400 needs more than 400 people"),
+        ([*ROLES, "--weight", "wage=2"], "--weight names 'wage'"),
+        ([*ROLES, "--k", "400"], "--k 400 needs more than 400 people"),
         ([*ROLES, "--features", "case"], None),
     ],
 )
@@ -158,3 +158,18 @@ def test_files_without_such_a_column_or_rows(tmp_path):
     (tmp_path / "b.csv").write_text("a,b\n")
     with pytest.raises(DataError, match="has no rows"):
         load_files(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--features", "income,approved"), "the features name 'approved', which is the decision or score itself"),
+        (("--features", "income,p", "--label", "p"), "the features name 'p', which is the label itself"),
+    ],
+)
+def test_an_outcome_is_not_a_feature(tmp_path, capsys, arguments, told):
+    rows = tmp_path / "rows.csv"
+    lines = [f"{i},{i % 2},{(i * 7) % 3},{'ab'[i % 2]}" for i in range(60)]
+    rows.write_text("\n".join(["income,approved,p,sex", *lines]), encoding="utf-8")
+    assert run(["individual", str(rows), "--prediction", "approved", "--sensitive", "sex", *arguments]) == 2
+    assert told in capsys.readouterr().err

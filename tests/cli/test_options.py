@@ -6,27 +6,15 @@ Help texts may improve, and options may be added.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import click
 import pytest
 
 from conftest import ROOT
-from evenhand.cli import program
+from support.commands import COMMANDS as NOW
 
 BEFORE = json.loads((ROOT / "tests" / "data" / "cli-options-0.1.json").read_text(encoding="utf-8"))
-
-
-def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    yield name, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for part in command.list_commands(context):
-            yield from commands(f"{name} {part}", command.get_command(context, part))
-
-
-NOW = dict(commands("evenhand", program))
 
 
 def described(parameter: click.Parameter) -> dict[str, Any]:

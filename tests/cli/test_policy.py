@@ -11,6 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.cli import EXIT_CODES, run
 from evenhand.verdicts.policy import SHIPPED, Policy
+from support import hostile
 from support.backends import FILES
 from support.tables import decisions
 
@@ -209,7 +210,7 @@ def test_the_guide_in_a_script(capsys):
         (["--ground-truth"], "and --priority"),
         (["--priority=selection"], "--no-ground-truth"),
         (["--ground-truth", "--priority=both_erors"], "did you mean 'both_errors'?"),
-        (["--ground-truth", "--priority=selection", "--legal=usa"], "legal='usa' is not an answer"),
+        (["--ground-truth", "--priority=selection", "--legal=usa"], "--legal 'usa' is not an answer"),
         (["--no-ground-truth", "--priority=both_errors"], "without ground truth nobody knows"),
     ],
 )
@@ -268,3 +269,21 @@ def test_the_guide_of_an_audit_without_a_label(table, capsys):
     assert run(["audit", str(table), *options, "--guide=both_errors"]) == 2
     assert "give the label" in capsys.readouterr().err
     assert run(["audit", str(table), *options, "--guide=selection", "-q"]) in (0, 1, 3)
+
+
+def test_no_escape_reaches_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = "\x1b[31m\x9b2J\u202e.toml"
+    assert run(["policy", "init", name]) == 0
+    assert hostile.unseen(capsys.readouterr().err) == set()
+    odd = "a\x1b[31m\x7f\x9b2J\u202e\u200b"
+    eh.Policy(notes=(odd,)).save("odd.toml")
+    assert eh.Policy.load("odd.toml").notes == (odd,)
+    assert run(["policy", "show", "odd.toml"]) == 0
+    shown = capsys.readouterr().out
+    assert hostile.unseen(shown) == set()
+    Path("again.toml").write_text(shown, encoding="utf-8")
+    assert eh.Policy.load("again.toml").notes == (odd,)
+    for call in (["policy", "show", name + "x"], ["serve", "\x1b[31m"], ["\x1b[31m"], ["audit", "--\x1b[31m"]):
+        assert run(call) == 2
+        assert hostile.unseen(capsys.readouterr().err) == set()

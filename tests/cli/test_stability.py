@@ -92,8 +92,9 @@ def loans(tmp_path_factory):
 
 
 def fitted(loans, *more):
-    chosen = ["--label", "repaid", "--positive", "yes", "--sensitive", "sex", "--n-replicas", "8", "--n-jobs", "1"]
-    return run(["replicate", str(loans), *chosen, *more])
+    chosen = {"--label": "repaid", "--positive": "yes", "--sensitive": "sex", "--n-replicas": "8", "--n-jobs": "1"}
+    usual = [part for name, value in chosen.items() if name not in more for part in (name, value)]
+    return run(["replicate", str(loans), *usual, *more])
 
 
 def test_replicas_are_fitted_judged_and_saved(loans, capsys, tmp_path):
@@ -123,17 +124,26 @@ def test_the_estimator_is_chosen_with_its_parameters(loans, capsys):
     ("arguments", "message"),
     [
         (["--estimator", "sklearn.tree"], "write it as MODULE:CLASS"),
-        (["--estimator", "sklearn.tree:Oak"], "sklearn.tree has no Oak"),
+        (["--estimator", "sklearn.tree:Oak"], "'sklearn.tree' has no class 'Oak'"),
         (["--estimator", "no_such_library:Model"], "Is it installed?"),
         (["--parameter", "colour=red"], "cannot be made"),
         (["--label", "paid"], "'paid' is not a column"),
         (["--positive", "maybe"], "'maybe'"),
         (["--test-share", "1.5"], "must be a share"),
+        (["--feature", "repaid"], "the features name 'repaid', which is the label itself: leave it out"),
+        (["--feature", "income", "--feature", "repaid"], "the features name 'repaid', which is the label itself"),
+        (["--random-state", "-1"], "'--random-state': -1 is not a whole number from 0"),
+        (["--n-jobs", "0"], "'--n-jobs': 0 is not a whole number"),
+        (["--n-jobs", "1000"], "'--n-jobs': 1000 is not a whole number"),
+        (["--n-replicas", "10000000000"], "is not a whole number from 2 to 100,000"),
+        (["--n-replicas", "9" * 400], "is not a whole number from 2 to 100,000"),
+        (["--estimator", "evenhand.errors:EvenhandError"], "is not an estimator"),
+        (["--estimator", "sys:exit"], "cannot be made: SystemExit"),
         (["--save-replicas", "x.txt"], "saved as .parquet or .csv"),
     ],
 )
 def test_mistakes_are_told(loans, capsys, arguments, message):
-    assert fitted(loans, *arguments) == 2
+    assert fitted(loans, *arguments) == (70 if "SystemExit" in message else 2)
     assert message in capsys.readouterr().err
 
 

@@ -179,6 +179,6 @@ def test_a_model_draws_and_tells_itself():
     assert re.search(r'font-weight="bold">race<', picture)
 
 
-def test_a_path_that_is_not_there_is_an_ordinary_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
+def test_a_path_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="there is no file"):
         CausalModel(Path(tmp_path / "none.dot"))

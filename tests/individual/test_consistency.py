@@ -378,20 +378,24 @@ def test_words_for_decisions():
         ({"distance": "learned"}, "distance='learned' needs label="),
         ({"missing_features": "fill"}, "missing_features='fill' is not known"),
         ({"neighbours": "fast"}, "neighbours='fast' is not known"),
-        ({"worst": -1}, "worst=-1 must be a whole number from 0 to 1000"),
+        ({"worst": -1}, "worst=-1 must be a whole number from 0 to 1,000"),
         ({"threshold": 0.1}, "threshold= is about the gap between groups: say which groups with sensitive="),
         ({"reference": "a"}, "reference= is about the gap between groups"),
         ({"sensitive": "nope"}, "sensitive='nope' is not a column"),
         ({"prediction": "nope"}, "prediction='nope' is not a column"),
         ({"id": "nope"}, "id='nope' is not a column of X"),
         ({"features": "nope"}, "features= names 'nope'"),
-        ({"features": ["x", "d"]}, "features= names 'd', which is the decision or score itself"),
+        ({"features": ["x", "d"]}, "features= names 'd', which is the decision or score itself: leave it out"),
+        (
+            {"features": ["x", "y"], "label": "y", "distance": "learned"},
+            "features= names 'y', which is the label itself: leave it out",
+        ),
         ({"prediction": [0.5, 1, 0, 1, 0, 1]}, "prediction= holds fractions, so it looks like a score"),
         ({"distance": "precomputed", "weights": {"x": 1}}, "distance='precomputed' takes no weights="),
     ],
 )
 def test_a_wrong_call_is_told_what_is_wrong(options, message):
-    X = {"x": [1.0, 2.0, 4.0, 5.0, 7.0, 8.0], "d": [0, 1, 0, 1, 0, 1]}
+    X = {"x": [1.0, 2.0, 4.0, 5.0, 7.0, 8.0], "d": [0, 1, 0, 1, 0, 1], "y": [0, 0, 1, 1, 0, 1]}
     with pytest.raises(CallError, match=message):
         eh.consistency(X, **{"prediction": "d", **options})
 
@@ -399,7 +403,7 @@ def test_a_wrong_call_is_told_what_is_wrong(options, message):
 @pytest.mark.parametrize("name", ["L", "epsilon"])
 @pytest.mark.parametrize("value", [-1, math.nan, math.inf, "0.1", True])
 def test_limits_are_numbers(name, value):
-    with pytest.raises(CallError, match=f"{name}=.* must be a number of at least 0"):
+    with pytest.raises(CallError, match=f"{name}=.* must be a number"):
         eh.lipschitz([[1.0], [2.0]], score=[0, 1], **{name: value})
 
 

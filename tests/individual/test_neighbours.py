@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+import evenhand as eh
 from conftest import require
-from evenhand.errors import CallError, MissingDependencyError
+from evenhand.errors import CallError, DataError, MissingDependencyError
 from evenhand.individual import approximate_search, exact_search, neighbours
 from evenhand.individual.distances import ByFunction, Points, Precomputed
 
@@ -172,3 +173,18 @@ def test_the_index_sees_to_people_who_are_the_same():
     require("faiss", importlib.util.find_spec("faiss") is not None, "pip install 'evenhand[neighbours]'")
     points = np.random.default_rng(9).integers(0, 3, size=(500, 4)).astype(float)
     check(neighbours.nearest_people(Points(points), 5, method="approximate"), points, 5)
+
+
+def test_nobody_is_near_at_an_infinite_distance():
+    """In a ring everyone has two neighbours; the third nearest was anyone, and even the person."""
+    size, decisions = 40, np.tile([0, 1], 20)
+    ring = np.full((size, size), np.inf)
+    ring[np.arange(size), (np.arange(size) + 1) % size] = 1
+    ring = np.minimum(ring, ring.T)
+    assert float(eh.consistency(ring, prediction=decisions, k=2, distance="precomputed")) == 0
+    with pytest.raises(DataError, match="someone has fewer than 3 others at a finite distance"):
+        eh.consistency(ring, prediction=decisions, k=3, distance="precomputed")
+    with pytest.raises(DataError, match="fewer than 1 others at a finite distance"):
+        eh.consistency(
+            np.arange(size)[:, None], prediction=decisions, k=1, distance=lambda a, b: np.full((len(a), len(b)), np.inf)
+        )

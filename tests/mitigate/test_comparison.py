@@ -208,7 +208,7 @@ def test_cutoffs_by_the_command_line(file, tmp_path, capsys):
         (["--method=reweigh", "--label=hired", "--sensitive=race", "-o", "no/x.csv"], "there is no folder"),
         (["--method=reweigh", "--sensitive=race"], "needs files and --label"),
         (["--method=reweigh", "--label=hired", "--score=score", "--sensitive=race"], "leave --score out"),
-        (["--method=thresholds", "--label=hired", "--sensitive=race"], "score= and label="),
+        (["--method=thresholds", "--label=hired", "--sensitive=race"], "--score and --label"),
         (["--method=thresholds", "--label=hired", "--score=score", "--sensitive=race", "--gain=TP=x"], "not a number"),
         (["--method=magic"], "magic"),
     ],

@@ -73,7 +73,7 @@ def test_columns_nobody_asked_for_may_be_strange(tmp_path):
     assert Cube.count(path, prediction="p", sensitive="g").size == 2
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_findings_carry_the_name_exactly(name):
     found = eh.demographic_parity(as_group(name), prediction=DECISION, sensitive=GROUP)
     assert found.highest == name
@@ -82,15 +82,15 @@ def test_findings_carry_the_name_exactly(name):
     assert eh.demographic_parity(as_column(name), prediction=DECISION, sensitive=[name]).attributes == (name,)
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_a_group_can_be_the_reference(name):
     found = eh.demographic_parity(as_group(name), prediction=DECISION, sensitive=GROUP, reference={GROUP: name})
     assert found.lowest == name
-    assert found.settings["against"] == name or not name  # see judge._settings
+    assert found.settings["against"] == name
 
 
 @pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_a_saved_cube_keeps_the_name(name, column, tmp_path):
     cube = hostile.audited(name, column=column).cube
     cube.save(tmp_path / "x.cube")
@@ -163,13 +163,6 @@ def test_na_adds_to_what_is_missing_in_a_csv(tmp_path):
     (tmp_path / "x.csv").write_text("g,p\nNA,1\nnan,0\nnull,1\n,0\n")
     cube = Cube.count(tmp_path / "x.csv", prediction="p", sensitive="g", na=["NA", "null"])
     assert [group[0] for group in cube.groups] == ["nan", None]
-
-
-@pytest.mark.parametrize("backend", ["lists", "pandas-object", "polars", "arrow", "jsonl", "parquet", "feather"])
-def test_empty_text_is_a_group_where_there_are_types(backend, tmp_path):
-    columns = {"g": ["", "a", None, "a"], "p": [1, 0, 1, 1]}
-    cube = Cube.count(BACKENDS[backend](columns, tmp_path), prediction="p", sensitive="g")
-    assert [group[0] for group in cube.groups] == ["", "a", None]
 
 
 @pytest.mark.parametrize("backend", ["lists", "pandas", "polars", "csv", "jsonl", "parquet"])

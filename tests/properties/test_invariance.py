@@ -75,7 +75,8 @@ def test_rows_written_out_counts_and_weights_give_the_same_value(name, task, dat
         written.interpretation,
         written.notes,
     )
-    assert differences(weighted, written, ends=False) == []
+    if name != "differential_fairness":  # rates are smoothed by one person more, and three are not one who weighs 3
+        assert differences(weighted, written, ends=False) == []
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
@@ -95,8 +96,6 @@ def test_a_weighted_value_is_that_of_the_rows(name, task, data, against, strata,
 @given(data=st.data(), against=st.sampled_from(REFERENCES), factor=st.sampled_from([2.0**-20, 0.5, 2.0**20]))
 def test_the_unit_of_the_weights_does_not_matter(name, task, data, against, factor):
     """By powers of two, which round nothing: which of two equal gaps is named would hang on a last digit."""
-    if name == "differential_fairness":  # rates are smoothed by one person more, however much the others weigh
-        return
     table = drawn(data, name, task, whole=False)
     one = ask(name, table, task, "weight", against=against)
     other = ask(name, table.weighing(table.weight * factor), task, "weight", against=against)

@@ -35,9 +35,9 @@ METRICS = (
 def rule(value: eh.Estimate, finding: eh.Finding) -> str:
     """The verdict of an interval, written here a second time and from the documentation alone."""
     t = finding.threshold
-    if t is None or math.isnan(value.value):
+    if t is None:
         return "not judged"
-    if value.low is None or value.high is None:
+    if math.isnan(value.value) or value.low is None or value.high is None:
         return "inconclusive"
     low, high = value.low, value.high
     if finding.judged_on == "ratio":

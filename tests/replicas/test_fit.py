@@ -253,3 +253,60 @@ def test_the_extra_is_named_where_it_is_missing(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "joblib", None)
     with pytest.raises(eh.MissingDependencyError, match=r"pip install 'evenhand\[ml\]'"):
         fitted(data)
+
+
+# --- predictions that are none
+
+
+class Renaming(ClassifierMixin, BaseEstimator):
+    """Predicts other names than it was fitted to, as a model does that encodes its labels itself."""
+
+    def __init__(self, names=(0, 1), probabilities=True, shape=None):
+        self.names, self.probabilities, self.shape = names, probabilities, shape
+
+    def fit(self, X, y):
+        self.classes_ = np.array(self.names)
+        self.seed_ = int(np.abs(X[:, 0]).sum() * 1000)
+        return self
+
+    def predict(self, X):
+        chosen = np.random.default_rng(self.seed_).integers(0, 2, len(X))
+        return self.classes_[chosen][: self.shape]
+
+    def __getattr__(self, name):
+        if name != "predict_proba" or not self.__dict__.get("probabilities"):
+            raise AttributeError(name)
+        return lambda X: np.random.default_rng(self.seed_).dirichlet([1, 1], len(X))[: self.shape]
+
+
+@pytest.mark.parametrize("probabilities", [True, False])
+@pytest.mark.parametrize("names", [(0, 1), ("No", "Yes"), (False, True)])
+def test_a_replica_that_predicts_other_classes_is_an_error(data, names, probabilities):
+    """None of them would be favourable: every person would have the same prediction in all replicas, which passes."""
+    X, y, X_test = data
+    told = r"replica 0 .* failed: ValueError: it predicts '.*', and y holds 'no', 'yes'"
+    with pytest.raises(eh.DataError, match=told):
+        fitted((X, np.where(y == 1, "yes", "no"), X_test), Renaming(names, probabilities), positive="yes")
+
+
+def test_the_classes_of_a_model_may_have_another_spelling(data):
+    X, y, X_test = data
+    for names in ((0, 1), (0.0, 1.0), (False, True), ("0", "1.0")):
+        assert fitted((X, y, X_test), Renaming(names)).values.std() > 0.1
+
+
+@pytest.mark.parametrize("probabilities", [True, False])
+def test_a_replica_that_predicts_for_fewer_people_is_an_error(data, probabilities):
+    with pytest.raises(eh.DataError, match=r"replica 0 .* gave shape .* for 30 people"):
+        fitted(data, Renaming(probabilities=probabilities, shape=1))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_the_label_among_the_features_is_an_error(data, frame):
+    X, y, X_test = data
+    table = frame({"a": X[:, 0], "repaid": y})
+    tests = frame({"a": X_test[:, 0], "repaid": np.zeros(30)})
+    with pytest.raises(eh.CallError, match="X has a column 'repaid', which is y, the label itself: leave it out of X"):
+        fitted((table, table["repaid"], tests))
+    other = frame({"a": X[:, 0], "repaid": 1 - y})  # a column of the same name, but not the label
+    assert fitted((other, table["repaid"], tests)).shape == (6, 30)

@@ -472,3 +472,19 @@ def test_without_groups_nothing_can_be_judged():
             ask()
     with pytest.raises(eh.CallError, match="are about groups: pass sensitive="):
         eh.stability(np.random.default_rng(5).random((20, 60)), reference="a")
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, str])
+def test_the_favourable_label_is_read_alike_from_numbers_and_text(kind):
+    """0.0 and 1.0 are labels like 0 and 1: positive=0 turns both."""
+    labels = (np.random.default_rng(2).random((5, 40)) < 0.5).astype(int)
+    turned = eh.stability(1 - labels, sensitive=GROUPS * 8, kind="label")
+    again = eh.stability(labels.astype(kind), sensitive=GROUPS * 8, positive=0)
+    np.testing.assert_array_equal(again.decisions, turned.decisions)
+
+
+@pytest.mark.parametrize("positive", ["Yes", [], {"predictions": 1}, math.nan])
+def test_a_favourable_label_that_nobody_predicts_is_an_error(positive):
+    labels = np.where(np.random.default_rng(2).random((5, 40)) < 0.5, "yes", "no")
+    with pytest.raises((eh.CallError, eh.DataError), match="positive="):
+        eh.stability(labels, sensitive=GROUPS * 8, positive=positive)

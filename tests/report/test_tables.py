@@ -91,7 +91,7 @@ def test_many_are_counted():
     assert len(told) < 200
 
 
-@hostile.every_name_in_memory
+@hostile.every_name_of_a_column
 def test_hostile_names_in_a_header(name):
     roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "metrics": ["demographic_parity"]}
     found = eh.audit(hostile.as_column(name), sensitive=name, **roles)

@@ -117,7 +117,7 @@ def test_a_long_line_continues_below_itself_on_a_narrow_screen():
     assert len(plain_text(write, PAGE).splitlines()) == 1
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_hostile_names_on_a_narrow_screen(name):
     roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "metrics": ["demographic_parity"]}
     found = eh.audit(hostile.as_group(name), sensitive=hostile.GROUP, **roles)

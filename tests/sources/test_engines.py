@@ -299,9 +299,17 @@ def test_ranks_of_numbers_on_many_scales():
     ("change", "call", "message"),
     [
         ({"s": ["0.1", "x"] * 3}, {"score": "s"}, "score column 's' is held as .*, not as numbers: cast it"),
-        ({"w": [-1.0, 1.0] * 3}, {"prediction": "p", "weight": "w"}, "negative, missing or infinite in 3 rows"),
-        ({"w": [None, 1.0] * 3}, {"prediction": "p", "weight": "w"}, "negative, missing or infinite in 3 rows"),
-        ({"c": [0.5, 1.0] * 3}, {"prediction": "p", "count": "c"}, "not whole in 3 rows"),
+        (
+            {"w": [-1.0, 1.0] * 3},
+            {"prediction": "p", "weight": "w"},
+            r"negative, missing or infinite, or outside 1e-60 to 1e\+60, in 3 rows",
+        ),
+        (
+            {"w": [None, 1.0] * 3},
+            {"prediction": "p", "weight": "w"},
+            r"negative, missing or infinite, or outside 1e-60 to 1e\+60, in 3 rows",
+        ),
+        ({"c": [0.5, 1.0] * 3}, {"prediction": "p", "count": "c"}, "not whole, or above .* in 3 rows"),
         ({"s": [0.5, 2.0] * 3}, {"score": "s", "score_range": (0, 1)}, "holds 2, outside score_range"),
         ({"s": [0.5, float("inf")] * 3}, {"score": "s"}, "holds an infinite value"),
         ({"s": [None, float("nan")] * 3}, {"score": "s"}, "has no number at all"),

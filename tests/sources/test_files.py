@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow
 import pyarrow.parquet
 import pytest
 
 from evenhand import Cube, audit
 from evenhand.errors import DataError, EvenhandError
+from evenhand.sources.rows import load_files
 from support.backends import BACKENDS
 from support.refusals import arguments, refused
 
@@ -33,6 +38,22 @@ def _whole() -> dict[str, bytes]:
         return {
             kind: BACKENDS[kind](GOOD, Path(folder)).read_bytes() for kind in ("csv", "parquet", "feather", "jsonl")
         }
+
+
+def _spoiled(kind: str, **columns: list[str]) -> bytes:
+    """A good file with café in it, of which the last letter is not UTF-8."""
+    with tempfile.TemporaryDirectory() as folder:
+        content = BACKENDS[kind]({**GOOD, **columns}, Path(folder)).read_bytes()
+    assert "café".encode() in content
+    return content.replace("café".encode(), b"caf\xff\xff")
+
+
+def _stream() -> bytes:
+    """A stream of Arrow, which has no end of its own."""
+    table, page = pyarrow.table(GOOD), io.BytesIO()
+    with pyarrow.ipc.new_stream(page, table.schema) as stream:
+        stream.write_table(table)
+    return page.getvalue()
 
 
 WHOLE = _whole()
@@ -93,6 +114,36 @@ BAD_FILES = {
         gzip.compress(WHOLE["parquet"]),
         r"'\.gz' is not a suffix that is read here.*also gzipped, as \.csv\.gz",
     ),
+    "deep.jsonl": (
+        WHOLE["jsonl"] + b'{"race": ' + b"[" * 100_000 + b"]" * 100_000 + b', "y": 1, "p": 1}\n',
+        r"the files hold '\[\[.*…', which is nested too deeply or too long for a value",
+    ),
+    "objects.jsonl": (
+        b'{"race": ' + b'{"a":' * 9000 + b"1" + b"}" * 9000 + b', "y": 1, "p": 1}\n',
+        "nested too deeply",
+    ),
+    "digits.jsonl": (b'{"race": ' + b"9" * 5000 + b', "y": 1, "p": 1}\n', "nested too deeply or too long"),
+    "surrogate.jsonl": (b'{"race": "\\ud800", "y": 1, "p": 1}\n', "cannot be read as JSON lines: .*surrogate"),
+    "latin1.jsonl": (b'{"race": "\xff", "y": 1, "p": 1}\n', "cannot be read as JSON lines: .*UTF-8"),
+    "latin1key.jsonl": (b'{"race": "a", "y": 1, "p": 1, "\xff": 1}\n', "cannot be read as JSON lines: .*UTF-8"),
+    "twice.jsonl": (b'{"race": "a", "y": 1, "p": 1, "p": 0}\n{"race": "b", "y": 1, "p": 1}\n', "columns named 'p'"),
+    "pretty.jsonl": (b'{\n"race": "a", "y": 1, "p": 1}\n', "cannot be read as JSON lines"),
+    "object.jsonl.gz": (
+        gzip.compress(b'{"race": "' + b"x" * 50_000_000 + b'", "y": 1, "p": 1}\n'),
+        'cannot be read as JSON lines: .*"maximum_object_size"',
+    ),
+    "line.csv.gz": (gzip.compress(b"race,y,p\n" + b"x" * 50_000_000), "cannot be read as CSV: field larger than"),
+    "zeros.csv.gz": (gzip.compress(b"race,y,p\n" + bytes(50_000_000)), "null bytes"),
+    "rest.csv.gz": (gzip.compress(WHOLE["csv"]) + b"rest", "cannot be read: Not a gzipped file"),
+    "late.csv": (WHOLE["csv"] * 2000 + b"\r\nWhite,F,1,1,1,1,1\n", "lines end in different ways"),
+    "stream.arrow": (_stream(), "is not Arrow, whatever its suffix says"),
+    "name.arrow": (_spoiled("feather", café=["x"] * 40), "cannot be read as Arrow: .*utf-8"),
+    "name.parquet": (_spoiled("parquet", café=["x"] * 40), "cannot be read as Parquet: .*unicode"),
+    "value.parquet": (_spoiled("parquet", race=["café", "b"] * 20), "cannot be read as Parquet: .*UTF8"),
+    "header.parquet": (WHOLE["parquet"][:8] + WHOLE["parquet"][-8:], "cannot be read as Parquet"),
+    "middle.parquet": (WHOLE["parquet"][:300] + WHOLE["parquet"][-12:], "cannot be read as Parquet"),
+    "middle.feather": (WHOLE["feather"][:300] + WHOLE["feather"][-12:], "cannot be read as Arrow"),
+    "holes.feather": (WHOLE["feather"][:8] + bytes(600) + WHOLE["feather"][-8:], "cannot be read as Arrow"),
     "twice.csv": (b"race,y,p,race\nBlack,1,1,a\nWhite,0,0,b\n", r"several columns named 'race'; rename them"),
 }
 
@@ -108,6 +159,68 @@ def test_bad_files(name, tmp_path, capsys):
     assert len(str(caught.value)) < 600
     assert re.search(message, refused([str(path), *arguments(ROLES)], tmp_path / "audit.json", capsys))
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+ODD_FILES = {
+    "mark.csv": b"\xef\xbb\xbfrace,y,p\na,1,1\nb,0,0\n",
+    "quoted.csv": b'\xef\xbb\xbf"race","y","p"\n"a",1,1\n"b",0,0\n',
+    "return.csv": b"race,y,p\ra,1,1\rb,0,0\r",
+    "open.csv": b"race,y,p\r\na,1,1\r\nb,0,0",
+    "blank.csv": b"race,y,p\n\na,1,1\n\nb,0,0\n\n",
+    "capitals.csv": b"race,y,p,Race,P\na,1,1,x,0\nb,0,0,y,1\n",
+    "unused.csv": b"race,y,p,z,z,,\na,1,1,1,2,,\nb,0,0,1,2,,\n",
+    "wide.csv": b"race,y,p,"
+    + b",".join(b"c%d" % i for i in range(20_000))
+    + b"\na,1,1"
+    + b",0" * 20_000
+    + b"\nb,0,0"
+    + b",0" * 20_000,
+    "parts.csv.gz": gzip.compress(b"race,y,p\na,1,1\n") + gzip.compress(b"b,0,0\n"),
+    "blank.jsonl": b'\n{"race": "a", "y": 1, "p": 1}\r\n\n{"race": "b", "y": 0, "p": 0, "": 1}',
+    "unused.jsonl": b'{"race": "a", "y": 1, "p": 1, "z": 1, "z": 2}\n{"race": "b", "y": 0, "p": 0, "z": '
+    + b"[" * 9000
+    + b"]" * 9000
+    + b"}\n",
+    "<script>\nalert(1).csv": b"race,y,p\na,1,1\nb,0,0\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_FILES)
+def test_odd_files_are_read(name, tmp_path):
+    (tmp_path / name).write_bytes(ODD_FILES[name])
+    expected = Cube.count({"race": ["a", "b"], "y": [1, 0], "p": [1, 0]}, **ROLES)
+    assert Cube.count(tmp_path / name, **ROLES) == expected
+    assert list(map(str, load_files(tmp_path / name, ["p"])["p"])) == ["1", "0"]
+
+
+DAMAGED = """
+import random, sys
+from pathlib import Path
+import evenhand as eh
+from evenhand.sources.rows import load_files
+
+path, seen = Path(sys.argv[1]), set()
+content, bits = path.read_bytes(), random.Random(0)
+for _ in range(60):
+    damaged = bytearray(content)
+    for _ in range(bits.choice((1, 1, 3, 20))):
+        damaged[bits.randrange(len(damaged))] ^= 1 << bits.randrange(8)
+    path.write_bytes(damaged[: bits.randrange(len(damaged))] if bits.random() < 0.2 else damaged)
+    for read in (lambda: eh.Cube.count(path, prediction="p", score="s", sensitive="race"), lambda: load_files(path)):
+        try:
+            read()
+        except eh.EvenhandError as error:
+            seen.add("LONG" if len(str(error)) > 700 else "refused")
+print(*seen)
+"""
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv-gz", "jsonl", "parquet", "feather", "arrow-file"])
+def test_a_damaged_file_crashes_nothing(kind, tmp_path):
+    """In a program of its own, because a crash would end this one."""
+    made = BACKENDS[kind](GOOD, tmp_path)
+    done = subprocess.run([sys.executable, "-c", DAMAGED, str(made)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "refused\n", "")
 
 
 def test_paths_that_are_no_files(tmp_path, capsys):

@@ -80,7 +80,7 @@ def test_whole_numbers_far_apart_are_two_groups():
     assert found.names == (("0", "0"), ("0", "4000"), ("4000", "4000"))
 
 
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_a_name_is_only_a_name(name):
     found = groups.encode([name, "other people", None, name])
     assert set(found.shown) == {name, "other people", None}

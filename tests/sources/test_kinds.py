@@ -19,6 +19,7 @@ from evenhand.sources.kinds import kind_of, united, value_of
 from evenhand.sources.spelling import spelling
 from support.backends import BACKENDS
 from support.profiles import each_of
+from support.seals import seal_json
 
 ROLES = {"label": "y", "prediction": "p", "sensitive": ["code", "sex"], "control": "year"}
 
@@ -117,6 +118,7 @@ def test_a_saved_audit_keeps_the_kinds_and_an_old_one_has_none(tmp_path):
     assert eh.Audit.load(tmp_path / "audit.json").cube.kinds == {"code": "integer"}
     text = (tmp_path / "audit.json").read_text(encoding="utf-8")
     (tmp_path / "old.json").write_text(text.replace('"kinds"', '"more"'), encoding="utf-8")
+    seal_json(tmp_path / "old.json")
     old = eh.Audit.load(tmp_path / "old.json")
     assert old.cube.kinds == {}
     assert set(old.groups()["code"]) == {"1", "2", "30"}

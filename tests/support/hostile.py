@@ -91,8 +91,8 @@ NAMES: dict[str, str] = {
     "control:x": "control:x",
 }
 
-# Only in memory: no CSV, and no file of text, can hold these.
-IN_MEMORY: dict[str, str] = {"nul": "a\0b", "empty": ""}
+# Only of columns: as a value, empty text is missing and a null byte an error.
+OF_COLUMNS: dict[str, str] = {"nul": "a\0b", "empty": ""}
 
 # How a name is spelled that comes from a CSV, where a whole number has one spelling.
 IN_CSV: dict[str, str] = {"1.0": "1"}
@@ -114,7 +114,7 @@ FILES: dict[str, str] = {
 }
 
 every_name = each_of("name", NAMES)
-every_name_in_memory = each_of("name", NAMES | IN_MEMORY)
+every_name_of_a_column = each_of("name", NAMES | OF_COLUMNS)
 every_file_name = each_of("name", FILES, handful=4)
 
 METRICS = ("equalized_odds", "demographic_parity", "theil_index", "maximal_correlation")

@@ -324,7 +324,8 @@ def differential_fairness(people: People) -> float:
     rates = []
     for name in people.groups:
         mine = people.group(name)
-        rates.append((mine.weight[mine["prediction"] == 1].sum() + 0.5) / (mine.weight.sum() + 1))
+        weight = mine.weight * mine.weight.sum() / (mine.weight**2).sum()
+        rates.append((weight[mine["prediction"] == 1].sum() + 0.5) / (weight.sum() + 1))
     high, low = max(rates), min(rates)
     return max(math.log(high / low), math.log((1 - low) / (1 - high)))
 

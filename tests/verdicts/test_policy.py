@@ -249,7 +249,7 @@ def test_weights_have_no_exact_test():
 
 def test_nobody_selected_has_no_ratio():
     found = audit({"A": (0, 100), "B": (0, 100)}, "four-fifths")
-    assert (found.verdict, found.findings[0].panels) == ("not judged", ())
+    assert (found.verdict, found.findings[0].panels) == ("inconclusive", ())
 
 
 def test_there_are_these_policies_and_no_others():

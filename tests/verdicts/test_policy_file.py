@@ -141,7 +141,7 @@ def test_what_no_file_can_hold(tmp_path):
         ("draws = 99999999999999999999", r"draws=99999999999999999999 must be a whole number from 0 to 1,000,000"),
         ("draws = 1.5", r"draws=1.5 must be a whole number"),
         ("draws = 10\ninterval = 'percentile'", r"needs draws of at least 100"),
-        ("min_group_size = 0", r"min_group_size=0 must be a whole number of at least 1"),
+        ("min_group_size = 0", r"min_group_size=0 must be a whole number from 1 to 1,000,000,000,000"),
         ("min_group_share = 2", r"min_group_share=2 must be a share from 0 to below 1"),
         ("interval = 'bootstrap'", r"interval='bootstrap' is not known"),
         ("correction = 'sidak'", r"correction='sidak' is not known"),

@@ -430,7 +430,7 @@ def test_infinite_and_divided_by_zero_are_undefined():
         warnings.simplefilter("error")
         for function in (lambda y, p: math.inf, lambda y, p: 1 / 0, lambda y, p: math.nan):
             found = metric_of(function)(**DATA, draws=100)
-            assert found.verdict == "not judged"
+            assert found.verdict == "inconclusive"
             assert math.isnan(found.value.value)
 
 

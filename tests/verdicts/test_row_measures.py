@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
+from evenhand.errors import CallError
 
 RANDOM = np.random.default_rng(0)
 LABEL, DECISION = RANDOM.integers(0, 2, 200), RANDOM.integers(0, 2, 200)
@@ -35,8 +36,8 @@ def test_iterators_in_a_table():
     assert found.value == OWN(label=LABEL, prediction=DECISION, sensitive=GROUP).value
 
 
-def test_a_reference_without_a_name():
-    found = eh.demographic_parity(prediction=[1, 0, 1, 1] * 20, sensitive=["", "b"] * 40, reference="")
-    assert found.settings["against"] == ""
-    between = eh.demographic_parity(prediction=[1, 0, 1, 1] * 20, sensitive=["", "b"] * 40)
+def test_a_group_without_a_name_is_missing_and_not_a_reference():
+    with pytest.raises(CallError, match="reference='' is not a group"):
+        eh.demographic_parity(prediction=[1, 0, 1, 1] * 20, sensitive=["", "b", "c", "b"] * 20, reference="")
+    between = eh.demographic_parity(prediction=[1, 0, 1, 1] * 20, sensitive=["", "b", "c", "b"] * 20)
     assert between.settings["against"] == "extremes"

@@ -15,11 +15,13 @@ from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core import frames
+from evenhand.core.arguments import checked
 from evenhand.core.results import Finding, Verdict
 from evenhand.cube import merge
+from evenhand.cube.attribute_sets import attribute_sets
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.privacy import LEAST, Sharing
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
@@ -33,6 +35,7 @@ from evenhand.verdicts.verdict import overall
 RowEvaluator = Callable[[Request, Cube], Finding]
 
 
+@checked
 @dataclass(frozen=True)
 class Audit:
     """The result of audit(): findings, notes, the cube they were computed from, and the verdict of the policy."""
@@ -57,11 +60,29 @@ class Audit:
         """The verdict of the required metrics, on the sets of attributes that the policy names; others do not count."""
         deciding = [finding.verdict for finding in self.findings if self.decides(finding)]
         decided = overall([self.policy.counted(verdict) for verdict in deciding])
-        return "inconclusive" if decided in ("pass", "not judged") and self.left_out else decided
+        return "inconclusive" if self.left_out and (decided == "pass" or not deciding) else decided
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What would decide and was left out of an audit to be shared, in words: a pass cannot rest on the others."""
+        """What would decide and is left out, in words: a pass cannot rest on the others."""
+        return (*self._not_found, *self._not_shared)
+
+    @property
+    def _not_found(self) -> list[str]:
+        """What the policy decides on and no finding is about, such as a combination of attributes not looked at."""
+        hidden = (set(), set()) if self.sharing is None else ({*self.sharing.metrics}, {*self.sharing.sets})
+        found = {(finding.metric, finding.attributes) for finding in self.findings}
+        wanted = attribute_sets(self.meaning.sensitive, self.policy.intersections, lambda _: 0)
+        deciding = [names for names in wanted.sets if self.policy.decides_on(names) and names not in hidden[1]]
+        metrics = [name for name in self.required if name not in hidden[0]]
+        missing = [f"{name} on {' × '.join(on)}" for on in deciding for name in metrics if (name, on) not in found]
+        if wanted.further and self.required and self.policy.on != "single":
+            missing.append(f"{wanted.further:,} more combinations of attributes")
+        return missing
+
+    @property
+    def _not_shared(self) -> tuple[str, ...]:
+        """What must not leave with an audit to be shared."""
         if self.sharing is None:
             return ()
         groups = [
@@ -74,6 +95,7 @@ class Audit:
 
     def decides(self, finding: Finding) -> bool:
         """Whether this finding counts in the verdict."""
+        check_kind(finding, Finding, "finding", "pass one of audit.findings")
         return finding.metric in self.required and self.policy.decides_on(finding.attributes)
 
     def add(self, *findings: Finding) -> Audit:
@@ -110,12 +132,13 @@ class Audit:
             return self.cube.marginal(names, control=control)
         return min(holding, key=lambda part: len(part.meaning.sensitive)).marginal(names, control=control)
 
-    def attribute_sets(self, intersections: bool | int = True) -> list[tuple[str, ...]]:
-        """The sets of attributes that are counted, single ones first; `intersections` limits how many are combined."""
+    def attribute_sets(self) -> list[tuple[str, ...]]:
+        """The sets of attributes that the policy looks at and that are counted, single ones first."""
+        combined = self.policy.intersections
         if not self.parts:
-            return self.cube.attribute_sets(intersections)[0]
+            return list(self.cube.attribute_sets(combined).sets)
         order = {name: i for i, name in enumerate(self.meaning.sensitive)}
-        sets = {names for part in self.parts for names in part.attribute_sets(intersections)[0]}
+        sets = {names for part in self.parts for names in part.attribute_sets(combined).sets}
         return sorted(sets, key=lambda names: (len(names), [order[name] for name in names]))
 
     @property
@@ -125,7 +148,7 @@ class Audit:
         known = dict.fromkeys(finding.attributes for finding in self.findings)
         sensitive = set(self.meaning.sensitive)
         sets = [names for names in known if set(names) <= sensitive and (counted is None or {*names} in counted)]
-        return sets or self.attribute_sets(self.policy.intersections)
+        return sets or self.attribute_sets()
 
     @cached_property
     def reference(self) -> Any:
@@ -317,8 +340,9 @@ def audit_cube(
     notes = audit_notes.data_notes(cube)
     chosen_names = choice.choose(cube, chosen_metrics(metrics), policy, notes)
     reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
-    sets, left_out = cube.attribute_sets(policy.intersections)
-    notes += left_out
+    looked_at = cube.attribute_sets(policy.intersections)
+    sets = looked_at.sets
+    notes += looked_at.notes
     required = policy.required_for(cube)
     chosen = policy.required is not None or policy.metrics is not None or metrics is not None
     if chosen and policy.required is None:

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.catalogue import METRICS
 from evenhand.core import frames
 from evenhand.core.results import Finding, spell
+from evenhand.measures.base import undefined_reason
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -94,9 +95,11 @@ def _measure_lines(audit: Audit, attributes: Sequence[str]) -> Iterator[tuple[An
     for measured in audit.measures(attributes, strata=True):
         row = measured.measure
         for i, (stratum, group) in enumerate(part.pairs):
-            why = row.reason(spell(group)) if np.isnan(measured.values[i]) else None
+            people = int(measured.support[i])
+            undefined = np.isnan(measured.values[i])
+            why = undefined_reason(row, spell(group), people, part.w is not None) if undefined else None
             numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
-            yield stratum, group, row.name, row.of_class, *numbers, int(measured.support[i]), why
+            yield stratum, group, row.name, row.of_class, *numbers, people, why
 
 
 def _own_lines(audit: Audit, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -169,7 +169,7 @@ def diff(before: Audit | str | Path, after: Audit | str | Path) -> Changes:
         )
     changes = tuple(_change(first, second, *pair) for pair in pairs)
     lost: list[Verdict] = [
-        "inconclusive" for finding in only_before if first.decides(finding) and finding.verdict == "pass"
+        "inconclusive" for finding in only_before if first.decides(finding) and finding.verdict != "not judged"
     ]
     new = [second.policy.counted(finding.verdict) for finding in only_after if second.decides(finding)]
     groups = [_members(one, _shared(first, second)) for one in (first, second)]
@@ -240,16 +240,17 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding) -> Cha
         after.threshold,
         before.verdict,
         after.verdict,
-        _outcome(*counted, tendency) if required else "not judged",
+        _outcome(*counted, tendency, known=after.value.defined) if required else "not judged",
         _sentence(before, after, change, min(first.policy.confidence, second.policy.confidence)),
         tuple(_warnings(before, after)),
     )
 
 
-def _outcome(before: Verdict, after: Verdict, tendency: Tendency) -> Verdict:
+def _outcome(before: Verdict, after: Verdict, tendency: Tendency, *, known: bool) -> Verdict:
+    """Whether something that decides got worse; of what can no longer be computed (`known`) nobody can say."""
     if after == "fail":
         return "fail" if before != "fail" or tendency == "worse" else "pass"
-    return "inconclusive" if before == "pass" and after != "pass" else "pass"
+    return "inconclusive" if after == "inconclusive" and (before == "pass" or not known) else "pass"
 
 
 def size(finding: Finding) -> Estimate:

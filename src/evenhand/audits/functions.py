@@ -16,6 +16,7 @@ from evenhand.errors import CallError, nearest
 from evenhand.sources import roles
 from evenhand.verdicts import comparison, row_measures
 from evenhand.verdicts.finding import judge
+from evenhand.verdicts.policy import misjudged
 from evenhand.verdicts.request import make_request
 
 MetricFunction = Callable[..., Finding]
@@ -54,7 +55,10 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
         for argument in arguments:
             if argument not in known:
                 raise CallError(f"{function.__name__}() takes no argument {argument!r}; {nearest(argument, known)}")
-        judged = arguments.get("judged_on") or usual
+        judged = arguments.get("judged_on")
+        if judged is not None and not isinstance(judged, str):
+            raise CallError(misjudged(entry, judged))
+        judged = judged or usual
         # A threshold of a difference does not suit a ratio: the alias presets it only for what the alias judges.
         fitting = {key: value for key, value in presets.items() if key != "threshold" or judged == usual}
         return _evaluate(entry, data, {**fitting, **arguments})
@@ -81,7 +85,12 @@ def metric(name: str, **definition: Any) -> MetricFunction:
     >>> finding.value.value
     0.5
     """
-    return make(catalogue.define(name, **definition))
+    made = catalogue.define(name, **definition)
+    if name in METRICS or name in ALIASES:
+        raise CallError(
+            f"{name!r} is a metric of the catalogue: give your own another name, so that nobody mistakes it."
+        )
+    return make(made)
 
 
 def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:

@@ -18,6 +18,7 @@ from evenhand.audits import impossibility_text, least_gaps
 from evenhand.audits.impossibility_text import RateTriple, Together
 from evenhand.audits.least_gaps import BaseRates
 from evenhand.core import records
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, spell
 from evenhand.core.signs import Printable, printable
@@ -100,6 +101,7 @@ class Impossibility:
     __repr__ = __str__
 
 
+@checked
 def impossibility(
     audit_or_cube: Any,
     *,
@@ -350,8 +352,6 @@ def _places(cube: Cube, groups: Iterable[Any] | None) -> list[int]:
     known = [group for _, group in cube.pairs]
     if groups is None:
         return list(range(len(known)))
-    if isinstance(groups, str):
-        raise CallError(f"groups={groups!r} must be a list of groups, such as [{groups!r}, ...].")
     wanted = set()
     for value in groups:
         group = cube.find_group(value)

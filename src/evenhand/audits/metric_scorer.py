@@ -6,12 +6,14 @@ import inspect
 import math
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from evenhand.audits.functions import FUNCTIONS, MetricFunction, parameters
 from evenhand.core.arrays import Floats
+from evenhand.core.calls import call
 from evenhand.core.results import Finding
 from evenhand.errors import CallError, DataError, MissingDependencyError, listing, nearest, shorten
 from evenhand.sources import groups
@@ -88,7 +90,8 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
             )
         named = groups.named_columns(who, X)
         who = groups.columns_of(X, named) if named else who
-        response = getattr(estimator, method)(X, **group_arguments(estimator, method, who))
+        ask = partial(getattr(estimator, method), **group_arguments(estimator, method, who))
+        response = call(type(estimator).__name__, f"in {method}", ask, X)
         if method == "predict":
             roles["prediction"] = response
         else:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evenhand.core.arguments import checked
+
 if TYPE_CHECKING:
     from evenhand.audits.functions import MetricFunction
     from evenhand.audits.metric_scorer import MetricScorer
 
 
+@checked
 def scorer(
     metric: str | MetricFunction, *, sensitive: Any = None, response_method: str | None = None, **arguments: Any
 ) -> MetricScorer:

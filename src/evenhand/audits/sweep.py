@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.catalogue import METRICS
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError
+from evenhand.errors import CallError, check_kind
 from evenhand.measures.cells import CELLS, MEASURES, cell_measures, evaluate
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores
 from evenhand.verdicts import comparison
@@ -19,6 +20,7 @@ from evenhand.verdicts import comparison
 _CELLS = {NEGATIVE: ("TN", "FP"), POSITIVE: ("FN", "TP"), UNLABELLED: ("U0", "U1")}
 
 
+@checked
 @dataclass(frozen=True)
 class Sweep(Printable):
     """What would be found at each cutoff: `measures[name]` is [cutoffs, groups], a metric's gap is [cutoffs].
@@ -42,6 +44,7 @@ class Sweep(Printable):
         return int(np.searchsorted(self.cutoffs, cutoff))
 
 
+@checked
 def sweep(cube: Cube) -> Sweep:
     """Decide again at the lowest score of each bin, and above all of them.
 
@@ -53,6 +56,7 @@ def sweep(cube: Cube) -> Sweep:
     >>> found.groups[0], round(float(selected[place, 0]), 3), round(float(gaps[place]), 3)
     (('Female',), 0.424, 0.021)
     """
+    check_kind(cube, Cube, "cube", "pass a Cube that was counted with score=, such as audit.cube")
     if cube.scores is None:
         raise CallError("a sweep needs a score: count the cube with score=.")
     whole = cube.marginal(control=False)

@@ -11,6 +11,7 @@ from typing import Any
 from evenhand.audits.audit import Audit
 from evenhand.audits.evidence import Evidence, GroupPair, evidence
 from evenhand.core import frames
+from evenhand.core.arguments import checked
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
 from evenhand.core.signs import Printable
 from evenhand.core.wording import capital, distance, limit_figure
@@ -87,6 +88,8 @@ class Series(Printable):
         beyond = f"{self._beyond} in {self.whole.title}"
         if self.reason is not None:
             return f"No evidence is gathered on {self.whole.title}: {self.reason}. Its gaps are shown."
+        if not self.whole.value.defined:
+            return f"No evidence on {self.whole.title} so far: no two groups have people who count in it."
         last = self.points[-1].e_value
         if self.alarm is None:
             return (
@@ -117,9 +120,13 @@ class Series(Printable):
     def finding(self) -> Finding:
         """The finding of all periods with the verdict of the evidence: fail after an alarm, else not judged.
 
+        Where there is a threshold and no alarm can be raised, it is inconclusive: nobody is watching.
+
         The p-value is 1 over the highest e-value: it, too, stays valid however often one looks.
         """
         verdict: Verdict = "not judged" if self.alarm is None else "fail"
+        if self.whole.threshold is not None and (self.reason is not None or not self.whole.value.defined):
+            verdict = "inconclusive"
         peak = self.peak
         return replace(
             self.whole,
@@ -174,6 +181,7 @@ _FIGURES = ("value", "low", "high", "threshold", "highest", "lowest")
 _COLUMNS = (*_ABOUT, *_FIGURES, "e_value", "needed", "alarm", "reason")
 
 
+@checked
 @dataclass(frozen=True)
 class Trend:
     """The result of trend(): metrics over periods, and the first `alarm` that any of the series raised.
@@ -264,8 +272,8 @@ def trend(
     if not names:
         raise CallError("no metric is required by the policy, so there is nothing to watch: name some in metrics=.")
     baseline = comparison.check_reference(settled.reference, total.meaning.sensitive, total.groups)
-    sets, notes = total.attribute_sets(settled.intersections)
-    sets = [attributes for attributes in sets if settled.decides_on(attributes)]
+    looked_at = total.attribute_sets(settled.intersections)
+    sets = [attributes for attributes in looked_at.sets if settled.decides_on(attributes)]
     if not sets:
         raise CallError("the policy decides on intersections and there are none: name two attributes or more.")
     watched = [
@@ -276,7 +284,7 @@ def trend(
     # Whether a metric can be bet on does not depend on outcomes, so that the level may depend on how many can.
     needed = max(sum(one.evidence.reason is None for one in watched), 1) / (1 - settled.confidence)
     series = tuple(one.series(named, needed) for one in watched)
-    notes = [*total.notes, *notes, *_notes(series, settled, needed)]
+    notes = [*total.notes, *looked_at.notes, *_notes(series, settled, needed)]
     return Trend(tuple(named), series, total, settled, tuple(notes))
 
 

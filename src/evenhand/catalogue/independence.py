@@ -144,7 +144,8 @@ ENTRIES: tuple[Metric, ...] = (
         assumes=(
             "As for demographic parity, that groups ought to be treated in the same proportions, whatever "
             "their labels. The smoothing assumes that half an observation of each decision (c/2) is a "
-            "harmless addition to every group. For a group of five people it is not. The people recorded "
+            "harmless addition to every group. For a group of five people it is not. Weights count as their "
+            "effective number of people. The people recorded "
             "must be the people the process decides about."
         ),
         harm=("allocation",),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evenhand.core.results import JudgedOn
-from evenhand.errors import CallError
+from evenhand.errors import CallError, shorten
 from evenhand.measures import Measure, find_measure
+from evenhand.measures.base import MeasureDefaults
 from evenhand.measures.indices import DependenceIndex, Index, ScoreDistance, ShiftFromEveryone
 from evenhand.measures.scores import MIN_BIN
 
@@ -137,9 +138,19 @@ def define(
     >>> define("wrongly_flagged_parity", measures=flagged, threshold=0.05).threshold
     0.05
     """
-    if not name.isidentifier():
-        raise CallError(f"metric name {name!r} must be a plain identifier such as 'lift_parity'.")
-    chosen = measures if isinstance(measures, tuple) else (measures,)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise CallError(f"metric name {shorten(repr(name))} must be a plain identifier such as 'lift_parity'.")
+    if judged_on not in ("difference", "ratio"):
+        raise CallError(f"judged_on={shorten(repr(judged_on))} must be 'difference' or 'ratio'.")
+    chosen = tuple(measures) if isinstance(measures, (tuple, list)) else (measures,)
+    for row in chosen:
+        if not isinstance(row, (str, MeasureDefaults)):
+            raise CallError(
+                f"metric {name!r} is made of measures; {shorten(repr(row))} is of type {type(row).__name__}: give the "
+                "name of one, or evenhand.measure('name', function)."
+            )
+    if not chosen:
+        raise CallError(f"metric {name!r} needs a measure: name one or more in measures=.")
     if threshold is None:
         threshold = 0.8 if judged_on == "ratio" else 0.1
     kinds = {find_measure(row).name: find_measure(row).tasks for row in chosen}

@@ -1,25 +1,35 @@
 """The command line. Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive,
-70 an internal error, 130 interrupted. A crash never looks like a fail."""
+70 an internal error, 130 interrupted, 143 terminated.
+
+A command returns how it ended, as a word, and only the words in `EXIT_CODES` become 0 or 1. So neither a crash, nor a
+model that leaves by sys.exit(), looks like a verdict.
+"""
 
 from __future__ import annotations
 
 import importlib
 import io
 import os
+import signal
 import sys
+import threading
+import traceback
 from contextlib import suppress
-from typing import Any
+from typing import Literal
 
 import click
 
-from evenhand.cli.arguments import conceal
+from evenhand.cli.arguments import Call, conceal
 from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
 from evenhand.core.wording import clean
-from evenhand.errors import EvenhandError, nearest, on_command_line
+from evenhand.errors import DataError, EvenhandError, nearest, on_command_line
 
-EXIT_CODES: dict[Verdict, int] = {"pass": 0, "not judged": 0, "fail": 1, "inconclusive": 3}
+Ending = Verdict | Literal["done"]
+"""How a command ends: a verdict, or "done" where the command judges nothing."""
+
+EXIT_CODES: dict[Ending, int] = {"pass": 0, "not judged": 0, "done": 0, "fail": 1, "inconclusive": 3}
 WRONG, CRASHED, INTERRUPTED = 2, 70, 130
 
 _COMMANDS = {
@@ -69,46 +79,86 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERRORS)  # what the encoding lacks is written in ASCII
-    sys.exit(run(arguments))
+    stopped_by = _listen()
+    code = CRASHED
+    with suppress(BaseException):  # a signal may come while an error is being printed
+        code = run(arguments)
+    # Not sys.exit(), which the code of a model may have replaced. A library may have made a signal another error.
+    raise SystemExit(128 + stopped_by[0] if stopped_by else code)
+
+
+def _listen() -> list[int]:
+    """Make signals that end the program an interrupt, so that files are tidied up; the list gets those that arrive."""
+    arrived: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        arrived.append(number)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # What the caller has ignored, as nohup does, stays ignored.
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+    return arrived
 
 
 def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
     """Run the program; every way it can end is one of the exit codes."""
-    code = 0
+    call = Call()
     try:
-        given = conceal(sys.argv[1:] if arguments is None else arguments)
-        with on_command_line():
-            outcome: Any = program.main(given.shown, prog_name="evenhand", standalone_mode=False, obj=given)
-        code = outcome if isinstance(outcome, int) else 0
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        call = conceal(sys.argv[1:] if arguments is None else arguments)
+        with on_command_line(), program.make_context("evenhand", list(call.shown), obj=call) as context:
+            ending: Ending = program.invoke(context)
+        code = EXIT_CODES[ending]
+        write("")
         return code
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
     except click.ClickException as error:
-        error.show(sys.stderr)
+        page = io.StringIO()
+        error.show(page)
+        echo(page.getvalue(), err=True, nl=False)
         return WRONG
-    except (KeyboardInterrupt, click.Abort):
-        _say("interrupted")
-        return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click leaves with 1 when the reader went away: that would be a fail
-        hush()
-        return code
     except EvenhandError as error:
         _say(f"error: {error}")
-        return WRONG
-    except OSError as error:
-        _say(f"error: {error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
-        hush()
-        return WRONG
-    except Exception as error:
-        if os.environ.get("EVENHAND_DEBUG"):
-            raise
-        _say(
-            f"internal error: {type(error).__name__}: {error}\nThis is a bug in evenhand, not a finding about the "
-            "data. EVENHAND_DEBUG=1 shows where it happened."
-        )
+        return CRASHED if _stopped(error) else WRONG
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted", before="\n")
+        return INTERRUPTED
+    except BaseException as error:
+        if not call.started and isinstance(error, click.exceptions.Exit):
+            return error.exit_code
+        if not call.started and isinstance(error, BrokenPipeError):
+            hush()
+            return EXIT_CODES["done"]
+        if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+            _say(f"error: {error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
+            return WRONG
+        _crash(error)
         return CRASHED
+
+
+def _stopped(error: BaseException | None) -> bool:
+    """Did code that was called, such as a model, end the program? That says nothing about the call or the data."""
+    ends = (SystemExit, GeneratorExit, ConnectionError, MemoryError)
+    return error is not None and (isinstance(error, ends) or _stopped(error.__cause__))
+
+
+def _crash(error: BaseException) -> None:
+    """Say that there is no verdict, and why."""
+    if os.environ.get("EVENHAND_DEBUG"):
+        echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except BaseException:  # an error of somebody else's may not even be printable
+        text = type(error).__name__
+    if isinstance(error, MemoryError):
+        _say(f"there is not enough memory, so there is no verdict. {text}")
+    elif not isinstance(error, Exception) or isinstance(error, (click.exceptions.Exit, ConnectionError)):
+        _say(f"{text}\nCode that was called, such as a model, stopped the program, so there is no verdict.")
+    else:
+        _say(
+            f"internal error: {text}\nThis is a bug in evenhand, not a finding about the data. "
+            "EVENHAND_DEBUG=1 shows where it happened."
+        )
 
 
 def hush() -> None:
@@ -117,10 +167,26 @@ def hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def write(text: str) -> None:
+    """Write to standard output as it is, the one place that does; a reader who has left changes no exit code."""
+    try:
+        click.echo(text, file=sys.stdout, nl=False)  # the stream is named, else click writes UTF-8 where it is ASCII
+    except BrokenPipeError:
+        hush()
+    except OSError as error:
+        hush()
+        raise DataError(f"standard output cannot be written: {error.strerror or error}.") from None
+
+
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print to standard output, or error. The stream is named because click would write UTF-8 where it is ASCII."""
-    click.echo(text, file=sys.stderr if err else sys.stdout, nl=nl)
+    """Print lines without anything that a terminal would obey; on standard error, where nobody has to listen."""
+    text = "\n".join(map(clean, text.split("\n"))) + ("\n" if nl else "")
+    if not err:
+        write(text)
+    elif sys.stderr is not None:  # where it is closed, click would write to standard output
+        with suppress(OSError, ValueError):
+            click.echo(text, file=sys.stderr, nl=False)
 
 
-def _say(message: str) -> None:
-    echo("\n".join(clean(line) for line in f"evenhand: {message}".splitlines()), err=True)
+def _say(message: str, before: str = "") -> None:
+    echo(f"{before}evenhand: {message}", err=True)

@@ -13,16 +13,18 @@ from evenhand.errors import CallError, shorten, shown, without_secrets
 _ADDRESSES = ("--database", "--query")
 
 
-@dataclass(frozen=True)
-class Arguments:
+@dataclass
+class Call:
     """The arguments without secrets, which is what commands, errors and reports see."""
 
-    shown: list[str]
-    typed: Mapping[str, str] = field(repr=False)
+    shown: list[str] = field(default_factory=list)
+    typed: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What was typed where something else is shown."""
+    started: bool = False
+    """Whether the command has started: before that only help and the version are written."""
 
 
-def conceal(typed: Sequence[str]) -> Arguments:
+def conceal(typed: Sequence[str]) -> Call:
     """The arguments with every address of a database cut to what may be shown.
 
     Only --database and --query may hold one with a password; anywhere else it is an error, because a value that was cut
@@ -42,10 +44,9 @@ def conceal(typed: Sequence[str]) -> Arguments:
         if option:
             kept[text] = value
         cut.append(argument.removesuffix(value) + text)
-    return Arguments(cut, kept)
+    return Call(cut, kept)
 
 
 def typed(value: str | None) -> str | None:
     """What was typed where a command was given `value`."""
-    arguments = click.get_current_context().obj
-    return arguments.typed.get(value, value) if isinstance(arguments, Arguments) and value is not None else value
+    return value if value is None else click.get_current_context().ensure_object(Call).typed.get(value, value)

@@ -10,6 +10,9 @@ import click
 
 from evenhand.audits.audit import audit_cube
 from evenhand.audits.guide import recommend
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import DRAWS, SEED
 from evenhand.cli.options import (
     are_cubes,
     confidence_option,
@@ -26,7 +29,7 @@ from evenhand.cli.options import (
     skip_bad_option,
     threshold_option,
 )
-from evenhand.cli.output import check_outputs, counts_options, made_here, output_option, show
+from evenhand.cli.output import counts_options, made_here, output_option, show
 from evenhand.cli.values import reference, thresholds
 from evenhand.errors import CallError
 from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy, chosen_metrics
@@ -35,7 +38,7 @@ from evenhand.verdicts.policy_file import resolve
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
 
 
-@click.command("audit", short_help="Audit decisions in files.")
+@click.command("audit", cls=Command, short_help="Audit decisions in files.")
 @click.argument("files", nargs=-1)
 @database_options
 @role_options
@@ -52,8 +55,8 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @click.option(
     "--interval", help="Interval method: simultaneous (default), percentile, basic, bca, bayes, newcombe, ..."
 )
-@click.option("--draws", type=int, help="Number of draws, for intervals made of draws (default 1000).")
-@click.option("--random-state", type=int, help="Seed of the draws (default 0).")
+@click.option("--draws", type=DRAWS, help="Number of draws, for intervals made of draws (default 1000).")
+@click.option("--random-state", type=SEED, help="Seed of the draws (default 0).")
 @click.option(
     "--correction",
     type=click.Choice([*CORRECTIONS, "none"]),
@@ -73,7 +76,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @counts_options
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Audit the decisions in FILES (CSV, TSV, Parquet, JSON lines, Arrow; - is CSV from standard input), or cubes.
 
     With --database, those of a table or a query of a database; only counts are fetched from it.
@@ -82,7 +85,6 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
     metrics, cubes = chosen_metrics(options["metrics"] or None), are_cubes(files)
     # Errors in the policy are raised before data is read; only for cubes the labels must be known first.
     policy = None if cubes else _policy(options, options["label"] is not None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -12,6 +11,10 @@ import click
 import numpy as np
 
 from evenhand.audits.audit import Audit
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import DRAWS, JOBS, NUMBER, SEED
+from evenhand.cli.numbers import REFITS as REFIT_COUNT
 from evenhand.cli.options import (
     confidence_option,
     json_option,
@@ -19,22 +22,27 @@ from evenhand.cli.options import (
     policy_option,
     quiet_option,
     reference_option,
+    role_option,
 )
-from evenhand.cli.output import check_outputs, made_here, output_option, show
-from evenhand.cli.values import paths, reference
+from evenhand.cli.output import made_here, output_option, show
+from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
-from evenhand.core.files import read_text
+from evenhand.core.calls import FAILURES, described
 from evenhand.core.results import Finding
-from evenhand.counterfactual.columns import select_features, text_numbers
+from evenhand.counterfactual.columns import text_numbers
 from evenhand.counterfactual.fairness import NOISE_DRAWS, REFITS, CausalModel, counterfactual_fairness, flip_test
+from evenhand.counterfactual.predictor import Predictor
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, MissingDependencyError, short_path, shorten
+from evenhand.errors import CallError, DataError, MissingDependencyError, short_path
 from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.command("counterfactual", short_help="Would a model predict otherwise, had people been of another group?")
+@click.command(
+    "counterfactual", cls=Command, short_help="Would a model predict otherwise, had people been of another group?"
+)
 @click.argument("files", nargs=-1, required=True)
+@role_option("hive")
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
 @click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
 @click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
@@ -54,25 +62,27 @@ from evenhand.verdicts.policy_file import resolve
     show_default=True,
     help="Method of the model to call.",
 )
-@click.option("--cutoff", type=float, help="Number from which the model's prediction counts as yes.")
+@click.option("--cutoff", type=NUMBER, help="Number from which the model's prediction counts as yes.")
 @click.option("--positive", help="The favourable class, where the model gives classes.")
 @click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
 @click.option("--flip", is_flag=True, help="Only change the column itself: the flip test, which ignores the causes.")
-@click.option("--threshold", type=float, help="Largest mean change of a prediction that is tolerated.")
+@click.option("--threshold", type=NUMBER, help="Largest mean change of a prediction that is tolerated.")
 @reference_option("Group that the gaps of the others are measured from.")
-@click.option("--refits", type=int, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none.")
 @click.option(
-    "--noise-draws", type=int, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
+    "--refits", type=REFIT_COUNT, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none."
+)
+@click.option(
+    "--noise-draws", type=DRAWS, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
 )
 @policy_option
 @min_group_size_option
 @confidence_option()
-@click.option("--random-state", type=int, help="Seed of resamples and draws (default 0).")
-@click.option("--jobs", type=int, help="Processes that share the refits.")
+@click.option("--random-state", type=SEED, help="Seed of resamples and draws (default 0).")
+@click.option("--jobs", type=JOBS, help="Processes that share the refits.")
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Would a model have predicted otherwise, had people been of another group? FILES hold a row for each person.
 
     The graph says what causes what; people are moved to every other group, what it causes follows, and the model is
@@ -80,16 +90,11 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
     _check_call(options)
     predict = _predictor(options)
-    graph = (
-        None
-        if options["graph"] is None
-        else CausalModel(read_text(options["graph"]), categorical=options["categorical"])
-    )
+    graph = None if options["graph"] is None else CausalModel(options["graph"], categorical=options["categorical"])
     with paths(files) as named:
-        table = frames.frame(text_numbers(load_files(named), options["categorical"]), None)
+        table = frames.frame(text_numbers(load_files(named, hive=options["hive"]), options["categorical"]), None)
     found = _finding(predict, table, graph, options)
     audit = Audit(_cube(predict, table, options), resolve(options["policy"]), (found,), (), (found.metric,))
     return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
@@ -135,28 +140,13 @@ def _features(options: dict[str, Any]) -> list[str] | None:
 
 def _predictor(options: dict[str, Any]) -> Any:
     if options["prediction_function"] is not None:
-        return _function(options["prediction_function"])
+        if os.getcwd() not in sys.path:  # the module may lie in the current folder, as with `python -m`
+            sys.path.insert(0, os.getcwd())
+        return imported("--prediction-function", options["prediction_function"], "FUNCTION")
     model = _trusted(options["model"])
     if not callable(getattr(model, options["method"], None)):
         raise CallError(f"the model in {short_path(options['model'])!r} has no {options['method']}().")
     return getattr(model, options["method"])
-
-
-def _function(text: str) -> Any:
-    """A function of a module, which may lie in the current folder, as with `python -m`."""
-    module, _, name = text.partition(":")
-    if not module or not name:
-        raise CallError(f"--prediction-function {shorten(text)!r}: write it as MODULE:FUNCTION.")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise CallError(f"--prediction-function: there is no module {shorten(str(error.name))!r}.") from None
-    function = getattr(found, name, None)
-    if not callable(function):
-        raise CallError(f"--prediction-function: {shorten(module)!r} has no function {shorten(name)!r}.")
-    return function
 
 
 def _trusted(path: Path) -> Any:
@@ -169,27 +159,18 @@ def _trusted(path: Path) -> Any:
         raise DataError(f"--model {short_path(path)!r}: there is no such file.")
     try:
         return joblib.load(path)
-    except Exception as error:  # whatever a broken or foreign pickle raises
-        reason = shorten(f"{type(error).__name__}: {error}", 200)
-        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {reason}") from None
+    except FAILURES as error:  # whatever a broken or foreign pickle raises
+        raise DataError(f"--model {short_path(path)!r} cannot be loaded: {described(error)}.") from error
 
 
 def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the finding can be saved as an audit."""
-    features = _features(options) or getattr(getattr(predict, "__self__", None), "feature_names_in_", None)
-    found = np.asarray(predict(table if features is None else select_features(table, [str(name) for name in features])))
-    found = found[:, -1] if found.ndim == 2 else found
+    predictor = Predictor(predict, _features(options), options["cutoff"], options["positive"])
+    found = predictor.answers(table)
     sensitive = list(options["sensitive"])
-    if found.dtype.kind in "biuf" and options["cutoff"] is not None:
-        return Cube.count(table, prediction=(found >= options["cutoff"]).astype(int), sensitive=sensitive)
-    if found.dtype.kind in "biuf" and not np.isin(found, (0, 1)).all():
-        return Cube.count(table, prediction=found, sensitive=sensitive, task="regression")
-    positive = 1 if options["positive"] is None else [options["positive"]]
-    classes = found.dtype.kind not in "biuf" and options["positive"] is None
-    return Cube.count(
-        table,
-        prediction=found,
-        sensitive=sensitive,
-        positive=positive,
-        task="multiclass" if classes else "binary",
-    )
+    if found.kind == "number":
+        return Cube.count(table, prediction=found.values, sensitive=sensitive, task="regression")
+    if found.kind == "decision":
+        return Cube.count(table, prediction=found.values.astype(int), sensitive=sensitive, task="binary")
+    classes = np.array(list(predictor.codes), dtype=object)[found.values.astype(int)]
+    return Cube.count(table, prediction=classes, sensitive=sensitive, task="multiclass")

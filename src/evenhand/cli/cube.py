@@ -7,14 +7,16 @@ from typing import Any
 
 import click
 
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
 from evenhand.cli.options import cube_of, database_options, role_options, skip_bad_option
-from evenhand.cli.output import check_target, put
+from evenhand.cli.output import force_option, put
+from evenhand.cli.targets import CUBE
 from evenhand.core.wording import clean
-from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import short_path
 
 
-@click.command("cube", short_help="Count files once, and keep the counts.")
+@click.command("cube", cls=Command, short_help="Count files once, and keep the counts.")
 @click.argument("files", nargs=-1)
 @database_options
 @role_options
@@ -23,21 +25,21 @@ from evenhand.errors import short_path
     "-o",
     "--output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=CUBE,
     help="Where the cube is saved, such as day.cube; written whole or not at all.",
 )
+@force_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
-def command(files: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> Ending:
     """Count the decisions in FILES into one cube; or add cubes that mean the same.
 
     A cube keeps counts and no rows. It is audited by evenhand audit, and cubes of many days by evenhand watch.
 
     Exit codes: 0 saved, 2 the call or the data is wrong.
     """
-    check_target("--output", output, "a cube is", [CUBE_SUFFIX])
     cube = cube_of(files, options)
     cube.save(output)
     if not quiet:
         notes = "".join(f"- {clean(line)}\n" for note in cube.notes for line in note.splitlines())
         put(lambda: f"{clean(str(cube))}, saved as {clean(short_path(output))}\n{notes}")
-    return 0
+    return "done"

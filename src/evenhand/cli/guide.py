@@ -11,18 +11,19 @@ import click
 
 from evenhand.audits import guide
 from evenhand.audits.guide import Question, Recommendation, recommend
-from evenhand.cli import echo
+from evenhand.cli import Ending, echo
+from evenhand.cli.command import Command
 from evenhand.cli.options import json_option
 from evenhand.errors import CallError
 
 
-@click.command("guide", short_help="Find the metrics that fit, by a few questions.")
+@click.command("guide", cls=Command, short_help="Find the metrics that fit, by a few questions.")
 @click.option("--ground-truth/--no-ground-truth", default=None, help="Whether it is known how the cases turned out.")
 @click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
 @json_option
-def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> int:
+def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> Ending:
     """Find the metrics that fit, with the reasons, their limits and what they exclude.
 
     On a terminal the guide asks for what no option says; in a script --ground-truth (or --no-ground-truth) and
@@ -30,7 +31,7 @@ def command(ground_truth: bool | None, priority: str | None, legal: str | None, 
     """
     if tree:
         echo(guide.tree())
-        return 0
+        return "done"
     options: dict[str, Any] = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
     if _can_ask():
         options = _answers(options)
@@ -41,7 +42,7 @@ def command(ground_truth: bool | None, priority: str | None, legal: str | None, 
         )
     advice = recommend(**{name: value for name, value in options.items() if value is not None})
     echo(json.dumps(advice.to_dict(), indent=1) if as_json else _shown(advice))
-    return 0
+    return "done"
 
 
 def _can_ask() -> bool:

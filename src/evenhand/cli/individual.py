@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.audits.audit import Audit
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import NUMBER, PEOPLE, SEED
 from evenhand.cli.options import (
     confidence_option,
     json_option,
@@ -17,8 +20,8 @@ from evenhand.cli.options import (
     reference_option,
     role_option,
 )
-from evenhand.cli.output import check_outputs, made_here, output_option, put, show
-from evenhand.cli.values import bands, pair, paths, reference, thresholds
+from evenhand.cli.output import made_here, output_option, put, show
+from evenhand.cli.values import bands, numbers, paths, reference, thresholds
 from evenhand.core.results import Finding, Panel
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
@@ -38,7 +41,7 @@ _COMMON = (
 )  # fmt: skip
 
 
-@click.command("individual", short_help="Are people who are alike treated alike?")
+@click.command("individual", cls=Command, short_help="Are people who are alike treated alike?")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--features",
@@ -49,19 +52,19 @@ _COMMON = (
 @click.option("--prediction", help="Column of what was decided: measures consistency.")
 @click.option("--score", help="Column of a score: measures the Lipschitz condition.")
 @role_option("sensitive")
-@click.option("--k", type=int, default=5, show_default=True, help="Number of nearest people to compare each with.")
-@click.option("--radius", type=float, help="Compare with everyone within this distance instead.")
+@click.option("--k", type=PEOPLE, default=5, show_default=True, help="Number of nearest people to compare each with.")
+@click.option("--radius", type=NUMBER, help="Compare with everyone within this distance instead.")
 @click.option("--include-self", is_flag=True, help="Count each person as their own first neighbour, as AIF360 does.")
 @click.option(
     "--lipschitz",
     "L",
-    type=float,
+    type=NUMBER,
     default=1.0,
     show_default=True,
     help="Largest difference of scores allowed per unit of distance.",
 )
 @click.option(
-    "--epsilon", type=float, default=0.1, show_default=True, help="Scores that differ by less count as equal."
+    "--epsilon", type=NUMBER, default=0.1, show_default=True, help="Scores that differ by less count as equal."
 )
 @click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
 @click.option(
@@ -103,20 +106,21 @@ _COMMON = (
 @role_option("positive", help="The favourable value of the prediction (default 1); may be repeated for several.")
 @role_option("bands")
 @role_option("na")
+@role_option("hive")
 @click.option("--id", help="Column that names people in the pairs shown (default: their row, counted from 0).")
-@click.option("--worst", type=int, default=10, show_default=True, help="Number of pairs to show; 0 for none.")
+@click.option("--worst", type=PEOPLE, default=10, show_default=True, help="Number of pairs to show; 0 for none.")
 @reference_option()
 @click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Largest gap between groups (default 0.1).")
 @policy_option
 @min_group_size_option
 @confidence_option()
 @click.option(
-    "--random-state", type=int, default=0, show_default=True, help="Seed of the order in which ties are drawn."
+    "--random-state", type=SEED, default=0, show_default=True, help="Seed of the order in which ties are drawn."
 )
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Are people who are alike treated alike? FILES hold a row for each person (CSV, Parquet, JSON lines, Arrow; -).
 
     With --prediction the consistency of decisions, with --score the Lipschitz condition, with both both; compared
@@ -124,20 +128,19 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
     if options["prediction"] is None and options["score"] is None:
         raise CallError("there is nothing to measure: give --prediction, --score or both.")
     policy = resolve(options["policy"])
     with paths(files) as named:
-        table = load_files(named, _columns(options))
+        table = load_files(named, _columns(options), hive=options["hive"])
     found = _findings(table, options, policy)
     audit = Audit(_cube(table, options), policy, tuple(found), (), tuple(finding.metric for finding in found))
-    code = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
+    verdict = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
     if not (as_json or quiet):
         for finding in found:
             for panel in (panel for panel in finding.panels if panel.kind == "pairs"):
                 _show_pairs(panel)
-    return code
+    return verdict
 
 
 def _columns(options: dict[str, Any]) -> list[str] | None:
@@ -162,8 +165,7 @@ def _findings(table: dict[str, Any], options: dict[str, Any], policy: Policy) ->
     common = {name: options[name] for name in _COMMON} | {
         "features": _features(options),
         "categorical": options["categorical"],
-        "weights": {name: _number(value) for name, value in (pair("--weight", text) for text in options["weights"])}
-        or None,
+        "weights": numbers("--weight", options["weights"]) or None,
         "sensitive": list(options["sensitive"]) or None,
         "reference": reference(options["reference"], options["sensitive"]),
         "bands": bands(options["bands"]) or None,
@@ -186,13 +188,6 @@ def _findings(table: dict[str, Any], options: dict[str, Any], policy: Policy) ->
         scales = {"L": options["L"], "epsilon": options["epsilon"]}
         found.append(lipschitz(rest, score=options["score"], threshold=limits.get("lipschitz"), **scales, **common))
     return found
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise CallError(f"--weight: {text!r} is not a number.") from None
 
 
 def _without(table: dict[str, Any], name: str | None, common: dict[str, Any]) -> dict[str, Any]:

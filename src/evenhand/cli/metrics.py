@@ -9,15 +9,16 @@ import click
 
 from evenhand import catalogue
 from evenhand.catalogue import METRICS, Metric
-from evenhand.cli import echo
+from evenhand.cli import Ending, echo
+from evenhand.cli.command import Command
 
 
-@click.command("metrics", short_help="List the metrics, or explain one.")
+@click.command("metrics", cls=Command, short_help="List the metrics, or explain one.")
 @click.argument("name", required=False)
-def command(name: str | None) -> int:
+def command(name: str | None) -> Ending:
     """List the metrics of the catalogue; with NAME (or an alias), explain one in full."""
     echo(overview() if name is None else explain(catalogue.find(name)[0]))
-    return 0
+    return "done"
 
 
 def overview() -> str:

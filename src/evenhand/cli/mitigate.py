@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import NUMBER
 from evenhand.cli.options import arguments, confidence_option, cube_of, database_options, role_options, skip_bad_option
-from evenhand.cli.output import check_target, put
+from evenhand.cli.output import force_option, put
+from evenhand.cli.targets import REPAIR
 from evenhand.cli.values import numbers, paths
 from evenhand.core.files import write_text
-from evenhand.errors import CallError
+from evenhand.errors import CallError, short_path
 from evenhand.sources.rows import load_files
 
 if TYPE_CHECKING:
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".json")}
 
 
-@click.command("mitigate", short_help="Weights for rows, or cutoffs by group.")
+@click.command("mitigate", cls=Command, short_help="Weights for rows, or cutoffs by group.")
 @click.argument("files", nargs=-1)
 @database_options
 @click.option(
@@ -40,7 +44,7 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     show_default=True,
     help="Metric to keep within its limit; none for floors alone.",
 )
-@click.option("--within", type=float, help="Largest difference, or smallest ratio (default: the metric's threshold).")
+@click.option("--within", type=NUMBER, help="Largest difference, or smallest ratio (default: the metric's threshold).")
 @click.option(
     "--floor",
     "floors",
@@ -60,23 +64,22 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     "--randomised", is_flag=True, help="Draw at random between two cutoffs where no single one keeps the constraint."
 )
 @confidence_option("Confidence that the constraint also holds for other people; leaves a margin for it.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Where to write, such as weights.csv or thresholds.json."
-)
+@click.option("-o", "--output", type=REPAIR, help="Where to write, such as weights.csv or thresholds.json.")
+@force_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
-def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **options: Any) -> Ending:
     """Repair what an audit of FILES showed: a weight for each row, in their order, or cutoffs of the score by group.
 
     Weights make --label independent of --sensitive (Kamiran and Calders 2012); pass them as sample_weight. Cutoffs are
     the best that keep --constraint; they need only counts, so FILES may be cubes, or the data a database.
     """
-    if output is not None:
-        what, suffix = _WRITES[method]
-        check_target("--output", output, what, [suffix])
+    what, suffix = _WRITES[method]
+    if output is not None and output.suffix != suffix:
+        raise CallError(f"--output {short_path(output)!r}: {what} saved as {suffix}.")
     text = _weights(files, output, options) if method == "reweigh" else _thresholds(files, output, options)
     if not quiet:
         put(lambda: text + "\n")
-    return 0
+    return "done"
 
 
 def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any]) -> str:
@@ -90,7 +93,7 @@ def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any
         raise CallError("--method reweigh needs files and --label: the weights are by group and label.")
     weight = [roles["weight"]] if roles["weight"] else []
     with paths(files) as named:
-        table = load_files(named, [roles["label"], *roles["sensitive"], *weight])
+        table = load_files(named, [roles["label"], *roles["sensitive"], *weight], hive=options["hive"])
     label = table[roles["label"]]
     who = {name: table[name] for name in roles["sensitive"]}
     own = table[weight[0]] if weight else None

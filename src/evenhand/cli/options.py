@@ -16,6 +16,8 @@ import click
 from click.core import ParameterSource
 
 from evenhand.cli.arguments import typed
+from evenhand.cli.numbers import BINS, NUMBER, PEOPLE
+from evenhand.cli.targets import DATABASE_VARIABLE
 from evenhand.cli.values import bands, paths
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube
@@ -23,8 +25,6 @@ from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import CallError, listing
 from evenhand.sources.database import open_table
 from evenhand.sources.roles import ARGUMENTS, TYPES
-
-DATABASE_VARIABLE = "EVENHAND_DATABASE"
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -49,7 +49,9 @@ def role_option(name: str, **changes: Any) -> Decorator:
     settings: dict[str, Any] = {"help": argument.help, "multiple": argument.multiple, "metavar": argument.metavar}
     if argument.values > 1:
         settings["nargs"] = argument.values
-    if not argument.multiple:
+    if TYPES[name] is bool:
+        settings["is_flag"] = True
+    elif not argument.multiple:
         settings["type"] = _option_type(TYPES[name])
         if argument.default is not None:
             settings |= {"default": argument.default, "show_default": True}
@@ -59,7 +61,7 @@ def role_option(name: str, **changes: Any) -> Decorator:
 def _option_type(hint: Any) -> Any:
     """The type of an option, from the type of the argument: the first that click knows."""
     if hint in (int, float):
-        return hint
+        return BINS if hint is int else NUMBER
     if get_origin(hint) is Literal:
         return click.Choice(get_args(hint))
     return next((kind for part in get_args(hint) if (kind := _option_type(part)) is not str), str)
@@ -186,10 +188,10 @@ threshold_option = click.option(
     "--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold; may be repeated."
 )
 min_group_size_option = click.option(
-    "--min-group-size", type=int, help="Smaller groups are shown, but are too small to support a pass."
+    "--min-group-size", type=PEOPLE, help="Smaller groups are shown, but are too small to support a pass."
 )
 intersections_option = click.option(
-    "--intersections/--no-intersections", default=None, help="Also combine the attributes (default)."
+    "--intersections/--no-intersections", default=None, help="Combine all attributes, or none; by default up to three."
 )
 
 
@@ -200,7 +202,7 @@ def reference_option(help: str = "Group that the others are compared with.") -> 
 
 def confidence_option(help: str = "Confidence of the intervals (default 0.95).") -> Decorator:
     """The confidence; the statement that it applies to differs by command."""
-    return click.option("--confidence", type=float, help=help)
+    return click.option("--confidence", type=NUMBER, help=help)
 
 
 # --- what is printed

@@ -12,23 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import EXIT_CODES, echo, hush
+from evenhand.cli import echo, write
+from evenhand.cli.arguments import Call
+from evenhand.cli.targets import AUDIT
+from evenhand.core.results import Verdict
 from evenhand.cube.privacy import LEAST
-from evenhand.errors import CallError, either, short_path
-from evenhand.report import WITH_CUBE, WRITERS
+from evenhand.errors import CallError, either
+from evenhand.report import WITH_CUBE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from evenhand.audits.audit import Audit
 
-output_option = click.option(
-    "-o",
-    "--output",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Save the audit: .html, .json, .md (Markdown) or .xml (JUnit); may be repeated.",
+force_option = click.option(
+    "--force", is_flag=True, help="Replace a file of another kind where an output is to be written."
 )
+
+
+def output_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Where the audit is saved. `Command` checks the paths before the command starts."""
+    return click.option(
+        "-o",
+        "--output",
+        multiple=True,
+        type=AUDIT,
+        help="Save the audit: .html, .json, .md (Markdown) or .xml (JUnit); may be repeated.",
+    )(force_option(command))
 
 
 def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,33 +62,15 @@ def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def check_outputs(outputs: Sequence[Path]) -> None:
-    """Refuse paths that an audit cannot be saved to."""
-    for output in outputs:
-        check_target("--output", output, "an audit is", list(WRITERS))
-
-
-def check_target(option: str, path: Path, what: str, suffixes: Sequence[str]) -> None:
-    """Refuse a path that cannot be written to, before anything is read; `what` is, for example, "an audit is"."""
-    shown = f"{option} {short_path(path)!r}"
-    if path.suffix not in suffixes:
-        raise CallError(f"{shown}: {what} saved as {either(suffixes)}.")
-    if path.is_dir():
-        raise CallError(f"{shown} is a folder: name a file in it.")
-    if not path.parent.is_dir():
-        raise CallError(f"{shown}: there is no folder {short_path(path.parent)!r}.")
-
-
 def made_here(audit: Audit, data: Sequence[str]) -> Audit:
     """The audit with its origin: the command that made it and the names of its data."""
-    arguments = click.get_current_context().obj
-    command = ["evenhand", *(arguments.shown if arguments is not None else [])]
+    command = ["evenhand", *click.get_current_context().ensure_object(Call).shown]
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
     return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named})
 
 
-def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> int:
-    """Save and print the audit as the options say; the exit code of its verdict.
+def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> Verdict:
+    """Save and print the audit as the options say; its verdict.
 
     Files that hold the full counts are said to, once and on standard error, unless the command is to print nothing.
     """
@@ -86,40 +78,41 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
     from evenhand.report import json
     from evenhand.report.text import audit as text
 
-    code = EXIT_CODES[audit.verdict]  # of everyone, also where what is shown leaves groups out
+    verdict = audit.verdict  # of everyone, also where what is shown leaves groups out
     least = counts.get("smallest_cell", LEAST)
     if counts.get("share"):
         audit = audit.shared(least)
     elif least != LEAST:
         raise CallError("--smallest-cell is for a file to share: add --share.")
     embed_cube = not counts.get("no_cube", False)
+    if not embed_cube and not as_json and not any(path.suffix in WITH_CUBE for path in output):
+        raise CallError(f"--no-cube is for what carries the counts: add --json, or -o with {either(WITH_CUBE)}.")
     for path in output:
         audit.save(path, embed_cube=embed_cube)
     full = [path for path in output if path.suffix in WITH_CUBE and audit.sharing is None]
     if full and not silent:
-        echo(_FOR_YOURSELF, err=True)
+        held = "the full counts and results" if embed_cube else "the results"
+        echo(f"Saved for yourself: with {held}, of small groups too. To make a file to share, add --share.", err=True)
     if as_json:
         put(lambda: json.dumps(audit, embed_cube=embed_cube))
     elif not quiet:
         put(lambda: text.plain(audit) + "\n", lambda console: text.write(audit, console))
-    return code
-
-
-_FOR_YOURSELF = (
-    "Saved for yourself: with the full counts and results, of small groups too. To make a file to share, add --share."
-)
+    return verdict
 
 
 def put(plain: Callable[[], str], rich: Callable[[Console], Any] | None = None) -> None:
-    """Write to standard output: with colours on a terminal that shows them, else as plain text."""
+    """Write to standard output: with colours on a terminal that shows them, else as plain text.
+
+    The text is made first, so that an error while it is made is not taken for a reader who has left.
+    """
     if sys.stdout is None:
         return
-    try:
-        if rich is not None and sys.stdout.isatty():
-            from rich.console import Console
+    if rich is None or not sys.stdout.isatty():
+        write(plain())
+        return
+    from rich.console import Console
 
-            rich(Console(highlight=False, emoji=False, no_color=bool(os.environ.get("NO_COLOR")) or None))
-        else:
-            echo(plain(), nl=False)
-    except BrokenPipeError:
-        hush()
+    console = Console(highlight=False, emoji=False, no_color=bool(os.environ.get("NO_COLOR")) or None)
+    with console.capture() as page:
+        rich(console)
+    write(page.get())

@@ -6,13 +6,19 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli import echo
-from evenhand.errors import CallError, short_path
+from evenhand.cli import Ending, echo
+from evenhand.cli.command import Command
+from evenhand.cli.targets import POLICY
+from evenhand.errors import short_path
 from evenhand.verdicts.policy import SHIPPED
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.group("policy", short_help="Write or show what audits are judged by.")
+class _Group(click.Group):
+    command_class = Command
+
+
+@click.group("policy", cls=_Group, short_help="Write or show what audits are judged by.")
 def command() -> None:
     """What an audit is judged by, as a TOML file: evenhand audit ... --policy fairness.toml
 
@@ -21,22 +27,19 @@ def command() -> None:
 
 
 @command.command("init", short_help="Write a commented policy file.")
-@click.argument("path", type=click.Path(path_type=Path), default=Path("fairness.toml"))
+@click.argument("path", type=POLICY, default=Path("fairness.toml"))
 @click.option("--from", "start", metavar="POLICY", help=f"Start from {', '.join(SHIPPED)} or a file.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def init(path: Path, start: str | None, force: bool) -> int:
+def init(path: Path, start: str | None) -> Ending:
     """Write a commented policy to PATH (default fairness.toml); unchanged, it judges as without a policy."""
-    policy = resolve(start)
-    if path.exists() and not path.is_dir() and not force:
-        raise CallError(f"{short_path(path)!r} exists already: name another file, or replace it with --force.")
-    policy.save(path)
+    resolve(start).save(path)
     echo(f"wrote {short_path(path)}", err=True)
-    return 0
+    return "done"
 
 
 @command.command("show", short_help="Show a policy in full; fails if it is wrong.")
 @click.argument("policy")
-def show(policy: str) -> int:
+def show(policy: str) -> Ending:
     """Print POLICY, a name or a file, with everything that it leaves to the defaults."""
     echo(resolve(policy).text(), nl=False)
-    return 0
+    return "done"

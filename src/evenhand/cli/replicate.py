@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from pathlib import Path
@@ -11,13 +10,19 @@ from typing import Any
 import click
 import numpy as np
 
-from evenhand.cli.output import check_outputs, check_target
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
+from evenhand.cli.numbers import JOBS, NUMBER, REPLICAS, SEED
 from evenhand.cli.stability import arguments, judging_options, show_stability
-from evenhand.cli.values import pair, paths
+from evenhand.cli.targets import REPLICAS as REPLICAS_FILE
+from evenhand.cli.values import imported, pairs, paths
 from evenhand.core.arrays import Array, Floats, Indices
+from evenhand.core.calls import FAILURES, described
 from evenhand.core.files import replacing
-from evenhand.errors import CallError, DataError, listing, shorten
+from evenhand.core.quantities import check_seed
+from evenhand.errors import CallError, DataError, Problems, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
+from evenhand.replicas.sheet import guarded
 from evenhand.replicas.stability import stability
 from evenhand.sources.columns import encode
 from evenhand.sources.features import Features
@@ -27,7 +32,7 @@ from evenhand.sources.files.query import connect
 from evenhand.sources.rows import load_files
 
 
-@click.command("replicate", short_help="Fit many replicas of a model, and see whether they agree.")
+@click.command("replicate", cls=Command, short_help="Fit many replicas of a model, and see whether they agree.")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--label", required=True, help="Column of what happened.")
 @click.option("--positive", default="1", show_default=True, help="The favourable value.")
@@ -50,20 +55,20 @@ from evenhand.sources.rows import load_files
     metavar="NAME=VALUE",
     help="Parameter of the estimator, such as max_iter=500; may be repeated.",
 )
-@click.option("--n-replicas", type=int, default=50, show_default=True, help="Number of replicas to fit.")
+@click.option("--n-replicas", type=REPLICAS, default=50, show_default=True, help="Number of replicas to fit.")
 @click.option(
-    "--fraction", type=float, default=0.8, show_default=True, help="Share of the rows that is drawn for each replica."
+    "--fraction", type=NUMBER, default=0.8, show_default=True, help="Share of the rows that is drawn for each replica."
 )
 @click.option(
-    "--test-share", type=float, default=0.3, show_default=True, help="Share of the rows that is kept for the test."
+    "--test-share", type=NUMBER, default=0.3, show_default=True, help="Share of the rows that is kept for the test."
 )
-@click.option("--random-state", type=int, default=0, show_default=True, help="Seed of the split and of the replicas.")
+@click.option("--random-state", type=SEED, default=0, show_default=True, help="Seed of the split and of the replicas.")
 @click.option(
-    "--n-jobs", type=int, default=-1, show_default=True, help="Number of replicas fitted at once; -1 uses all cores."
+    "--n-jobs", type=JOBS, default=-1, show_default=True, help="Number of replicas fitted at once; -1 uses all cores."
 )
-@click.option("--save-replicas", type=click.Path(path_type=Path), help="Also write the replicas, as .parquet or .csv.")
+@click.option("--save-replicas", type=REPLICAS_FILE, help="Also write the replicas, as .parquet or .csv.")
 @judging_options
-def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> Ending:
     """Fit replicas of a model to bootstrap samples of FILES and see for whom they disagree.
 
     Rows are split once; replicas are fitted to one part and predict the other. Numbers are standardised, text becomes a
@@ -71,17 +76,20 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
-    if options["save_replicas"] is not None:
-        check_target("--save-replicas", options["save_replicas"], "replicas are", [".parquet", ".csv"])
     model = estimator(options["estimator"], options["parameter"])
     with paths(files) as named:
-        table = load_files(named)
+        table = load_files(named, hive=options["hive"])
     roles = [options["label"], *options["sensitive"]]
     for name in roles:
         if name not in table:
             raise CallError(f"{shorten(name)!r} is not a column; there are: {listing(table)}.")
-    features = read_features(table, features=options["features"] or None, apart=roles, na=options["na"])
+    features = read_features(
+        table,
+        features=options["features"] or None,
+        apart=roles,
+        outcomes={options["label"]: "the label"},
+        na=options["na"],
+    )
     levels, codes = encode(table[options["label"]], f"label column {shorten(options['label'])!r}", options["na"])
     train, test = split(codes, options["test_share"], options["random_state"])
     X = matrix(features, train)
@@ -108,33 +116,28 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) ->
 
 def estimator(path: str, parameters: tuple[str, ...] = ()) -> Any:
     """A classifier by MODULE:CLASS, with parameters whose values are read as JSON where they are."""
-    module, colon, name = path.partition(":")
-    if not colon or not name.isidentifier():
-        raise CallError(f"--estimator {path!r}: write it as MODULE:CLASS, such as sklearn.svm:SVC.")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise CallError(f"--estimator {path!r}: {error}. Is it installed?") from None
-    except AttributeError:
-        raise CallError(f"--estimator {path!r}: {module} has no {name}.") from None
-    settings = {key: _value(text) for key, text in (pair("--parameter", each) for each in parameters)}
+    found = imported("--estimator", path, "CLASS")
+    settings = {key: _value(text) for key, text in pairs("--parameter", parameters).items()}
     try:
         return found(**settings)
-    except TypeError as error:
-        raise CallError(f"--estimator {path!r} cannot be made: {error}.") from None
+    except FAILURES as error:
+        raise CallError(f"--estimator {shorten(path)!r} cannot be made: {described(error)}.") from error
 
 
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
 def split(codes: Array, share: float, random_state: int) -> tuple[Indices, Indices]:
     """Rows to fit to, which need a label, and rows to predict; the same share of each label."""
+    problems = Problems()
     if not 0 < share < 1:
-        raise CallError(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+        problems.add(f"--test-share {share} must be a share above 0 and below 1, such as 0.3.")
+    check_seed(random_state, problems)
+    problems.raise_if_any(CallError)
     random = np.random.default_rng(random_state)
     test = np.zeros(len(codes), dtype=bool)
     for code in np.unique(codes):
@@ -162,18 +165,20 @@ def matrix(features: Features, train: Indices) -> Floats:
 
 def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
     """A row for each person: label, groups, and p_0, p_1, … as `evenhand stability` reads them."""
-    columns: dict[str, Any] = {f"c{i}": values for i, values in enumerate(people.values())}
-    columns |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
-    renamed = [f"c{i} AS {identifier(name)}" for i, name in enumerate(people)]
-    fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
-    held = {
-        name: np.array(["" if v is None else str(v) for v in part]) if name[0] == "c" else part
-        for name, part in columns.items()
+    import duckdb
+
+    form, spelled = ("parquet", str) if path.suffix == ".parquet" else ("csv, HEADER", guarded)
+    held: dict[str, Any] = {
+        f"c{i}": np.array(["" if value is None else spelled(str(value)) for value in values])
+        for i, values in enumerate(people.values())
     }
-    with replacing(path) as temporary:
-        connection = connect([temporary])
+    held |= {f"p_{i}": said for i, said in enumerate(replicas.values)}
+    renamed = [f"c{i} AS {identifier(spelled(name))}" for i, name in enumerate(people)]
+    fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
+    with replacing(path) as temporary, connect([temporary]) as connection:
         connection.register("people", held)
-        form = "parquet" if path.suffix == ".parquet" else "csv, HEADER"
         target = literal(os.path.abspath(temporary))
-        connection.execute(f"COPY (SELECT {fields} FROM people) TO {target} (FORMAT {form})")  # noqa: S608 - quoted
-        connection.close()
+        try:
+            connection.execute(f"COPY (SELECT {fields} FROM people) TO {target} (FORMAT {form})")  # noqa: S608 - quoted
+        except duckdb.Error as error:
+            raise OSError(str(error).partition("\n")[0]) from None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
 from evenhand.cli.output import put
 from evenhand.report.json import schema
 
 
-@click.command("schema", short_help="Print the JSON Schema of a saved audit.")
-def command() -> int:
+@click.command("schema", cls=Command, short_help="Print the JSON Schema of a saved audit.")
+def command() -> Ending:
     """Print the JSON Schema (draft 2020-12) that every audit saved as JSON keeps to."""
     put(schema)
-    return 0
+    return "done"

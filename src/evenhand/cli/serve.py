@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -9,18 +10,19 @@ from typing import Any
 
 import click
 
-from evenhand.cli import echo
+from evenhand.cli import Ending, echo
+from evenhand.cli.command import Command
 from evenhand.core.files import read_bytes
 from evenhand.errors import DataError, short_path
 
 HOST = "127.0.0.1"
 
 
-@click.command("serve", short_help="Open a saved page in the browser, from this machine only.")
+@click.command("serve", cls=Command, short_help="Open a saved page in the browser, from this machine only.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on (default: a free one).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def command(file: Path, port: int, no_browser: bool) -> int:
+def command(file: Path, port: int, no_browser: bool) -> Ending:
     """Serve FILE, a page saved with -o audit.html, on 127.0.0.1 until interrupted, and open it in the browser.
 
     Nothing but that one file is served, and only to this machine.
@@ -32,18 +34,15 @@ def command(file: Path, port: int, no_browser: bool) -> int:
             import webbrowser
 
             webbrowser.open(address)
-        try:
-            serving.serve_forever()
-        except KeyboardInterrupt:
-            echo("ended", err=True)
-    return 0
+        serving.serve_forever()
+    return "done"
 
 
 def server(file: Path, port: int = 0) -> ThreadingHTTPServer:
     """A server of one file, on this machine only; it is not running yet."""
     page = _page(file)
     try:
-        return ThreadingHTTPServer((HOST, port), partial(_OnePage, page))
+        return _Server((HOST, port), partial(_OnePage, page))
     except OSError as error:
         raise DataError(f"port {port} cannot be used: {error.strerror or error}. Leave --port out.") from None
 
@@ -55,6 +54,16 @@ def _page(file: Path) -> bytes:
             f"{short_path(file)!r} is not the page of an audit: make one with evenhand audit ... -o audit.html."
         )
     return page
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True  # a browser that keeps a connection open does not keep the program running
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing of a browser that left before it had its answer, and one line of anything else."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            echo(f"evenhand: a request could not be answered: {type(error).__name__}: {error}", err=True)
 
 
 class _OnePage(BaseHTTPRequestHandler):

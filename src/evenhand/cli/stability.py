@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
 from evenhand.cli.options import (
     confidence_option,
     intersections_option,
@@ -19,9 +21,10 @@ from evenhand.cli.options import (
     threshold_option,
     together,
 )
-from evenhand.cli.output import check_outputs, made_here, output_option, show
+from evenhand.cli.output import made_here, output_option, show
 from evenhand.cli.values import bands, paths, reference, thresholds
 from evenhand.replicas.stability import Stability, stability
+from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 judging_options = together(
@@ -44,6 +47,7 @@ judging_options = together(
         policy_option,
         role_option("missing"),
         role_option("na"),
+        role_option("hive"),
         min_group_size_option,
         confidence_option(),
         intersections_option,
@@ -73,13 +77,13 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def show_stability(result: Stability, files: tuple[str, ...], options: dict[str, Any]) -> int:
-    """Print the result and write it to the files named by the options; the exit code of the verdict."""
+def show_stability(result: Stability, files: tuple[str, ...], options: dict[str, Any]) -> Ending:
+    """Print the result and write it to the files named by the options; the verdict."""
     audit = made_here(result.audit(required=options["require"] or None), files)
     return show(audit, as_json=options["as_json"], output=options["output"], quiet=options["quiet"])
 
 
-@click.command("stability", short_help="Do replicas of a model disagree more for some groups?")
+@click.command("stability", cls=Command, short_help="Do replicas of a model disagree more for some groups?")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--replicas-columns",
@@ -97,18 +101,17 @@ def show_stability(result: Stability, files: tuple[str, ...], options: dict[str,
     help="What the columns hold. Default: inferred from the data.",
 )
 @judging_options
-def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> Ending:
     """Do replicas of a model disagree more for some groups?
 
     FILES hold a row for each person and a column for each replica.
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
-    check_outputs(output)
     with paths(files) as named:
         result = stability(
             list(options["replicas_columns"]),
-            data=named,
+            data=load_files(named, hive=True) if options["hive"] else named,
             label=options["label"],
             positive=list(options["positive"]) or 1,
             higher_is=options["higher_is"],

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from evenhand.audits.trend import save, trend
+from evenhand.cli import Ending
+from evenhand.cli.command import Command
 from evenhand.cli.options import (
     confidence_option,
     intersections_option,
@@ -18,14 +20,14 @@ from evenhand.cli.options import (
     reference_option,
     threshold_option,
 )
-from evenhand.cli.output import check_outputs, made_here, output_option, put, show
+from evenhand.cli.output import made_here, output_option, put, show
 from evenhand.cli.values import reference, thresholds
 from evenhand.cube.merge import expand, natural
 from evenhand.errors import CallError
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.command("watch", short_help="Has evidence of a gap accumulated over time?")
+@click.command("watch", cls=Command, short_help="Has evidence of a gap accumulated over time?")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--metric", "metrics", multiple=True, help="Metric to watch (default: what the policy requires); may be repeated."
@@ -39,15 +41,14 @@ from evenhand.verdicts.policy_file import resolve
 @output_option
 @json_option
 @quiet_option
-def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Watch metrics over time: each of FILES is the cube of one period, as evenhand cube writes it.
 
     Files are taken in the order of their names, 2 before 10. Nobody may be counted in two of them. However often this
     is run as periods are added, a false alarm is as rare as --confidence says.
 
-    Exit codes: 0 no alarm, 1 an alarm, 2 the call or the data is wrong.
+    Exit codes: 0 no alarm, 1 an alarm, 2 the call or the data is wrong, 3 no alarm, and some metric cannot be watched.
     """
-    check_outputs(output)
     found_paths = sorted((path for file in files for path in expand(file)), key=natural)
     found = trend(
         found_paths,

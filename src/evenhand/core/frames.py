@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Indices, Ints
-from evenhand.errors import MissingDependencyError
+from evenhand.errors import CallError, MissingDependencyError, either, shorten
 
 KINDS = ("pandas", "polars", "pyarrow")
 
@@ -31,6 +31,8 @@ def frame(columns: Mapping[str, Sequence[Any]], kind: str | None) -> Any:
         kind = next((name for name in ("pandas", "polars") if importlib.util.find_spec(name)), None)
     if kind is None:
         raise MissingDependencyError("a dataframe needs pandas or Polars: pip install pandas")
+    if kind not in KINDS:
+        raise CallError(f"kind={shorten(repr(kind))} must be {either(map(repr, KINDS))}, or None.")
     library = importlib.import_module(kind)
     if kind == "pyarrow":
         return library.table(dict(columns))
@@ -104,7 +106,9 @@ def take(table: Any, rows: Ints | Indices) -> Any:
 
 def select(table: Any, names: Sequence[str]) -> Any:
     """These columns of a table, in this order."""
-    if kind_of(table) in ("polars", "pyarrow"):
+    if kind_of(table) == "polars":
+        return table.select([table[name] for name in names])  # a name alone may be read as a pattern
+    if kind_of(table) == "pyarrow":
         return table.select(list(names))
     return table[list(names)] if kind_of(table) == "pandas" else {name: table[name] for name in names}
 
@@ -116,7 +120,7 @@ def drop(table: Any, names: Collection[str], array_names: Sequence[str] = ()) ->
     """
     kind = kind_of(table)
     if kind == "polars":
-        return table.drop([name for name in table.columns if name in names])
+        return select(table, [name for name in table.columns if name not in names])
     if kind == "pyarrow":
         return table.drop_columns([name for name in table.column_names if name in names])
     if kind == "pandas":

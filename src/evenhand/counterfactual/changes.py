@@ -163,6 +163,7 @@ def measure(
             apart[target, draw] = np.where(np.abs(change) <= rounding, 0.0, change)
             if scores is not None and after.scores is not None and before.scores is not None:
                 scores[target] += (after.scores - before.scores) / world.draws
+    subject.predictor.check_decisions()
     return PredictionChanges(subject.people, before, apart, kind, scores)
 
 

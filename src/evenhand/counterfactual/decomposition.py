@@ -26,6 +26,7 @@ from evenhand.counterfactual.changes import Subject, World
 from evenhand.counterfactual.columns import with_columns
 from evenhand.counterfactual.groups import People
 from evenhand.counterfactual.model import FittedModel, set_to
+from evenhand.errors import CallError
 from evenhand.sources.features import Columns
 
 PARTS = ("gap", "direct", "indirect", "spurious")
@@ -64,7 +65,11 @@ def predictor_views(subject: Subject, world: World, baseline: int) -> Views:
     answers, acted = subject.predictor.answers, subject.acted[baseline]
     flipped = answers(acted).values
     each = [answers(with_columns(acted, world.moved(subject, draw)[baseline])).values for draw in range(world.draws)]
-    return Views(answers(subject.table).values, flipped, np.mean(each, axis=0))
+    before = answers(subject.table)
+    if before.kind == "class":
+        raise CallError("the gap between classes has no size: name the favourable class with positive=.")
+    subject.predictor.check_decisions()
+    return Views(before.values, flipped, np.mean(each, axis=0))
 
 
 def node_views(learned: FittedModel, rows: Columns, people: People, baseline: int, node: str) -> Views:

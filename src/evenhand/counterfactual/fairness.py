@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evenhand.catalogue import METRICS
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.quantities import MOST_REFITS, check_processes, check_whole, shown
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
 from evenhand.counterfactual import changes, confounding, decomposition, residual_checks, text
 from evenhand.counterfactual.changes import Ends, PredictionChanges, Subject, World
@@ -27,7 +29,7 @@ from evenhand.counterfactual.mechanisms import Equation
 from evenhand.counterfactual.model import CausalModel, FittedModel, fitted_model, read_rows
 from evenhand.counterfactual.predictor import Predictor
 from evenhand.counterfactual.refits import resampled
-from evenhand.errors import CallError, nearest, shorten
+from evenhand.errors import CallError, Problems, nearest, shorten
 from evenhand.sources.features import Columns
 from evenhand.sources.spelling import spelling
 from evenhand.verdicts.finding import on_value
@@ -48,6 +50,7 @@ __all__ = [
 
 
 REFITS, NOISE_DRAWS = 200, 10
+_MOST_NOISE_DRAWS = 10_000
 _SHARE_OF_RANGE, _MIDDLE = 0.1, (0.025, 0.975)
 
 FLIP_WARNING = (
@@ -56,6 +59,7 @@ FLIP_WARNING = (
 )
 
 
+@checked
 def counterfactual_fairness(
     predict: Any,
     data: Any,
@@ -71,7 +75,7 @@ def counterfactual_fairness(
     noise_draws: int = NOISE_DRAWS,
     confidence: float | None = None,
     min_group_size: int | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
 ) -> Finding:
@@ -84,8 +88,10 @@ def counterfactual_fairness(
             is fitted to `data`.
         sensitive: The attribute to change, or several to change together.
         features: The columns that are passed to `predict`; by default those a fitted model names, or all.
-        cutoff: Numbers at or above it are positive decisions; then the share of decisions that flip is judged.
-        positive: The favourable class, where `predict` returns classes; without it, any other class is a flip.
+        cutoff: Numbers at or above it are positive decisions; then the share of decisions that flip is judged. Without
+            it, how far numbers change is judged.
+        positive: The favourable class, where `predict` returns classes; without it, any other class is a flip. Spelled
+            as everywhere: 1, 1.0, "1" and True are one value. It must be among the answers of `predict`.
         threshold: The largest mean size of a change that is tolerated, for any pair of groups. By default 0.1 for
             decisions and probabilities, for other numbers a tenth of the range that holds 95 % of the predictions.
         reference: The group to which the gap of each other is split; the largest one by default.
@@ -104,7 +110,7 @@ def counterfactual_fairness(
     ('fail', 2.02)
     """
     request = _request("counterfactual_fairness", policy, threshold, confidence, min_group_size, random_state)
-    _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
+    _check_work(refits, noise_draws, n_jobs)
     subject, world = _moved_by_causes(
         predict, data, model, sensitive, (features, cutoff, positive), request, noise_draws
     )
@@ -139,6 +145,7 @@ def counterfactual_fairness(
     return replace(concluded, notes=tuple(notes), panels=shown, settings=settings)
 
 
+@checked
 def flip_test(
     predict: Any,
     data: Any,
@@ -150,7 +157,7 @@ def flip_test(
     threshold: float | None = None,
     confidence: float | None = None,
     min_group_size: int | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
 ) -> Finding:
     """How far predictions change when only the attribute's column is changed. Its effects on others are ignored.
 
@@ -161,7 +168,7 @@ def flip_test(
     'pass'
     """
     request = _request("flip_test", policy, threshold, confidence, min_group_size, None)
-    attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    attributes = _attributes(sensitive)
     rows = read_nodes(data, attributes)
     subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, features, cutoff, positive))
     measured = changes.measure(subject, World(None))
@@ -172,6 +179,7 @@ def flip_test(
     return replace(concluded, notes=notes, panels=text.panels(measured, ends, None, ()))
 
 
+@checked
 def decompose(
     predict: Any,
     data: Any,
@@ -199,8 +207,10 @@ def decompose(
     a − b: -5, of which direct -1, indirect -4, spurious +0
     """
     request = _request("counterfactual_fairness", None, None, confidence, None, random_state)
-    _check_counts(refits=(refits, 0), noise_draws=(noise_draws, 1))
+    _check_work(refits, noise_draws, n_jobs)
     node = predict if isinstance(predict, str) else None
+    if node is not None and (cutoff is not None or positive is not None):
+        raise CallError("cutoff= and positive= are for a predict that is a function; the values of a node are numbers.")
     how = (features, cutoff, positive)
     function = (lambda table: np.zeros(row_count(table))) if node is not None else predict
     subject, world = _moved_by_causes(function, data, model, sensitive, how, request, noise_draws)
@@ -226,8 +236,9 @@ def decompose(
     drawn = None
     if refits and learned.estimated(learned.graph.nodes):
         strata = group_people(_rows(learned), subject.people.attributes).codes
-        drawn = resampled(learned, strata, again, count=refits, random_state=random_state, n_jobs=n_jobs)
-    return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, confidence)
+        seed = request.policy.random_state
+        drawn = resampled(learned, strata, again, count=refits, random_state=seed, n_jobs=n_jobs)
+    return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, request.policy.confidence)
 
 
 # --- how they are computed
@@ -283,11 +294,9 @@ def _moved_by_causes(
     predict: Any, data: Any, model: Any, sensitive: str | Sequence[str], how: Any, request: Request, noise_draws: int
 ) -> tuple[Subject, World]:
     """The people that are audited, and the model by which they are moved."""
-    attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    attributes = _attributes(sensitive)
     causal = model if isinstance(model, CausalModel) else CausalModel(model)
     causal.graph.check_nodes(attributes, "sensitive")
-    if not attributes or len(set(attributes)) < len(attributes):
-        raise CallError("sensitive= must name one attribute or more, each once.")
     learned = fitted_model(causal, data)
     rows = read_rows(causal, data, learned)
     learned = learned if learned.rows is not None else replace(learned, rows=rows)
@@ -326,7 +335,7 @@ def _baseline(groups: People, reference: Any) -> int:
 
 def _request(
     name: str,
-    policy: Policy | None,
+    policy: Policy | str | Path | None,
     threshold: float | None,
     confidence: float | None,
     min_group_size: int | None,
@@ -342,11 +351,21 @@ def _request(
     )
 
 
-def _check_counts(**counts: tuple[Any, int]) -> None:
-    """Raise an error for an argument that is not a whole number of at least its minimum: name=(value, minimum)."""
-    for name, (value, minimum) in counts.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
-            raise CallError(f"{name}={shorten(repr(value))} must be a whole number of at least {minimum}.")
+def _check_work(refits: Any, noise_draws: Any, n_jobs: Any) -> None:
+    """Raise an error for counts that are not whole numbers, or that would run for ever."""
+    problems = Problems()
+    check_whole("refits", refits, 0, MOST_REFITS, problems, usual=f"; {REFITS} is usual")
+    check_whole("noise_draws", noise_draws, 1, _MOST_NOISE_DRAWS, problems, usual=f"; {NOISE_DRAWS} is usual")
+    check_processes(n_jobs, problems, "--jobs")
+    problems.raise_if_any(CallError)
+
+
+def _attributes(sensitive: str | Sequence[str]) -> tuple[str, ...]:
+    """The attributes to change, by name."""
+    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive) if np.iterable(sensitive) else ()
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise CallError(f"sensitive={shown(sensitive)} must name one attribute or more, each once.")
+    return names
 
 
 def _to_scale(request: Request, measured: PredictionChanges, *, explicit: bool) -> Request:

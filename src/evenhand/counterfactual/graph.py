@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.arguments import is_series
+from evenhand.core.files import read_text
 from evenhand.core.signs import printable
 from evenhand.counterfactual import dot
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
+
+_MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def read_graph(source: Any) -> Graph:
     if isinstance(source, Graph):
         return source
     if isinstance(source, Path):
-        source = source.read_text(encoding="utf-8")
+        source = read_text(source, "a graph", _MOST_BYTES)
     if isinstance(source, str):
         if "->" not in source and source.strip().endswith((".dot", ".gv")):
             raise CallError(f"{shorten(source)!r} looks like a path: pass pathlib.Path({shorten(source)!r}).")
@@ -99,7 +103,7 @@ def read_graph(source: Any) -> Graph:
 
 def _pairs(source: Any) -> list[tuple[str, str]]:
     """Edges as pairs of names."""
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+    if not is_series(source) and getattr(source, "ndim", 0) != 2:
         raise CallError(
             f"a graph is a list of edges (cause, effect), DOT text or a networkx DiGraph, not {shorten(repr(source))}."
         )

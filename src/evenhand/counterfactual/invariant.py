@@ -12,16 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import array_of, checked, is_series
 from evenhand.core.arrays import Array, Floats
+from evenhand.core.calls import call
+from evenhand.core.quantities import shown
 from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.mechanisms import design, fresh
 from evenhand.counterfactual.model import CausalModel, FittedModel, learn, read_rows
-from evenhand.errors import CallError, DataError, MissingDependencyError, listing, shorten
+from evenhand.errors import CallError, DataError, MissingDependencyError, check_kind, listing, shorten
 from evenhand.sources.features import Columns
 
 LEVELS = (1, 2, 3)
 
 
+@checked
 class InvariantPredictor:
     """A predictor trained on what the sensitive attributes do not cause, and on residuals of what they do.
 
@@ -45,8 +49,11 @@ class InvariantPredictor:
         level: int = 3,
         estimator: Any = None,
     ) -> None:
+        check_kind(model, CausalModel, "model", "pass a CausalModel(graph)")
         if level not in LEVELS:
-            raise CallError(f"level={level!r} must be 1, 2 or 3.")
+            raise CallError(f"level={shown(level)} must be 1, 2 or 3.")
+        if estimator is not None and not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+            raise CallError(f"estimator={shown(estimator)} must be one of scikit-learn, such as Ridge(), or None.")
         self.model, self.outcome, self.level, self.estimator = model, outcome, level, estimator
         self.sensitive = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
         model.graph.check_nodes(self.sensitive, "sensitive")
@@ -78,7 +85,10 @@ class InvariantPredictor:
             # Nothing is left to predict from: everyone gets the same.
             self._centre = _most_common(outcomes)
         else:
-            self._fitted = (_linear() if self.estimator is None else fresh(self.estimator)).fit(inputs, outcomes)
+            estimator = _linear() if self.estimator is None else fresh(self.estimator)
+            self._fitted = call(
+                "estimator=", f"when it was fitted to {len(inputs):,} rows", estimator.fit, inputs, outcomes
+            )
         return self
 
     def predict(self, data: Any) -> Any:
@@ -86,13 +96,17 @@ class InvariantPredictor:
         rows = self._rows(data)
         if self._centre is not None:
             return np.full(row_count(data), self._centre)
-        return self._fitted.predict(self._inputs(rows))
+        return self._asked("predict", rows)
 
     def predict_proba(self, data: Any) -> Any:
         """The probabilities of the classes, where the estimator has predict_proba."""
         if self.estimator is None or not hasattr(self.estimator, "predict_proba"):
             raise CallError("predict_proba needs a classifier: pass one as estimator=.")
-        return self._fitted.predict_proba(self._inputs(self._rows(data)))
+        return self._asked("predict_proba", self._rows(data))
+
+    def _asked(self, method: str, rows: Columns) -> Any:
+        inputs = self._inputs(rows)
+        return call("estimator=", f"in {method}, on {len(inputs):,} rows", getattr(self._fitted, method), inputs)
 
     def inputs(self, data: Any) -> Floats:
         """The inputs of the estimator: columns that the attributes do not cause, then residuals."""
@@ -105,7 +119,9 @@ class InvariantPredictor:
 
     def _outcomes(self, data: Any, y: Any) -> Array:
         if y is not None:
-            return np.asarray(y)
+            if not is_series(y):
+                raise CallError(f"y={shown(y)} must be a list of outcomes, one for each row.")
+            return array_of("y", list(y))
         if self.outcome not in names_of(data):
             raise DataError(f"there is no column {shorten(self.outcome)!r}: pass the outcomes as fit(data, y).")
         return read_nodes(data, [self.outcome])[self.outcome].raw()

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from evenhand.core.arguments import check_fields
 from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, MissingDependencyError, listing, shorten
 from evenhand.sources.features import Column, Columns
@@ -190,6 +191,9 @@ class Equation:
     noise: Callable[[dict[str, Any], Any], Any]
     known: bool = True
     random: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def fit(self, causes: Columns, node: Column) -> Fitted:  # noqa: ARG002
         """The equation itself: nothing is estimated."""

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.calls import call
+from evenhand.core.quantities import check_seed
 from evenhand.counterfactual import mechanisms
 from evenhand.counterfactual.columns import names_of, read_nodes, with_columns
 from evenhand.counterfactual.dowhy import DowhyMechanism, is_dowhy_model, read_dowhy_model
 from evenhand.counterfactual.graph import Graph, check_columns, read_graph
 from evenhand.counterfactual.mechanisms import Fitted, Mechanism, State
 from evenhand.counterfactual.svg import draw_graph
-from evenhand.errors import CallError, DataError, listing, shorten
+from evenhand.errors import CallError, DataError, Problems, listing, shorten
 from evenhand.sources.features import Column, Columns
 
 
@@ -40,7 +43,13 @@ class FittedModel:
     def refitted(self, rows: Columns) -> FittedModel:
         """The same model fitted to other rows."""
         fitted = {
-            node: mechanism.fit(causes_of(self.graph, rows, node), rows[node])
+            node: call(
+                _mechanism(node),
+                f"when it was fitted to {len(rows[node]):,} rows",
+                mechanism.fit,
+                causes_of(self.graph, rows, node),
+                rows[node],
+            )
             for node, mechanism in self.specified.items()
         }
         return FittedModel(self.graph, self.specified, fitted, rows)
@@ -48,8 +57,13 @@ class FittedModel:
     def abduced(self, rows: Columns, nodes: Collection[str], uniform: Mapping[str, Floats] | None = None) -> Abduced:
         """Infer the noise of some nodes in every row."""
         found = {
-            node: self.fitted[node].abduce(
-                causes_of(self.graph, rows, node), rows[node], None if uniform is None else uniform.get(node)
+            node: call(
+                _mechanism(node),
+                f"when it inferred the noise of {len(rows[node]):,} rows",
+                self.fitted[node].abduce,
+                causes_of(self.graph, rows, node),
+                rows[node],
+                None if uniform is None else uniform.get(node),
             )
             for node in self.graph.nodes
             if node in nodes and node in self.fitted
@@ -74,8 +88,18 @@ class Abduced:
                 causes = causes_of(self.graph, world, node)
                 shift = 0.0 if shifts is None else shifts.get(node, 0.0)
                 if shift or any(name in changed for name in causes):
-                    changed[node] = world[node] = self.states[node].moved(causes, shift)
+                    changed[node] = world[node] = call(
+                        _mechanism(node),
+                        f"when {len(world[node]):,} rows were moved",
+                        self.states[node].moved,
+                        causes,
+                        shift,
+                    )
         return changed
+
+
+def _mechanism(node: str) -> str:
+    return f"the mechanism of {shorten(node)!r}"
 
 
 def causes_of(graph: Graph, rows: Columns, node: str) -> Columns:
@@ -83,6 +107,7 @@ def causes_of(graph: Graph, rows: Columns, node: str) -> Columns:
     return {name: rows[name] for name in graph.parents(node)}
 
 
+@checked
 class CausalModel:
     """A graph of causes, with a mechanism for each node that has some.
 
@@ -130,6 +155,9 @@ class CausalModel:
         if not isinstance(do, Mapping) or not do:
             raise CallError("do= says what to set, as in do={'race': 'White'}.")
         self.graph.check_nodes(do, "do")
+        problems = Problems()
+        check_seed(random_state, problems)
+        problems.raise_if_any(CallError)
         learned = self._fitted()
         rows = read_rows(self, data, learned)
         acted = {name: set_to(rows, learned, name, value) for name, value in do.items()}

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.calls import in_processes
 from evenhand.core.progress import track
 from evenhand.counterfactual.model import FittedModel, take_columns
-from evenhand.errors import CallError, MissingDependencyError
+from evenhand.errors import CallError
 
 
 def resampled(
@@ -44,9 +45,4 @@ def resampled(
 def _run(once: Callable[[Any], Floats], seeds: list[Any], n_jobs: int | None) -> Iterable[Floats]:
     if n_jobs in (None, 1):
         return map(once, seeds)
-    try:
-        from joblib import Parallel, delayed  # type: ignore[import-untyped]
-    except ImportError:
-        raise MissingDependencyError("n_jobs= needs joblib: pip install 'evenhand[ml]'") from None
-    found: Iterable[Floats] = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(once)(seed) for seed in seeds)
-    return found
+    return in_processes("the refits", once, ((seed,) for seed in seeds), n_jobs)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.errors import CallError, DataError, EvenhandError, Problems, shorten
 from evenhand.sources.kinds import TEXT, are_categories, value_of
 from evenhand.sources.levels import attribute
-from evenhand.sources.roles import ReadArguments, Task
+from evenhand.sources.roles import ReadArguments, absent
 
 if TYPE_CHECKING:
     from evenhand.cube.cube import Cube
@@ -37,9 +37,9 @@ def is_chunks(data: Any) -> bool:
 
 def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | None, arguments: ReadArguments) -> Cube:
     """The cube of all chunks; `like` and `arguments` are those of `Cube.count`."""
-    if arguments["strategy"] == "quantile" and like is None:
+    if str(arguments["strategy"]) == "quantile" and like is None:
         raise CallError("strategy='quantile' needs all scores at once: give like=, a cube that is cut already.")
-    arguments["na"] = tuple(arguments["na"])
+    arguments["na"] = absent(arguments["na"])
     total: Cube | None = None
     waiting: list[Cube] = []
     for i, chunk in enumerate(chunks, 1):
@@ -50,7 +50,7 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
             _check(cube, like, arguments)
         except EvenhandError as error:
             raise type(error)(f"chunk {i}: {error}") from None
-        arguments["task"] = cast(Task, cube.meaning.task)  # the task of the first chunk is that of all
+        arguments["task"] = cube.meaning.task  # the task of the first chunk is that of all
         waiting.append(cube)
         if len(waiting) == _TOGETHER:
             total, waiting = _added(total, waiting, like, arguments), []

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from evenhand import sources
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import Printable, printable
 from evenhand.cube import chunks
+from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
-from evenhand.errors import CallError, nearest
+from evenhand.errors import CallError, listing, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
-from evenhand.sources.roles import ReadArguments, Roles, Task, assign, complete, with_read_arguments
+from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
 from evenhand.sources.spelling import spelling
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
-
-MOST_GROUPS = 1000  # of an intersection of attributes
 
 # Where the cells of `measures.CELLS` stand in a flattened 3 × 3 table of (label, prediction).
 _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
@@ -45,11 +45,11 @@ class Meaning(Printable):
     score: str | None = None
     weight: str | None = None
     cutoff: float | None = None
-    higher_is: str = "positive"
+    higher_is: Direction = "positive"
     positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    missing: str = "group"
-    task: str = "binary"
+    missing: Missing = "group"
+    task: Task = "binary"
 
     @classmethod
     def from_roles(cls, roles: Roles, bands: Mapping[str, tuple[float, ...]]) -> Meaning:
@@ -66,6 +66,7 @@ class Meaning(Printable):
         ]
 
 
+@partial(checked, itself=("merge",))
 @dataclass(frozen=True, eq=False)
 class Cube:
     """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
@@ -108,8 +109,8 @@ class Cube:
             return chunks.count(cls.count, data, like, arguments)
         if like is not None:
             arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
-            arguments["task"] = arguments["task"] or cast(Task, like.meaning.task)
-        source = sources.open_source(data)
+            arguments["task"] = arguments["task"] or like.meaning.task
+        source = sources.open_source(data, hive=arguments["hive"])
         scores = like.scores.reading if like is not None and like.scores is not None else None
         roles = assign(source.names, like_scores=scores, **arguments)
         inferred = roles.task is None and _may_be_numbers(roles) and source.fractional(roles)
@@ -196,12 +197,14 @@ class Cube:
         )
         if self.meaning.task != "binary":
             raise CallError(f"these are measures of a yes or no; this cube is of task {self.meaning.task!r}.")
-        return dict(cells.evaluate(self.cells, chosen))
+        return dict(cells.evaluate(self.cells, chosen)) if chosen else {}
 
     def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
         from evenhand.measures import cells
 
+        if not 0 < confidence < 1:
+            raise CallError(f"confidence={confidence!r} must be a share between 0 and 1, such as 0.95.")
         return cells.limits(name, self.cells, self.squares, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
@@ -210,6 +213,8 @@ class Cube:
         for name in kept:
             if name not in self.meaning.sensitive:
                 raise CallError(f"{name!r} is not an attribute of this cube; {nearest(name, self.meaning.sensitive)}")
+            if kept.count(name) > 1:
+                raise CallError(f"{name!r} is named twice: name each attribute once.")
         if kept == self.meaning.sensitive and (control or not self.meaning.control):
             return self
         places = [self.meaning.sensitive.index(name) for name in kept]
@@ -234,6 +239,8 @@ class Cube:
 
     def stratum(self, stratum: Group) -> Cube:
         """The part of the cube in one stratum."""
+        if stratum not in self.strata:
+            raise CallError(f"{stratum!r} is not a stratum of this cube; there are: {listing(self.strata)}.")
         return self.only([pair[0] == stratum for pair in self.pairs])
 
     def named(self) -> Cube:
@@ -259,6 +266,8 @@ class Cube:
     def only(self, chosen: Sequence[bool]) -> Cube:
         """The part of the cube in some of its pairs; `chosen` says of each whether it is among them."""
         inside = np.array(chosen, dtype=np.bool_)
+        if inside.shape != (len(self.pairs),):
+            raise CallError(f"chosen= has {inside.size} values, and the cube has {len(self.pairs)} pairs.")
         if inside.all():
             return self
         place = np.where(inside, np.cumsum(inside) - 1, -1)
@@ -298,28 +307,20 @@ class Cube:
 
     @staticmethod
     def load(path: str | Path) -> Cube:
-        """Read a cube that `save` has written."""
+        """Read a cube that `save` has written; a file that was damaged or edited since is refused by its checksum."""
         from evenhand.cube import parquet
 
         return parquet.load(Path(path))
 
-    def attribute_sets(self, intersections: bool | int = True) -> tuple[list[tuple[str, ...]], list[str]]:
-        """The attributes one by one, then their intersections; and a note for each with too many groups.
-
-        `intersections` is how many attributes are combined at most; True combines all.
-        """
+    def attribute_sets(self, intersections: bool | int | None = None) -> AttributeSets:
+        """The attributes one by one, then combined; `intersections` is how many at most, True combines all."""
         names = self.meaning.sensitive
-        deepest = len(names) if intersections is True else max(int(intersections), 1)
-        sets, notes = [], []
-        for size in range(1, min(deepest, len(names)) + 1):
-            for attributes in itertools.combinations(names, size):
-                groups = len({tuple(group[names.index(name)] for name in attributes) for group in self.groups})
-                if size > 1 and groups > MOST_GROUPS:
-                    combined = " × ".join(attributes)
-                    notes.append(f"{combined} has {groups:,} groups, more than {MOST_GROUPS:,}: left out.")
-                else:
-                    sets.append(attributes)
-        return sets, notes
+
+        def groups(attributes: tuple[str, ...]) -> int:
+            places = [names.index(name) for name in attributes]
+            return len({tuple(group[i] for i in places) for group in self.groups})
+
+        return attribute_sets(names, intersections, groups)
 
     def audit(self, **arguments: Any) -> Audit:
         """Audit the cube; takes the arguments of `evenhand.audit` except those that read data."""
@@ -358,6 +359,8 @@ class Cube:
         >>> cube.groups[0], cube.values(cube.meaning.sensitive, cube.groups[0])
         (('2',), (2,))
         """
+        if len(attributes) != len(group):
+            raise CallError(f"group={group!r} must have one value for each of attributes={tuple(attributes)!r}.")
         return tuple(value_of(text, self.kinds.get(name, TEXT)) for name, text in zip(attributes, group, strict=True))
 
     def find_group(self, value: object) -> Group | None:

@@ -5,14 +5,15 @@ Of many files some may be damaged: those are named, and left out only on request
 
 from __future__ import annotations
 
-import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from evenhand.core import inputs
+from evenhand.core.arguments import is_series
 from evenhand.cube import parquet, scores
 from evenhand.cube.cube import Cube, collect
 from evenhand.errors import CallError, DataError, EvenhandError, join_names, short_path, shorten
@@ -85,33 +86,33 @@ def named(cubes: Any) -> dict[str, Cube | Path]:
     >>> list(named({"monday": Path("a.cube"), "tuesday": Path("b.cube")}))
     ['monday', 'tuesday']
     """
+    parts = _parts(cubes)
+    inputs.check_once(part for _, part in parts if isinstance(part, Path))
+    return dict(parts)
+
+
+def _parts(cubes: Any) -> list[tuple[str, Cube | Path]]:
     if isinstance(cubes, Mapping):
-        return {str(name): _part(part, str(name)) for name, part in cubes.items()}
+        return [(str(name), _part(part, str(name))) for name, part in cubes.items()]
     if isinstance(cubes, (Cube, str, os.PathLike)):
         cubes = [cubes]
-    if not isinstance(cubes, Iterable):
+    if not is_series(cubes):
         raise CallError(f"pass cubes, paths of saved cubes or a glob, not {type(cubes).__name__}.")
-    found: dict[str, Cube | Path] = {}
+    found: list[tuple[str, Cube | Path]] = []
     for i, part in enumerate(cubes, 1):
         if isinstance(part, Cube):
-            found[f"cube {i}"] = part
-            continue
-        for path in expand(_path(part, f"cube {i}")):
-            if repr(str(path)) in found:
-                raise CallError(f"{short_path(path)!r} is given twice: its people would count twice.")
-            found[repr(str(path))] = path
+            found.append((f"cube {i}", part))
+        else:
+            found += [(repr(str(path)), path) for path in expand(_path(part, f"cube {i}"))]
     return found
 
 
 def expand(text: str) -> list[Path]:
     """The file of that name, or those that a pattern matches, with 2 before 10."""
-    path = os.path.expanduser(text)
-    if os.path.isdir(path):
-        raise DataError(f"{short_path(path)!r} is a folder: name its files, as in {os.path.join(path, '*.cube')!r}.")
-    found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True), key=natural)
+    found = inputs.find(text, f"*{CUBE_SUFFIX}", natural)
     if not found:
-        raise DataError(f"there is no file {short_path(path)!r}.")
-    return [Path(file) for file in found]
+        raise DataError(f"there is no file {short_path(text)!r}.")
+    return found
 
 
 def natural(name: object) -> list[tuple[int, int, str]]:

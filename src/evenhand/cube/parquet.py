@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.core.files import replacing
+from evenhand.core import checksum, records
+from evenhand.core.files import read_bytes, replacing
 from evenhand.cube import tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _KEY = "evenhand_cube"
+_SEAL = b"\x18\x0fevenhand_sha256\x18@"  # as the footer of Parquet writes this key and the length of its value, 64
 _AXES = ("label", "prediction", "bin")
 _NAMED = ("control_", "sensitive_")
 _CUT_BY = ("meaning", "classes", "shape", "reading", "sums")
 _LISTS = ("cut_by_us", "notes")
+_MOST_ROWS = 10**6  # of a file, and ten more for each of its bytes: runs of one value take no room in it
 _KINDS = {"label": "SMALLINT", "prediction": "SMALLINT", "bin": "INTEGER", "n": "BIGINT"}
 
 
@@ -48,10 +51,36 @@ def save(cube: Cube, path: Path) -> None:
             connection = connect([temporary])
             connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in lines.values()])
             target = f"COPY cells TO {literal(os.path.abspath(temporary))}"
-            connection.execute(f"{target} (FORMAT parquet, KV_METADATA {{{_KEY}: {literal(header)}}})")
+            told = f"{_KEY}: {literal(header)}, evenhand_sha256: {literal('0' * checksum.LENGTH)}"
+            connection.execute(f"{target} (FORMAT parquet, KV_METADATA {{{told}}})")
             connection.close()
+            seal(temporary)
         except (RuntimeError, duckdb.Error) as error:
             raise OSError(str(error).partition("\n")[0]) from None
+
+
+def seal(path: Path) -> None:
+    """Write the checksum of all other bytes of a file into the place that was left for it."""
+    content = bytearray(path.read_bytes())
+    place = content.rindex(_SEAL) + len(_SEAL)
+    content[place : place + checksum.LENGTH] = _sum_around(content, place).encode()
+    path.write_bytes(content)
+
+
+def _is_sealed(path: Path) -> bool:
+    """Has the file a checksum? One that is not that of its other bytes is an error."""
+    content = read_bytes(path, "a cube")
+    place = content.rfind(_SEAL) + len(_SEAL)  # from the end: what callers name stands before it
+    if place < len(_SEAL):
+        return False
+    if content[place : place + checksum.LENGTH] != _sum_around(content, place).encode():
+        raise _damaged(path, checksum.CHANGED)
+    return True
+
+
+def _sum_around(content: bytes | bytearray, place: int) -> str:
+    parts = memoryview(content)
+    return checksum.of_bytes(parts[:place], parts[place + checksum.LENGTH :])
 
 
 def _lines(cube: Cube) -> dict[str, tuple[str, list[Any]]]:
@@ -123,32 +152,36 @@ def _ask(connection: Any, sql: str, paths: Sequence[Path], want: str = "fetchall
 
 
 def _headers(connection: Any, paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """The header of each file, which says what its numbers mean."""
-    for path in paths:
-        if not path.exists():
-            raise DataError(f"there is no file {short_path(path)!r}.")
+    """The header of each file, which says what its numbers mean. A file that is not as it was written is refused."""
+    sealed = [_is_sealed(path) for path in paths]
     ask = f"SELECT file_name, key, value FROM parquet_kv_metadata({path_list(paths)})"  # noqa: S608 - paths are quoted
     entries = _ask(connection, ask, paths)
-    found = {os.path.normpath(file): bytes(text) for file, key, text in entries if bytes(key).decode() == _KEY}
-    return [_header(path, found.get(os.path.abspath(path))) for path in paths]
+    found = {os.path.normpath(file): bytes(text) for file, key, text in entries if bytes(key) == _KEY.encode()}
+    texts = [found.get(os.path.abspath(path)) for path in paths]
+    return [_header(path, text, whole) for path, text, whole in zip(paths, texts, sealed, strict=True)]
 
 
-def _header(path: Path, text: bytes | None) -> dict[str, Any]:
+def _header(path: Path, text: bytes | None, sealed: bool) -> dict[str, Any]:
     if text is None:
         raise DataError(f"{short_path(path)!r} is a Parquet file but not a cube.")
     try:
         header: dict[str, Any] = json.loads(text)
         version = header["version"]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _damaged(path, error) from None
     if version != VERSION:
-        raise DataError(f"{short_path(path)!r} has cube version {version!r}; this library reads version {VERSION}.")
+        raise DataError(
+            f"{short_path(path)!r} has cube version {records.shown(version)}; this library reads version {VERSION}."
+        )
+    if not sealed:
+        raise _damaged(path, checksum.MISSING)
     return header
 
 
 def _read(connection: Any, paths: Sequence[Path], headers: Sequence[dict[str, Any]]) -> Cube:
     """The sum of files whose cells are cut alike."""
     relation = f"read_parquet({path_list(paths)}, hive_partitioning = false)"
+    _check_rows(connection, paths)
     columns = _ask(connection, f"SELECT * FROM {relation} LIMIT 0", paths, "description")  # noqa: S608 - paths are quoted
     names = [column[0] for column in columns]
     select = f"SELECT * FROM {relation}"  # noqa: S608 - paths are quoted
@@ -166,12 +199,22 @@ def _read(connection: Any, paths: Sequence[Path], headers: Sequence[dict[str, An
         raise _damaged(paths[0], error) from None
 
 
+def _check_rows(connection: Any, paths: Sequence[Path]) -> None:
+    """Refuse a file that declares more rows than a cube of its size can have, before they are read."""
+    ask = f"SELECT file_name, num_rows FROM parquet_file_metadata({path_list(paths)})"  # noqa: S608 - paths are quoted
+    rows = {os.path.normpath(file): number for file, number in _ask(connection, ask, paths)}
+    for path in paths:
+        if rows[os.path.abspath(path)] > _MOST_ROWS + 10 * path.stat().st_size:
+            raise _damaged(path, f"it declares {rows[os.path.abspath(path)]:,} rows in {path.stat().st_size:,} bytes")
+
+
 def _sum(name: str) -> str:
     return "CAST(sum(n) AS BIGINT)" if name == "n" else f"kahan_sum({identifier(name)})"
 
 
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(f"{short_path(path)!r} is a damaged cube: {type(error).__name__} {error}.")
+def _damaged(path: Path, why: Exception | str) -> DataError:
+    named = f"{type(why).__name__} {why}" if isinstance(why, (KeyError, IndexError, RecursionError)) else why
+    return DataError(f"{short_path(path)!r} is a damaged cube: {named}. Count it again, or take it from a backup.")
 
 
 def _build(headers: Sequence[dict[str, Any]], names: Sequence[str], columns: dict[str, Any]) -> Cube:

@@ -14,20 +14,19 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from evenhand.core import records
+from evenhand.core import checksum, records
 from evenhand.core.arrays import Array, Ints
 from evenhand.core.records import MisfitError
 from evenhand.core.results import Pair
+from evenhand.cube import invariants
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.scores import ScoreTable, collect
 from evenhand.sources.lines import names_of_losses, names_of_sums
-from evenhand.sources.roles import Task
 from evenhand.sources.scores import ScoreReading
 
 Columns = dict[str, list[Any]]
 
 SHAPE = (3, 3)  # of a file that does not say: label and prediction, each with two classes and neither
-_MOST_CELLS = 10**8
 _KEYS = ("pair", "label", "prediction")
 _ARRAYS = ("n", "w", "w2")
 _SCORE_KEYS = ("pair", "label", "bin", "n")
@@ -63,28 +62,63 @@ def write(cube: Cube) -> dict[str, Any]:
     return {**header(cube), "pairs": records.write(cube.pairs), "decisions": decisions(cube), "scores": scores(cube)}
 
 
-def read(record: Mapping[str, Any]) -> Cube:
-    """The cube from the record that `write` made."""
+def digest(cube: Cube) -> str:
+    """The checksum of all that a cube holds: the same in memory and from a file."""
+    places = np.nonzero(cube.n)
+    arrays: dict[str, Array] = dict(zip(_KEYS, places, strict=True))
+    arrays |= {name: values[places] for name in _ARRAYS if (values := getattr(cube, name)) is not None}
+    if (table := cube.scores) is not None:
+        arrays |= {f"scores.{name}": getattr(table, name) for name in _SCORE_KEYS}
+        arrays |= {f"sums.{name}": table.sums[name] for name in sorted(table.sums)}
+    return checksum.of_arrays(_whole({**header(cube), "pairs": records.write(cube.pairs)}), arrays.items())
+
+
+def _whole(value: Any) -> Any:
+    """Plain data with 5 for 5.0: a cutoff that a caller gave as 5 comes back from a file as 5.0."""
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class Room:
+    """How many cells the tables of one file may take: 1,000 for each row that is there, and some more in all."""
+
+    def __init__(self) -> None:
+        self.left = 2**24
+
+    def take(self, table: str, cells: int, rows: int) -> None:
+        self.left -= max(cells - 1000 * rows, 0)
+        if self.left < 0:
+            raise MisfitError(f"{table} declares {cells:,} cells, and there are only {rows:,} rows")
+
+
+def read(record: Mapping[str, Any], room: Room | None = None) -> Cube:
+    """The cube from the record that `write` made; the cubes of one file share its `room`."""
     pairs = records.read(tuple[Pair, ...], record.get("pairs"), "pairs")
-    return build(record, pairs, record.get("decisions"), record.get("scores"))
+    return build(record, pairs, record.get("decisions"), record.get("scores"), room)
 
 
-def build(header: Mapping[str, Any], pairs: Sequence[Pair], decided: Any, scored: Any) -> Cube:
+def build(
+    header: Mapping[str, Any], pairs: Sequence[Pair], decided: Any, scored: Any, room: Room | None = None
+) -> Cube:
     """A cube from its header, its pairs and its two tables."""
     meaning = records.read(Meaning, header.get("meaning"), "meaning")
     records.refuse_unknown(Meaning, header["meaning"], "meaning")
     _check_pairs(pairs, meaning)
     shape = records.read(tuple[int, ...], header.get("shape", list(SHAPE)), "shape")
-    if len(shape) != 2 or min(shape) < 1 or len(pairs) * math.prod(shape) > _MOST_CELLS:
-        raise MisfitError(f"the shape {records.shown(list(shape))} for {len(pairs):,} pairs is not that of a cube")
-    hints = get_type_hints(Cube)
+    hints, room = get_type_hints(Cube), room or Room()
     others = {name: records.read(hints[name], header[name], name) for name in _own_fields() if name in header}
     _check_shape(meaning, shape, len(others.get("classes", ())))
     weighted = meaning.weight is not None
     table = _table("decisions", decided, (*_KEYS, "n"), ("w", "w2") if weighted else ())
+    room.take("decisions", len(pairs) * math.prod(shape), len(table["n"]))
     others |= _dense(table, (len(pairs), *shape))
-    scored_cells = _scores(header.get("reading"), scored, len(pairs), weighted)
-    return Cube(**{**others, "meaning": meaning, "pairs": tuple(pairs), "scores": scored_cells})
+    scored_cells = _scores(header.get("reading"), scored, len(pairs), weighted, room)
+    cube = Cube(**{**others, "meaning": meaning, "pairs": tuple(pairs), "scores": scored_cells})
+    invariants.check(cube)
+    return cube
 
 
 def _own_fields() -> list[str]:
@@ -94,7 +128,6 @@ def _own_fields() -> list[str]:
 
 def _check_shape(meaning: Meaning, shape: Sequence[int], classes: int) -> None:
     """Each axis has the two classes of a yes or no, or one for each named class, and one more for neither."""
-    records.read(Task, meaning.task, "meaning.task")  # type: ignore[arg-type] # mypy does not take a Literal for a type
     if (meaning.task == "multiclass") != bool(classes) or tuple(shape) != ((classes or 2) + 1,) * 2:
         raise MisfitError(f"the shape {list(shape)} does not fit {classes} classes of a {meaning.task} task")
 
@@ -145,6 +178,8 @@ def _column(name: str, values: Sequence[Any] | Array, whole: bool) -> Array:
 
 def _dense(table: Mapping[str, Array], shape: tuple[int, ...]) -> dict[str, Array]:
     cells = tuple(_inside("decisions", key, table[key], size) for key, size in zip(_KEYS, shape, strict=True))
+    if len(np.unique(cells[0])) != shape[0]:
+        raise MisfitError("pairs names a group that holds nobody")
     flat = np.ravel_multi_index(cells, shape)
     if len(np.unique(flat)) != len(flat):
         raise MisfitError("decisions holds one cell twice")
@@ -163,7 +198,7 @@ def _inside(table: str, key: str, places: Ints, size: int) -> Ints:
     return places
 
 
-def _scores(record: Any, columns: Any, pairs: int, weighted: bool) -> ScoreTable | None:
+def _scores(record: Any, columns: Any, pairs: int, weighted: bool, room: Room) -> ScoreTable | None:
     if record is None or columns is None:
         return None
     reading = records.read(ScoreReading, record, "reading")
@@ -174,6 +209,7 @@ def _scores(record: Any, columns: Any, pairs: int, weighted: bool) -> ScoreTable
     if reading.outcome is None and isinstance(columns, Mapping) and not {"s", "ws"} & columns.keys():
         sums = ("w", "w2") if weighted else ()  # joined bins, see ScoreTable.counts_only
     table = _table("scores", columns, _SCORE_KEYS, sums)
+    room.take("scores", pairs * reading.labels * reading.bins.count, len(table["n"]))
     _inside("scores", "pair", table["pair"], pairs)
     _inside("scores", "label", table["label"], reading.labels)
     _inside("scores", "bin", table["bin"], reading.bins.count)

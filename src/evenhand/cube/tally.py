@@ -16,7 +16,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
-from evenhand.errors import DataError, Problems, shorten
+from evenhand.errors import DataError, Problems, as_typed, shorten
 from evenhand.sources import levels
 from evenhand.sources.columns import Levels, encode, is_categorical
 from evenhand.sources.groupby import sums_losses
@@ -34,6 +34,7 @@ from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
 _DENSE_KEYS = 4_000_000
+_LARGEST_SUM = 1e250  # of powers in a cell, so that sums over all cells do not overflow
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def tally(lines: Lines, roles: Roles) -> Tally:
     if n is not None and not n.any():
         raise DataError("there are no rows to count: every count is 0.")
     if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
-        raise DataError("the counts add up to more people than can be counted.")
+        raise DataError("the counts add up to more people than can be counted, 4.6e18: divide them by a constant.")
     key = _Key(lines.length, n, w)
     attributes = {}
     for name in roles.grouping:
@@ -77,6 +78,8 @@ def tally(lines: Lines, roles: Roles) -> Tally:
     classes: tuple[str, ...] = ()
     labels: Array | None = None
     if roles.task == "regression":
+        if any(favourable.values != ("1",) for favourable in roles.positive.values()):
+            problems.add("positive= names a class, and label and prediction are numbers here: leave it out.")
         _add_outcomes(key, lines, roles, problems)
     else:
         classes, labels = _add_decisions(key, lines, roles, problems)
@@ -85,10 +88,28 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         base = lines.reading.bins.count
         key.add(None, lines.columns["bin"], base + 1)
     sums = {name: values for name, values in (("w", w), ("w2", w2)) if values is not None}
-    sums |= _score_sums(lines, n, w, w2)
+    with np.errstate(over="ignore"):  # which is said below, in words
+        sums |= _score_sums(lines, n, w, w2)
     if labels is not None and sums_losses(roles, lines.reading):
         sums |= _losses(lines, labels, n, w, w2)
-    return _assemble(key, lines, attributes, roles, sums, classes)
+    counted = _assemble(key, lines, attributes, roles, sums, classes)
+    _check_sums(counted, roles)
+    return counted
+
+
+def _check_sums(counted: Tally, roles: Roles) -> None:
+    """Say no to weights that are all 0, and to numbers whose sums are too large for a number."""
+    if counted.w is not None and not counted.w.any():
+        raise DataError(
+            f"every weight in column {shorten(str(roles.weight))!r} is 0, so that nobody counts: give weights above 0, "
+            f"or leave out {as_typed('weight=', '--weight')}."
+        )
+    sums = [] if counted.scores is None else counted.scores.sums.values()
+    if not all(np.abs(values).max(initial=0) <= _LARGEST_SUM for values in sums):
+        raise DataError(
+            f"sums of powers of {roles.axis_title}, with its label and weights, are too large for a number: rescale "
+            "them."
+        )
 
 
 class _Key:

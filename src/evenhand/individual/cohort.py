@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from numbers import Integral, Real
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Indices, Ints
+from evenhand.core.quantities import check_whole, number, shown
 from evenhand.core.results import Group
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
@@ -52,11 +52,10 @@ class SimilarityOptions:
     def __post_init__(self) -> None:
         problems = Problems()
         check_scaling(self.scale, self.missing_features, problems)
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < self.smallest_k:
-            why = " with include_self=True, which takes up one" if self.smallest_k > 1 else ""
-            problems.add(f"k={shorten(repr(self.k))} must be a whole number of at least {self.smallest_k}{why}.")
-        if self.radius is not None and not _positive(self.radius):
-            problems.add(f"radius={shorten(repr(self.radius))} must be a number above 0.")
+        why = " with include_self=True, which takes up one" if self.smallest_k > 1 else ""
+        check_whole("k", self.k, self.smallest_k, None, problems, usual=why)
+        if self.radius is not None and not number(self.radius) > 0:
+            problems.add(f"radius={shown(self.radius)} must be a number above 0.")
         if self.radius is not None and self.pairs is not None:
             problems.add("radius= and pairs= both say who is compared: pass one of them.")
         if not callable(self.distance) and self.distance not in DISTANCES:
@@ -165,10 +164,6 @@ def column_of(table: Any, value: Any, what: str) -> Any:
     return source.data[source.columns[value]]
 
 
-def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0
-
-
 def _length(table: Any) -> int:
     names = MemorySource(table).names
     if not names:
@@ -181,16 +176,23 @@ def _length(table: Any) -> int:
 
 def _features(table: Any, options: SimilarityOptions, roles: Roles, id: Any) -> Features:
     """The features that people are compared by: no column that has another role, by its name or as an array of it."""
-    decided = str(roles.prediction or roles.score)
-    named = [options.features] if isinstance(options.features, str) else list(options.features or ())
-    if decided in named and decided not in roles.arrays:
-        raise CallError(f"features= names {shorten(decided)!r}, which is the decision or score itself: leave it out.")
-    apart = set(roles.keys.values())
-    for value in (options.label, id):
-        name = value if isinstance(value, str) else getattr(value, "name", None)
-        if isinstance(name, str):
-            apart.add(name)
-    return features.read(table, features=options.features, categorical=options.categorical, apart=apart, na=roles.na)
+    role = "prediction" if roles.score is None else "score"
+    outcomes = {} if role in roles.arrays and roles.keys[role] == role else {roles.keys[role]: "the decision or score"}
+    outcomes |= dict.fromkeys(_own_name(options.label), "the label")
+    return features.read(
+        table,
+        features=options.features,
+        categorical=options.categorical,
+        apart={*roles.keys.values(), *outcomes, *_own_name(id)},
+        outcomes=outcomes,
+        na=roles.na,
+    )
+
+
+def _own_name(value: Any) -> tuple[str, ...]:
+    """The name of a column that is passed by its name, or as a column of a table."""
+    name = value if isinstance(value, str) else getattr(value, "name", None)
+    return (name,) if isinstance(name, str) else ()
 
 
 def _complete(
@@ -251,14 +253,22 @@ def _similar(measured: Distances, options: SimilarityOptions, kept: Ints, size: 
         position[kept] = np.arange(len(kept))
         return pairs.named_pairs(options.pairs, measured, position)
     if options.pairs is not None or options.radius is not None:
-        return pairs.Within(measured, np.inf if options.radius is None else float(options.radius))
+        return pairs.Within(measured, np.inf if options.radius is None else number(options.radius))
     k = int(options.k) - (options.smallest_k - 1)
     if len(kept) <= k:
         raise DataError(
-            f"k={options.k} needs more than {k} people, and there are {len(kept)}: pass a smaller k, or more people."
+            f"k={shown(options.k)} needs more than {shown(k)} people, and there are {len(kept)}: pass a smaller k, or "
+            "more people."
         )
     wanted = min(k + SPARE, len(kept) - 1)
     nearest = neighbours.nearest_people(measured, wanted, method=options.neighbours, random_state=options.random_state)
+    finite = int(np.isfinite(nearest.distance).all(axis=0).sum())  # distances rise, so these are the first
+    if finite < k:
+        raise DataError(
+            f"someone has fewer than {k} others at a finite distance, so there are no {k} nearest: pass a smaller k, "
+            "or radius=."
+        )
+    nearest = replace(nearest, index=nearest.index[:, :finite], distance=nearest.distance[:, :finite])
     return pairs.KNearest(nearest, k, options.smallest_k > 1)
 
 

@@ -5,26 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.core import wording
+from evenhand.core.arguments import checked
+from evenhand.core.quantities import check_whole, number, shown
 from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
-from evenhand.errors import CallError, Problems, shorten
+from evenhand.errors import CallError, Problems, check_kind
 from evenhand.individual import jackknife, shares
 from evenhand.individual.cohort import Cohort, SimilarityOptions, read_cohort
 from evenhand.individual.pairs import KNearest
 from evenhand.individual.shares import Agreement, Figures, Treatment
 from evenhand.individual.worst_pairs import Pair
 from evenhand.inference import simultaneous
+from evenhand.verdicts import policy_file
 from evenhand.verdicts.finding import on_value, row_finding
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 
+_MOST_PAIRS = 1000  # that are shown
 _MOST_FEATURES = 12  # columns of features in the table of the worst pairs
 
 
+@checked
 def consistency(
     X: Any,
     *,
@@ -51,7 +56,7 @@ def consistency(
     reference: Any = None,
     min_group_size: int | None = None,
     confidence: float | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     random_state: int = 0,
 ) -> Finding:
     """Consistency: how often people get the same decision as those who are most like them.
@@ -94,7 +99,7 @@ def consistency(
     _check(worst=worst)
     options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
-        random_state, 2 if include_self else 1,
+        request.policy.random_state, 2 if include_self else 1,
     )  # fmt: skip
     people = read_cohort(
         X,
@@ -116,6 +121,7 @@ def consistency(
     return _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
 
 
+@checked
 def lipschitz(
     X: Any,
     *,
@@ -142,7 +148,7 @@ def lipschitz(
     reference: Any = None,
     min_group_size: int | None = None,
     confidence: float | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     random_state: int = 0,
 ) -> Finding:
     """The Lipschitz condition: how often similar people get similar scores.
@@ -170,7 +176,7 @@ def lipschitz(
     _check(worst=worst, L=L, epsilon=epsilon)
     options = SimilarityOptions(
         k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features, neighbours,
-        random_state,
+        request.policy.random_state,
     )  # fmt: skip
     people = read_cohort(
         X, options, role="score", values=score, sensitive=sensitive, positive=1, bands=bands, na=na, id=id
@@ -195,6 +201,7 @@ def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     >>> found["person"], found["other person"]
     ([1], [2])
     """
+    check_kind(finding, Finding, "finding", "pass what consistency(...) or lipschitz(...) gives")
     panel = next((panel for panel in finding.panels if panel.kind == "pairs"), None)
     if panel is None:
         raise CallError(f"this finding of {finding.metric} shows no pairs: request some with worst=10.")
@@ -207,18 +214,19 @@ def _request(
     reference: Any,
     min_group_size: int | None,
     confidence: float | None,
-    judged_by: Policy | None,
+    judged_by: Policy | str | Path | None,
     random_state: int,
     sensitive: Any,
 ) -> Request:
     for what, value in (("threshold", threshold), ("reference", reference)):
         if sensitive is None and value is not None:
             raise CallError(f"{what}= is about the gap between groups: say which groups with sensitive=.")
+    policy = policy_file.resolve(judged_by)
     return make_request(
         name,
-        policy=judged_by,
+        policy=policy,
         threshold=threshold,
-        reference=reference,
+        reference=policy.reference if reference is None else reference,
         min_group_size=min_group_size,
         confidence=confidence,
         random_state=random_state,
@@ -227,11 +235,10 @@ def _request(
 
 def _check(worst: Any, **limits: Any) -> None:
     problems = Problems()
-    if isinstance(worst, bool) or not isinstance(worst, Integral) or not 0 <= int(worst) <= 1000:
-        problems.add(f"worst={shorten(repr(worst))} must be a whole number from 0 to 1000.")
+    check_whole("worst", worst, 0, _MOST_PAIRS, problems)
     for name, value in limits.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-            problems.add(f"{name}={shorten(repr(value))} must be a number of at least 0.")
+        if not 0 <= number(value) < math.inf:
+            problems.add(f"{name}={shown(value)} must be a number of at least 0.")
     problems.raise_if_any(CallError)
 
 

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
-from evenhand.errors import CallError, DataError, shorten
+from evenhand.core.calls import call
+from evenhand.core.quantities import shown
+from evenhand.errors import CallError, DataError
 
 Function = Callable[[Floats, Floats], Any]
 
@@ -80,10 +82,12 @@ class ByFunction:
         return found
 
     def _matrix(self, some: Floats, others: Floats) -> Floats:
+        where = f"on {len(some):,} and {len(others):,} people"
+        returned = call("distance=", where, self.function, some, others, remedy=_CONTRACT)
         try:
-            found = np.asarray(self.function(some, others), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise CallError(f"distance= raised {type(error).__name__}: {shorten(str(error))}. {_CONTRACT}") from error
+            found = np.asarray(returned, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise CallError(f"distance= returned {shown(returned)}. {_CONTRACT}") from None
         if found.shape != (len(some), len(others)):
             raise CallError(
                 f"distance= returned shape {found.shape} for {len(some)} and {len(others)} people. {_CONTRACT}"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
+from evenhand.core.quantities import number, shown
 from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources.features import Column, Features
 
@@ -87,8 +87,8 @@ def _weights(weights: Any, names: list[str]) -> dict[str, float]:
     for name, weight in weights.items():
         if name not in names:
             problems.add(f"weights= names {shorten(repr(name))}, which is not a feature; {nearest(str(name), names)}")
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
-            problems.add(f"the weight of {shorten(repr(name))} is {weight!r}; it must be a number of at least 0.")
+        if not 0 <= number(weight) < np.inf:
+            problems.add(f"the weight of {shorten(repr(name))} is {shown(weight)}; it must be a number of at least 0.")
     problems.raise_if_any(CallError)
     return {name: float(weights.get(name, 1.0)) for name in names}
 

@@ -130,3 +130,8 @@ class MeasureDefaults:
 
     def grid_error(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - only scores have bins
         return None
+
+
+def undefined_reason(measure: Measure, group: str, people: int, weighted: bool) -> str:
+    """Why a measure is undefined for a group; `people` are those that it rests on, whose weights may all be 0."""
+    return measure.reason(group) + (" with a weight above 0" if weighted and people > 0 else "")

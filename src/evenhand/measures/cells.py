@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
@@ -161,6 +162,7 @@ MEASURES: dict[str, CellMeasure] = {row.name: row for row in _TABLE}
 ALIASES: dict[str, str] = {alias: row.name for row in _TABLE for alias in row.aliases}
 
 
+@checked
 def measure(
     name: str,
     function: Any = None,

@@ -21,6 +21,7 @@ from evenhand.measures.cells import CELLS
 _BENEFITS = np.array([0.0, 1.0, 2.0])
 _CELLS_BY_BENEFIT = (("FN",), ("TN", "TP"), ("FP",))
 _SELECTED = ("FP", "TP", "U1")
+_FARTHEST, _NEAREST = 100, 1e-6  # of alpha: beyond, powers overflow; nearer to 0 and 1, its formula loses its digits
 _DECIDED = ("TN", "FP", "FN", "TP", "U0", "U1")
 
 
@@ -61,8 +62,11 @@ def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Flo
 
 def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> IndexValues:
     """Inequality of benefits over everyone, within each group, and between the groups."""
-    if not isinstance(alpha, Real) or not math.isfinite(alpha):
-        raise CallError(f"alpha={alpha!r} must be a finite number; 1 is the Theil index, 2 is usual.")
+    if not isinstance(alpha, Real) or not abs(alpha) <= _FARTHEST or 0 < min(abs(alpha), abs(alpha - 1)) < _NEAREST:
+        raise CallError(
+            f"alpha={alpha!r} must be a number from -{_FARTHEST} to {_FARTHEST}, and 0 or 1 itself or at least "
+            f"{_NEAREST} away from them; 1 is the Theil index, 2 is usual."
+        )
     held = np.stack([_sum(cells, names) for names in _CELLS_BY_BENEFIT], axis=-1)
     people = held.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):

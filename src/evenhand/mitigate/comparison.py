@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,15 @@ from sklearn.utils.validation import check_consistent_length
 
 from evenhand.audits.metric_scorer import GROUP_ARGUMENTS
 from evenhand.core import frames
+from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import Bools, Indices
+from evenhand.core.calls import call, described
 from evenhand.core.progress import track
+from evenhand.core.quantities import check_seed, shown
 from evenhand.core.results import Estimate, Finding, Panel, spell
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, shorten
+from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.inference import critical
 from evenhand.inference.intervals import wilson
 from evenhand.inference.spread import Normal
@@ -46,6 +50,7 @@ class Contender(Printable):
     frontier: bool
 
 
+@checked
 @dataclass(frozen=True)
 class Comparison:
     """Contenders in the order given; as text, as a frame, as a picture, and as a panel of a report."""
@@ -154,7 +159,7 @@ def compare(
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) != 2:
         raise DataError(f"y has {len(classes)} classes; ways to decide are compared on two.")
-    splits = list(_splitter(cv, codes, random_state).split(np.zeros((len(codes), 1)), codes))
+    splits = _splits(cv, codes, random_state)
     decided = {name: np.full(len(codes), -1, dtype=np.intp) for name in named}
     work = [(name, split) for name in named for split in splits]
     for name, (train, test) in track(work, len(work), "comparing"):
@@ -206,6 +211,9 @@ def _beats(one: Contender, other: Contender, judged_on: str) -> bool:
 
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     if not isinstance(estimators, Mapping):
+        if not is_series(estimators):
+            raise CallError(f"estimators={shown(estimators)} must be a mapping such as {{'plain': …}}, or a list.")
+        estimators = list(estimators)
         names = [type(each).__name__ for each in estimators]
         if len(set(names)) < len(names):
             raise CallError("two estimators are of the same kind: name them, as {'plain': …, 'reweighed': …}.")
@@ -218,10 +226,19 @@ def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     return dict(estimators)
 
 
-def _splitter(cv: Any, codes: Indices, random_state: int) -> Any:
-    if isinstance(cv, int) and not isinstance(cv, bool):
-        return StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    return check_cv(cv, codes, classifier=True)
+def _splits(cv: Any, codes: Indices, random_state: Any) -> list[Any]:
+    """The rows to fit to and the rows to decide, for each part of the split."""
+    problems = Problems()
+    check_seed(random_state, problems, most=2**32 - 1)
+    problems.raise_if_any(CallError)
+    try:
+        if isinstance(cv, int) and not isinstance(cv, bool):
+            splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state)
+        else:
+            splitter = check_cv(cv, codes, classifier=True)
+        return list(splitter.split(np.zeros((len(codes), 1)), codes))
+    except (TypeError, ValueError) as error:
+        raise CallError(f"cv={shown(cv)} cannot split {len(codes):,} rows: {described(error)}. Pass cv=5.") from error
 
 
 def _by_row(who: groups.Groups) -> npt.NDArray[np.object_]:
@@ -231,9 +248,11 @@ def _by_row(who: groups.Groups) -> npt.NDArray[np.object_]:
 
 def _decide(model: Any, X: Any, y: Any, attribute: Any, train: Indices, test: Indices, classes: Any) -> Indices:
     """Fit to some rows and decide for others: 0 or 1 for each."""
-    fitted = clone(model)
-    fitted.fit(frames.take(X, train), frames.take(y, train), **_group_argument(fitted.fit, attribute[train]))
-    chosen = np.asarray(fitted.predict(frames.take(X, test), **_group_argument(fitted.predict, attribute[test])))
+    fitted, what = clone(model), type(model).__name__
+    fit = partial(fitted.fit, **_group_argument(fitted.fit, attribute[train]))
+    call(what, f"in fit, on {len(train):,} rows", fit, frames.take(X, train), frames.take(y, train))
+    predict = partial(fitted.predict, **_group_argument(fitted.predict, attribute[test]))
+    chosen = np.asarray(call(what, f"in predict, on {len(test):,} rows", predict, frames.take(X, test)))
     found = np.searchsorted(classes, chosen)
     if (found > 1).any() or not np.array_equal(classes[np.minimum(found, 1)], chosen):
         raise DataError(f"{type(model).__name__} predicts classes that y does not have.")

@@ -9,9 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from evenhand.core import frames
-from evenhand.errors import CallError, MissingDependencyError
+from evenhand.core.arguments import check_argument
+from evenhand.core.arrays import Floats
+from evenhand.core.quantities import shown
+from evenhand.errors import CallError, DataError, MissingDependencyError
 from evenhand.sources import groups
 from evenhand.sources.columns import library
+from evenhand.sources.lines import NOT_A_WEIGHT, wrong_weights
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -22,6 +26,24 @@ except ImportError:
     raise MissingDependencyError("mitigation needs scikit-learn 1.6 or later: pip install 'evenhand[ml]'") from None
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def read_weights(sample_weight: Any, rows: int) -> Floats:
+    """The weights of the rows as an array, checked."""
+    try:
+        values = np.asarray(frames.readable(sample_weight), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise CallError(f"sample_weight={shown(sample_weight)} must be a list of numbers, one for each row.") from None
+    if values.shape != (rows,):
+        raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
+    if wrong := int(wrong_weights(values).sum()):
+        raise DataError(
+            f"sample_weight is {NOT_A_WEIGHT}, in {wrong:,} rows. Only the ratios of weights matter: divide all of "
+            "them by the largest."
+        )
+    if not values.any():
+        raise DataError("every sample_weight is zero: nobody is left to count.")
+    return values
 
 
 class GroupEstimator(BaseEstimator):  # type: ignore[misc]
@@ -44,7 +66,7 @@ class GroupEstimator(BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """X and y as they are passed on, after the checks of scikit-learn, which also note the names of columns."""
         if y is None:
-            raise ValueError(
+            raise CallError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 "Pass the class of each row."
             )
@@ -85,6 +107,7 @@ class Dropper(GroupEstimator):
     drop: bool
 
     def _check_drop(self) -> None:
+        check_argument("drop", bool, self.drop)
         if self.drop and self.sensitive is None:
             raise CallError("drop=True needs sensitive= to name the columns of X, as in sensitive='sex'.")
 

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from evenhand.core import frames
 from evenhand.core.arrays import Floats, Indices
+from evenhand.core.quantities import shown
 from evenhand.errors import CallError, shorten
 from evenhand.mitigate.cells import Cells, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper
@@ -83,7 +84,10 @@ class UniformResampler(Resampler):
         self.random_state = random_state
 
     def _resize(self, cells: Cells, moved: Indices, copies: Indices, X: Any, y: Any) -> None:  # noqa: ARG002
-        chance = check_random_state(self.random_state)
+        try:
+            chance = check_random_state(self.random_state)
+        except ValueError as error:
+            raise CallError(f"random_state={shown(self.random_state)} is not a seed: {error}") from None
         for cell in moved:
             rows = np.flatnonzero(cells.codes == cell)
             times, rest = divmod(int(self.sizes_.flat[cell]), len(rows))

@@ -7,7 +7,7 @@ others a smaller one. W(a, y) = |a| · |y| / (n · |a, y|). `Reweighed` is a cla
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,12 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from evenhand.core import frames
+from evenhand.core.arguments import is_series
 from evenhand.core.arrays import Floats
+from evenhand.core.quantities import shown
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.mitigate.cells import class_places, cross
-from evenhand.mitigate.estimators import GroupEstimator, Wrapper
+from evenhand.mitigate.estimators import GroupEstimator, Wrapper, read_weights
 from evenhand.sources import groups
 
 
@@ -51,7 +53,7 @@ class Reweigher(GroupEstimator):
     def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> Reweigher:
         """Count the rows (or add up their weights) by group and class, and weigh each combination."""
         X, y = self._checked(X, y)
-        own = None if sample_weight is None else _weights(sample_weight, X)
+        own = None if sample_weight is None else read_weights(sample_weight, frames.row_count(X))
         found = cross(self._who(sensitive), X, y, own)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.table_ = np.where(found.weight > 0, found.expected / found.weight, np.nan)
@@ -84,11 +86,14 @@ class Reweigher(GroupEstimator):
             weights = self._cells.gather(np.nan_to_num(self.table_, nan=0.0))
             return weights if self._own is None else np.asarray(weights * self._own)
         who = self.sensitive if sensitive is None else sensitive
+        if not is_series(y):
+            raise CallError(f"y={shown(y)} must be a list with the class of each row.")
+        y = frames.readable(list(y) if isinstance(y, Iterator) else y)
         rows = self._cells.as_groups().match(who, X, len(y))
         weights = self.table_[rows, class_places(self.classes_, y)]
         if np.isnan(weights).any():
             raise DataError(f"{self._cells.empty_in_words()} when fitted: there is no weight for it.")
-        return weights if sample_weight is None else np.asarray(weights * np.asarray(sample_weight, dtype=np.float64))
+        return weights if sample_weight is None else np.asarray(weights * read_weights(sample_weight, len(weights)))
 
     def _by_name(self) -> Mapping[tuple[groups.Shown, Any], float]:
         names = [groups.plain(group) for group in self.groups_]
@@ -175,16 +180,3 @@ def fit_weighted(estimator: Any, X: Any, y: Any, argument: str, weights: Any) ->
         return estimator.fit(X, y, sample_weight=weights)
     with config_context(enable_metadata_routing=False):
         return estimator.fit(X, y, **{argument: weights})
-
-
-def _weights(sample_weight: Any, X: Any) -> Floats:
-    """The weights of the rows as an array, checked."""
-    values = np.asarray(sample_weight, dtype=np.float64)
-    rows = frames.row_count(X)
-    if values.shape != (rows,):
-        raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise DataError("sample_weight holds a negative, missing or infinite number: a weight is 0 or more.")
-    if not values.any():
-        raise DataError("every sample_weight is zero: nobody is left to count.")
-    return values

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.core import frames, wording
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.results import Group, Panel, number_or_none, spell
 from evenhand.core.signs import printable
@@ -26,6 +27,7 @@ _SENTENCE_SHARE = 0.1  # the share that the sentence is about
 _MAX_NAMED = 6  # groups in the sentence
 
 
+@checked
 @dataclass(frozen=True)
 class Abstention:
     """The rates of each group when a share of everyone is set aside: `rates[name]` is [shares, groups].

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.core import progress
+from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array, Ints
+from evenhand.core.calls import FAILURES, described, in_processes
+from evenhand.core.quantities import MOST_REPLICAS, check_processes, check_seed, check_whole, number, shown
 from evenhand.core.signs import Printable
 from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
+from evenhand.sources.roles import read_positive
 from evenhand.sources.spelling import canonical
 
 Kind = Literal["probability", "label"]
@@ -74,9 +77,10 @@ def replicate(
     >>> replicas.shape, replicas.kind, replicas.rows
     ((5, 40), 'probability', 32)
     """
-    joblib = _libraries()
-    _check(model, n_replicas, fraction, random_state)
-    outcomes, favourable = _outcomes(y, positive)
+    _check_libraries()
+    _check(model, n_replicas, fraction, random_state, n_jobs)
+    _check_features(X, y)
+    outcomes, classes, favourable = _outcomes(y, positive)
     length, people = _length(X, "X"), _length(X_test, "X_test")
     drawn = {"sample_weight": sample_weight, "sensitive": sensitive}
     drawn = {name: _indexable(column) for name, column in drawn.items() if column is not None}
@@ -85,13 +89,11 @@ def replicate(
     _check_lengths({f"{name}_test": column for name, column in to_predict.items()}, people, "X_test")
     rows = max(int(fraction * length), 1)
     metadata = {_routed(model, name): column for name, column in drawn.items()}
-    fit = _Fit(model, _indexable(X), outcomes, X_test, rows, favourable, metadata, to_predict)
+    fit = _Fit(model, _indexable(X), outcomes, X_test, rows, people, classes, favourable, metadata, to_predict)
     seeds = _seeds(random_state, n_replicas)
     kind: Kind = "probability" if hasattr(model, "predict_proba") else "label"
     values = _empty(n_replicas, people, np.float32 if kind == "probability" else np.int8)
-    fits = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(fit.replica)(number, seed) for number, seed in enumerate(seeds)
-    )
+    fits = in_processes("the replicas", fit.replica, enumerate(seeds), n_jobs)
     with progress.shown("fitting replicas", n_replicas) as show:
         for number, predictions in enumerate(fits):
             values[number] = predictions
@@ -108,6 +110,8 @@ class _Fit:
     y: Array
     X_test: Any
     rows: int
+    people: int
+    classes: frozenset[str]
     positive: frozenset[str]
     metadata: Mapping[str, Any]
     when_predicting: Mapping[str, Any]
@@ -116,10 +120,9 @@ class _Fit:
         """The prediction of one replica for each person; an error names the replica."""
         try:
             return self._predictions(seed)
-        except Exception as error:
-            text = shorten(" ".join(str(error).split()), 300).rstrip(".")
+        except FAILURES as error:
             raise DataError(
-                f"replica {number} (seed {seed}) failed: {type(error).__name__}: {text}. "
+                f"replica {number} (seed {seed}) failed: {described(error)}. "
                 "Correct the model or the data; a replica that fails is not left out."
             ) from error
 
@@ -134,14 +137,27 @@ class _Fit:
         model.fit(_take(self.X, drawn), self.y[drawn], **metadata)
         if not hasattr(model, "predict_proba"):
             return self._labels(np.asarray(model.predict(self.X_test, **self.when_predicting)))
-        shares = np.asarray(model.predict_proba(self.X_test, **self.when_predicting))
+        shares, known = np.asarray(model.predict_proba(self.X_test, **self.when_predicting)), list(model.classes_)
+        if shares.shape != (self.people, len(known)):
+            raise ValueError(
+                f"predict_proba gave shape {shares.shape} for {self.people} people and {len(known)} classes"
+            )
         # A sample may hold one class only: then the other has no column, and no probability.
-        columns = [i for i, name in enumerate(model.classes_) if canonical(name) in self.positive]
+        columns = [i for i, favourable in enumerate(self._are_favourable(known)) if favourable]
         return self._checked(shares[:, columns].sum(axis=1))
 
     def _labels(self, predicted: Array) -> npt.NDArray[np.int8]:
+        if predicted.shape != (self.people,):
+            raise ValueError(f"predict gave shape {predicted.shape} for {self.people} people")
         levels, codes = np.unique(predicted, return_inverse=True)
-        return np.array([canonical(value) in self.positive for value in levels], dtype=np.int8)[codes]
+        return np.array(self._are_favourable(levels), dtype=np.int8)[codes]
+
+    def _are_favourable(self, classes: Iterable[Any]) -> list[bool]:
+        """Which classes of a model are favourable; one that y does not have is an error, because all could be such."""
+        spelled = [canonical(name) for name in classes]
+        if strange := [name for name in spelled if name not in self.classes]:
+            raise ValueError(f"it predicts {listing(strange, 3)}, and y holds {listing(sorted(self.classes), 3)}")
+        return [name in self.positive for name in spelled]
 
     @staticmethod
     def _checked(values: Array) -> npt.NDArray[np.float32]:
@@ -150,18 +166,17 @@ class _Fit:
         return np.asarray(np.clip(values, 0.0, 1.0), dtype=np.float32)
 
 
-def _libraries() -> Any:
+def _check_libraries() -> None:
     try:
-        import joblib  # type: ignore[import-untyped]
-        import sklearn  # noqa: F401 - a clear error here, not in each worker
+        import joblib  # type: ignore[import-untyped] # noqa: F401 - a clear error here, not in each worker
+        import sklearn  # noqa: F401
     except ImportError:
         raise MissingDependencyError(
             "replicas are fitted with scikit-learn and joblib: pip install 'evenhand[ml]'"
         ) from None
-    return joblib
 
 
-def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any) -> None:
+def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any, n_jobs: Any) -> None:
     problems = Problems()
     for name in ("fit", "predict", "get_params", "set_params"):
         if not hasattr(model, name) or isinstance(model, type):
@@ -170,18 +185,26 @@ def _check(model: Any, n_replicas: Any, fraction: Any, random_state: Any) -> Non
                 "clone, such as LogisticRegression()."
             )
             break
-    if isinstance(n_replicas, bool) or not isinstance(n_replicas, Integral) or n_replicas < 2:
-        problems.add(f"n_replicas={n_replicas!r} must be a whole number of at least 2; 50 to 200 are usual.")
-    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
-        problems.add(f"fraction={fraction!r} must be a share above 0 and at most 1, such as 0.8.")
-    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
-        problems.add(f"random_state={random_state!r} must be a whole number of at least 0.")
+    check_whole("n_replicas", n_replicas, 2, MOST_REPLICAS, problems, usual="; 50 to 200 are usual")
+    if not 0 < number(fraction) <= 1:
+        problems.add(f"fraction={shown(fraction)} must be a share above 0 and at most 1, such as 0.8.")
+    check_seed(random_state, problems)
+    check_processes(n_jobs, problems)
     problems.raise_if_any(CallError)
 
 
-def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str]]:
-    """The outcomes as an array, and the names of the favourable ones; an error where an outcome is missing."""
-    values = np.asarray(y)
+def _check_features(X: Any, y: Any) -> None:
+    """Raise an error where X has a column of the name of y with its values: every replica would only repeat it."""
+    name = getattr(y, "name", None)
+    if not isinstance(name, str) or name not in list(getattr(X, "columns", ())):
+        return
+    if [canonical(value) for value in X[name]] == [canonical(value) for value in y]:
+        raise CallError(f"X has a column {shorten(name)!r}, which is y, the label itself: leave it out of X.")
+
+
+def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str], frozenset[str]]:
+    """The outcomes as an array, their names, and those of the favourable ones; a missing outcome is an error."""
+    values = array_of("y", y)
     if values.ndim != 1:
         raise DataError(f"y has {values.ndim} dimensions: pass one outcome for each row.")
     spelled = sorted(
@@ -189,19 +212,20 @@ def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str]]:
     )
     if {"nan", "None", "NaT", ""} & set(spelled):
         raise DataError("y has missing outcomes: a model cannot be fitted to them; leave those rows out.")
-    several = isinstance(positive, (list, tuple, set, frozenset))
-    favourable = frozenset(canonical(value) for value in (positive if several else [positive]))
+    problems = Problems()
+    favourable = frozenset(read_positive(positive, problems)["label"].values)
+    problems.raise_if_any(CallError)
     if not favourable & set(spelled):
-        raise DataError(f"positive={positive!r} does not occur in y; {nearest(canonical(positive), spelled)}")
+        raise DataError(f"positive={shown(positive)} does not occur in y; {nearest(canonical(positive), spelled)}")
     if len(spelled) < 2:
         raise DataError(f"y has one value only ({listing(spelled)}): there is nothing to learn.")
-    return values, favourable
+    return values, frozenset(spelled), favourable
 
 
 def _length(table: Any, name: str) -> int:
-    if hasattr(table, "shape"):
+    if getattr(table, "shape", ()):
         return int(table.shape[0])
-    if hasattr(table, "__len__") and not isinstance(table, (str, bytes)):
+    if hasattr(table, "__len__") and not isinstance(table, (str, bytes, np.ndarray)):
         return len(table)
     raise CallError(f"{name} is of type {type(table).__name__}: pass a table or an array with a row for each person.")
 
@@ -216,7 +240,7 @@ def _check_lengths(columns: Mapping[str, Any], length: int, table: str) -> None:
 
 
 def _indexable(table: Any) -> Any:
-    return np.asarray(table) if isinstance(table, (list, tuple)) else table
+    return array_of("a table", table) if isinstance(table, (list, tuple)) else table
 
 
 def _take(table: Any, rows: Ints) -> Any:

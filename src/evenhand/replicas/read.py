@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array
+from evenhand.core.quantities import number, shown
 from evenhand.errors import CallError, DataError, listing, nearest, shorten
+from evenhand.replicas import sheet
 from evenhand.replicas.fit import Kind, Replicas
 from evenhand.sources.columns import encode, numbers
 from evenhand.sources.files import FileSource, is_path
@@ -52,8 +55,8 @@ def read(
         raise CallError(f"kind={kind!r} must be 'probability' or 'label', or left out.")
     if higher_is not in ("positive", "negative"):
         raise CallError(f"higher_is={higher_is!r} must be 'positive' or 'negative'.")
-    if not 0 < cutoff < 1:
-        raise CallError(f"cutoff={cutoff!r} must be a probability above 0 and below 1, such as 0.5.")
+    if not 0 < number(cutoff) < 1:
+        raise CallError(f"cutoff={shown(cutoff)} must be a probability above 0 and below 1, such as 0.5.")
     if isinstance(replicas, Replicas):
         return Ensemble(replicas.values, replicas.kind, higher_is == "negative")
     values = _array(replicas)
@@ -71,6 +74,8 @@ def read(
         if kind == "label":
             raise DataError("kind='label', but the replicas hold fractions: they are probabilities.")
         return Ensemble(values, "probability", mirror)
+    if set(positive) <= {"0", "1"}:
+        values = _labels(values.astype(np.int8), positive)
     note = "All replicas are 0 or 1, so they are read as labels; pass kind='probability' to read them as probabilities."
     return Ensemble(values.astype(np.int8), "label", mirror, () if kind == "label" else (note,))
 
@@ -84,12 +89,31 @@ def from_columns(
     """
     patterns = [columns] if isinstance(columns, str) else list(columns)
     if is_path(data):
-        data = load_files(data, [*_matching(patterns, FileSource(data).names), *roles])
+        data = _from_files(data, patterns, roles)
     source = MemorySource(data)
     replicas = {name: source.data[source.columns[name]] for name in _matching(patterns, source.names or [])}
     if kind == "label":
         return data, np.stack([_as_text(column, name) for name, column in replicas.items()])
     return data, np.stack([numbers(column, "replica", name, na)[0] for name, column in replicas.items()])
+
+
+def _from_files(paths: Any, patterns: Sequence[str], roles: Collection[str]) -> dict[str, Any]:
+    """The columns that are named, by name; cells of a file that `evenhand replicate` wrote as CSV lose their guard."""
+    source = FileSource(paths)
+    written_by_us = source.format.name == "csv" and sheet.is_sheet(source.names)
+    plain = sheet.unguarded if written_by_us else str
+    in_file = {plain(name): name for name in source.names}
+    chosen = [*_matching(patterns, list(in_file)), *roles]
+    found = load_files(paths, [in_file.get(name, name) for name in chosen])
+    if not written_by_us:
+        return found
+    return {plain(name): _without_guards(column) for name, column in found.items()}
+
+
+def _without_guards(column: Any) -> Any:
+    if np.asarray(column).dtype.kind not in "OUT":
+        return column
+    return np.array([sheet.unguarded(cell) if isinstance(cell, str) else cell for cell in column], dtype=object)
 
 
 def _matching(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -122,7 +146,7 @@ def _array(replicas: Any) -> Array:
     if isinstance(replicas, (str, bytes)):
         raise CallError(f"replicas={shorten(repr(replicas))} names columns: pass the table as data=, or an array.")
     if isinstance(replicas, (list, tuple)):
-        rows = [np.asarray(row) for row in replicas]
+        rows = [array_of("replicas", row) for row in replicas]
         if len({row.shape for row in rows}) > 1:
             raise DataError("the replicas have different lengths: each needs a prediction for the same people.")
         replicas = np.stack(rows) if rows else np.empty((0, 0))

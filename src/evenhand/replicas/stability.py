@@ -15,11 +15,12 @@ import numpy.typing as npt
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS, find
 from evenhand.core import frames, progress
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Finding, figure, spell
 from evenhand.core.signs import printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, nearest
+from evenhand.errors import CallError, DataError, Problems, nearest
 from evenhand.inference import simultaneous
 from evenhand.replicas import dimensions, panels, read
 from evenhand.replicas.abstention import SHARES, Abstention, abstain
@@ -31,10 +32,9 @@ from evenhand.replicas.sums import collect
 from evenhand.sources.files import is_path
 from evenhand.sources.groups import EVERYONE
 from evenhand.sources.memory import MemorySource
-from evenhand.sources.roles import Missing, assign
+from evenhand.sources.roles import Missing, absent, assign, read_positive
 from evenhand.sources.rows import Rows, load_files
 from evenhand.sources.rows import read as read_rows
-from evenhand.sources.spelling import canonical
 from evenhand.verdicts import policy_file, row_measures
 from evenhand.verdicts.policy import Policy
 
@@ -44,6 +44,7 @@ _DECIDING = "label_stability_difference"  # decides an audit by default
 _TOGETHER = "No groups were named (sensitive=), so everyone is taken together and nothing is compared."
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class Stability:
     """The result of `stability()`: findings on every dimension, and each dimension of everyone, group and person."""
@@ -176,6 +177,7 @@ class Stability:
     __repr__ = __str__
 
 
+@checked
 def stability(
     replicas: Any,
     *,
@@ -224,24 +226,27 @@ def stability(
     request = StabilityRequest(settled, selected, convention, judged_on, threshold)
     if sensitive is None and (reference is not None or bands):
         raise CallError("reference= and bands= are about groups: pass sensitive=, too, or leave them out.")
-    favourable = dict(positive) if isinstance(positive, Mapping) else {"label": positive, "prediction": positive}
-    na = (na,) if isinstance(na, str) else tuple(na)
+    problems = Problems()
+    favourable = read_positive(positive, problems)
+    problems.raise_if_any(CallError)
+    na = absent(na)
     needed = [name for role in (label, sensitive) for name in _column_names(role)]
     if data is not None and _names_columns(replicas):
         data, replicas = read.from_columns(data, replicas, roles=needed, kind=kind, na=na)
     elif is_path(data):
         data = load_files(data, needed)
     ensemble = read.read(
-        replicas, kind=kind, higher_is=higher_is, positive=_spelled(favourable.get("prediction", 1)), cutoff=cutoff
+        replicas, kind=kind, higher_is=higher_is, positive=favourable["prediction"].values, cutoff=cutoff
     )
     data = row_measures.reusable(data)
     arguments: dict[str, Any] = row_measures.reusable(
         {"label": label, "sensitive": sensitive, "bands": bands, "missing": missing, "na": na, "task": "binary"}
     )
-    arguments["positive"] = {"label": favourable.get("label", 1), "prediction": 1}
+    arguments["positive"] = {"label": positive.get("label", 1) if isinstance(positive, Mapping) else positive}
     names = request.available(ensemble.kind, labelled=label is not None)
     measured = _measure(data, arguments, ensemble, names, cutoff, above=convention == "virny", intervals=intervals)
-    sets, left_out = measured.cube.attribute_sets(settled.intersections) if sensitive is not None else ([], [_TOGETHER])
+    looked_at = measured.cube.attribute_sets(settled.intersections)
+    sets, left_out = (looked_at.sets, looked_at.notes) if sensitive is not None else ((), [_TOGETHER])
     return Stability(
         tuple(findings(measured, request, names, sets)) if sets else (),
         _overall(measured, settled.confidence),
@@ -362,11 +367,6 @@ def _column_names(role: Any) -> list[str]:
     """The columns that a role names; none where it holds arrays."""
     names = [role] if isinstance(role, str) else role
     return [name for name in names if isinstance(name, str)] if isinstance(names, (list, tuple)) else []
-
-
-def _spelled(positive: Any) -> tuple[str, ...]:
-    several = isinstance(positive, (list, tuple, set, frozenset))
-    return tuple(canonical(value) for value in (positive if several else [positive]))
 
 
 def _silent(_done: int) -> None:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evenhand.catalogue import Metric
-from evenhand.core import records
+from evenhand.core import checksum, records
 from evenhand.core.results import Finding, Row
 from evenhand.core.version import __version__
 from evenhand.cube import tables
@@ -45,9 +45,10 @@ def _encode(value: Any, key: str) -> str:
 
 def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
     """Everything an audit says, without the rows that it never kept; without the cube it cannot be loaded again."""
-    return {
+    told = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
+        checksum.KEY: "",
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
         **{key: audit.origin[key] for key in ("source", "command") if key in audit.origin},
@@ -61,6 +62,12 @@ def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
         "cube": tables.write(audit.cube) if embed_cube else None,
         "parts": [tables.write(part) for part in audit.parts] if embed_cube else [],
     }
+    return {**told, checksum.KEY: checksum.of_record(told, **(digests(audit) if embed_cube else {}))}
+
+
+def digests(audit: Audit) -> dict[str, Any]:
+    """The checksums of the counts of an audit, which stand for them in its own."""
+    return {"cube": tables.digest(audit.cube), "parts": [tables.digest(part) for part in audit.parts]}
 
 
 def _sharing(audit: Audit) -> dict[str, Any]:

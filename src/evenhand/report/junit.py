@@ -5,6 +5,7 @@
   Where the policy counts it as a pass or a fail, it is that.
 - One that does not decide never stops a run: it has passed, or it is skipped with its verdict and sentence as message.
 - One that was not judged is skipped.
+- What would decide and is left out is one more case, an error: a pass cannot rest on the others.
 
 So a run is green exactly when `evenhand audit` leaves with 0.
 """
@@ -37,6 +38,8 @@ def dumps(audit: Audit) -> str:
         for name, finding in zip(names, findings, strict=True):
             _case(suite, name, finding, outcome(audit, finding))
         _count([suite], suite)
+    if audit.left_out:
+        _left_out(root, audit)
     _count(root.findall("testsuite"), root)
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
@@ -62,6 +65,15 @@ def _case(suite: Xml.Element, name: str, finding: Finding, result: str | None) -
         element.text = "\n".join([sentence, *(clean_for_xml(note) for note in finding.notes)])
     shown = f"{finding.judged_on} {tables.value(finding)}, limit {tables.limit(finding)}: {finding.verdict}"
     Xml.SubElement(case, "system-out").text = f"{shown}\n{sentence}"
+
+
+def _left_out(root: Xml.Element, audit: Audit) -> None:
+    """What is not there is not green, unless a finding fails and says enough; see `Audit.verdict`."""
+    suite = Xml.SubElement(root, "testsuite", name="left out", id=str(len(root)))
+    case = Xml.SubElement(suite, "testcase", classname="evenhand", name="left out", time="0")
+    message = clean_for_xml(f"left out, and would decide: {', '.join(audit.left_out)}")
+    Xml.SubElement(case, "error" if audit.verdict == "inconclusive" else "skipped", message=message)
+    _count([suite], suite)
 
 
 def _properties(audit: Audit) -> Xml.Element:

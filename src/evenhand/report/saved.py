@@ -13,14 +13,14 @@ from typing import Any, NoReturn, cast
 
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
-from evenhand.core import records
+from evenhand.core import checksum, records
 from evenhand.core.files import read_text
 from evenhand.core.results import Finding, Panel
 from evenhand.cube import tables
 from evenhand.cube.cube import Cube
 from evenhand.cube.privacy import Sharing
 from evenhand.errors import DataError, EvenhandError, short_path
-from evenhand.report.json import FORMAT, FORMAT_VERSION
+from evenhand.report.json import FORMAT, FORMAT_VERSION, digests
 from evenhand.verdicts import comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Plan
@@ -51,13 +51,12 @@ def load(path: Path) -> Audit:
         )
     try:
         audit = _build(data)
-    except (ValueError, EvenhandError) as error:
+        if data.get("verdict") != audit.verdict:
+            told = records.shown(data.get("verdict"))
+            raise records.MisfitError(f"its verdict is {told}, but its findings give {audit.verdict!r}")
+        checksum.check(data, **digests(audit))
+    except (ValueError, EvenhandError, RecursionError) as error:
         raise DataError(f"{shown} is a damaged audit: {error}. {_AGAIN}") from None
-    if data.get("verdict") != audit.verdict:
-        raise DataError(
-            f"{shown} contradicts itself: its verdict is {records.shown(data.get('verdict'))}, but its findings give "
-            f"{audit.verdict!r}. {_AGAIN}"
-        )
     return audit
 
 
@@ -80,7 +79,9 @@ def _build(data: dict[str, Any]) -> Audit:
     for key in ("cube", "policy", "findings", "notes", "required"):
         if key not in data:
             raise records.MisfitError(f"it lacks {key!r}")
-    cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"))
+    room = tables.Room()
+    cube = tables.read(records.read(dict[str, Any], data["cube"], "cube"), room)
+    parts = records.read(tuple[dict[str, Any], ...], data.get("parts", []), "parts")
     audit = Audit(
         cube,
         _policy(records.read(dict[str, Any], data["policy"], "policy")),
@@ -88,7 +89,7 @@ def _build(data: dict[str, Any]) -> Audit:
         records.read(tuple[str, ...], data["notes"], "notes"),
         records.read(tuple[str, ...], data["required"], "required"),
         sharing=_sharing(data.get("sharing")),
-        parts=tuple(map(tables.read, records.read(tuple[dict[str, Any], ...], data.get("parts", []), "parts"))),
+        parts=tuple(tables.read(part, room) for part in parts),
         origin={
             key: records.read(str, data.get(key), key)
             for key in ("evenhand", "created", "source", "command")

@@ -173,7 +173,8 @@ def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
         if chosen:
             parts.append(f"{_outcome(audit, verdict)}: {', '.join(names)}{more}")
     if audit.left_out:
-        parts.append(f"left out to be shared: {', '.join(map(name, audit.left_out))}")
+        aside = "" if audit.sharing is None else " to be shared"
+        parts.append(f"left out{aside}: {', '.join(map(name, audit.left_out))}")
     return "; ".join(parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from evenhand.errors import CallError, as_typed, shorten
 from evenhand.sources.engines.table import is_lazy
 from evenhand.sources.lines import Lines
 from evenhand.sources.roles import Roles
@@ -22,12 +23,20 @@ class Source(Protocol):
     def fractional(self, roles: Roles) -> bool: ...
 
 
-def open_source(data: Any) -> Source:
-    """The source for a caller's data: a path or paths, a frame of an engine, a table in memory, or None for arrays."""
+def open_source(data: Any, *, hive: bool = False) -> Source:
+    """The source for a caller's data: a path or paths, a frame of an engine, a table in memory, or None for arrays.
+
+    With `hive`, folders named KEY=VALUE in the paths are columns too.
+    """
     from evenhand.sources.engines import LazySource
     from evenhand.sources.files import FileSource, is_path
     from evenhand.sources.memory import MemorySource
 
+    if not isinstance(hive, bool):
+        raise CallError(f"hive={shorten(repr(hive))} must be True or False.")
     if is_path(data):
-        return FileSource(data)
+        return FileSource(data, hive=hive)
+    if hive:
+        asked = as_typed("hive=True", "--hive")
+        raise CallError(f"{asked} reads the names of folders, and this data is not in files: leave it out.")
     return LazySource(data) if is_lazy(data) else MemorySource(data)

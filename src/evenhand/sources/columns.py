@@ -28,16 +28,24 @@ _EXACT = 2**53  # whole numbers above it do not survive a float
 def encode(column: Any, name: str = "a column", absent: Collection[str] = ()) -> tuple[Levels, Codes]:
     """The distinct values of a column (missing left out) and for each row the index of its value, or −1.
 
-    Values spelled as one of `absent` count as missing too.
+    Empty text is missing, as in a CSV, and so are values spelled as one of `absent`. A null byte is an error, as in a
+    file of text.
 
-    >>> encode(["b", "a", None, "b"])[0], encode(["b", "a", None, "b"])[1].tolist()
-    (['b', 'a'], [0, 1, -1, 0])
+    >>> encode(["b", "a", None, "b", ""])[0], encode(["b", "a", None, "b", ""])[1].tolist()
+    (['b', 'a'], [0, 1, -1, 0, -1])
     >>> encode(["b", "NA", "b"], absent=["NA"])[1].tolist()
     [0, -1, 0]
     """
     readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
     levels, codes = readers.get(library(column), _sequence)(column, name)
-    kept = [spelling(level) not in absent for level in levels] if absent else []
+    texts = [spelling(level) for level in levels if isinstance(level, (str, bytes))]
+    damaged = next((text for text in texts if "\0" in text), None)
+    if damaged is not None:
+        raise DataError(f"{name} holds a null byte, in {shorten(repr(damaged))}: the data is damaged or not text.")
+    if not absent and "" not in texts:
+        return levels, codes
+    gone = {"", *absent}
+    kept = [spelling(level) not in gone for level in levels]
     if all(kept):
         return levels, codes
     place = np.where(kept, np.cumsum(kept) - 1, -1)
@@ -103,7 +111,7 @@ def _floats(column: Any) -> Floats | None:  # noqa: PLR0911 - one for each kind 
         import polars as pl
 
         plain = column.dtype.is_numeric() or column.dtype == pl.Boolean
-        return column.cast(pl.Float64).to_numpy() if plain else None
+        return column.alias("").cast(pl.Float64).to_numpy() if plain else None
     if kind == "pyarrow":
         import pyarrow as pa
 
@@ -190,6 +198,7 @@ def _pandas(column: Any, name: str) -> tuple[Levels, Codes]:
 def _polars(column: Any, name: str) -> tuple[Levels, Codes]:
     import polars as pl
 
+    column = column.alias("")  # by its name Polars would find it, and take the name for a pattern
     dtype = column.dtype
     if dtype == pl.String or dtype in (pl.Categorical, pl.Enum):
         text = column.cast(pl.String)

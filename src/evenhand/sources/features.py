@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.frames import readable
 from evenhand.core.results import MISSING
-from evenhand.errors import CallError, DataError, Problems, listing, nearest, shorten
+from evenhand.errors import CallError, DataError, Problems, as_typed, listing, nearest, shorten
 from evenhand.sources.columns import encode, library, numbers
 from evenhand.sources.files import is_path
 from evenhand.sources.levels import as_numbers, order_key
@@ -169,9 +169,13 @@ def read(
     features: Iterable[str] | str | None = None,
     categorical: Iterable[str] | str = (),
     apart: Collection[str] = (),
+    outcomes: Mapping[str, str] | None = None,
     na: Collection[str] = (),
 ) -> Features:
-    """The features of a table: the columns that `features` names, else all but those in `apart` (other roles)."""
+    """The features of a table: the columns that `features` names, else all but those in `apart` (other roles).
+
+    `outcomes` are columns that may never be features, and what they are: {"repaid": "the label"}.
+    """
     source = MemorySource(table)
     known = source.names or []
     problems = Problems()
@@ -181,6 +185,10 @@ def read(
         selected = [name for name in known if name not in apart]
     if not selected:
         problems.add("there is no feature to compare people by: name them with features=.")
+    for name, what in (outcomes or {}).items():
+        if features is not None and name in selected:
+            named = as_typed("features= names", "the features name")
+            problems.add(f"{named} {shorten(name)!r}, which is {what} itself: leave it out.")
     for name in source.twice.intersection(selected):
         problems.add(_called_twice(name))
     problems.raise_if_any(CallError)

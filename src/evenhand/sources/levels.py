@@ -117,7 +117,7 @@ def classes(
     spelled = [canonical(level) for level in levels]
     found = sorted({text for text, there in zip(spelled, seen, strict=True) if there}, key=order_key)
     shown = f"{role} column {shorten(name)!r}"
-    fractions = [text for text in found if _is_fraction(text)]
+    fractions = [text for text in found if is_fraction(text)]
     if fractions and role == "prediction":
         problems.add(
             f"{shown} looks like a score (it holds {listing(fractions, 3)}): pass it as score= with cutoff=, "
@@ -151,7 +151,7 @@ def all_classes(columns: Mapping[str, tuple[Sequence[Any], Bools]], problems: Pr
     found: set[str] = set()
     for role, (levels, seen) in columns.items():
         spelled = {canonical(level) for level, there in zip(levels, seen, strict=True) if there}
-        fractions = sorted(filter(_is_fraction, spelled))
+        fractions = sorted(filter(is_fraction, spelled))
         if fractions:
             problems.add(f"{role} holds fractions ({listing(fractions, 3)}): a class is a name; or task='regression'.")
         found |= spelled
@@ -229,7 +229,8 @@ def is_plain_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def _is_fraction(text: str) -> bool:
+def is_fraction(text: str) -> bool:
+    """Is the text a number that is not whole, as a score is and a class is not?"""
     try:
         value = float(text)
     except ValueError:

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Floats, Ints
+from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.errors import Problems, shorten
 from evenhand.sources.columns import numbers
 from evenhand.sources.quantiles import mass_of
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
-LARGEST_COUNT = 2**53
-LARGEST_WEIGHT = 1e100
-"""Above these limits sums and squares would overflow."""
+LARGEST_COUNT = 2**53 - 1
+LARGEST_WEIGHT = 1e60
+SMALLEST_WEIGHT = 1e-60
+"""Outside these limits sums of squares and products would overflow, or vanish. A weight may also be 0."""
+
+NOT_A_WEIGHT = f"negative, missing or infinite, or outside {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
 
 PLAIN = ("s", "s2")
 WEIGHTED = ("w", "w2", "ws", "w2s", "w2s2")
@@ -107,24 +110,29 @@ def read_masses(columns: Mapping[str, Any], roles: Roles) -> Masses:
         people, wrong[0] = np.where(bad, 0, counts).astype(np.int64), int(bad.sum())
     if roles.weight is not None:
         weights, _ = numbers(columns["weight"], "weight", roles.weight, roles.na)
-        bad = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
+        bad = wrong_weights(weights)
         weights, wrong[1] = np.where(bad, 0, weights), int(bad.sum())
     return Masses(people, weights, *wrong)
+
+
+def wrong_weights(weights: Floats) -> Bools:
+    """Which numbers are not weights: neither 0 nor within the limits."""
+    return np.asarray(~((weights == 0) | ((weights >= SMALLEST_WEIGHT) & (weights <= LARGEST_WEIGHT))))
 
 
 def complain_count(wrong: int, name: str, problems: Problems) -> None:
     if wrong:
         problems.add(
-            f"count column {shorten(name)!r} is negative, missing, infinite or not whole in {wrong:,} rows: "
-            "a count says how many people a row stands for."
+            f"count column {shorten(name)!r} is negative, missing, infinite or not whole, or above {LARGEST_COUNT:,}, "
+            f"in {wrong:,} rows: a count says how many people a row stands for."
         )
 
 
 def complain_weight(wrong: int, name: str, problems: Problems) -> None:
     if wrong:
         problems.add(
-            f"weight column {shorten(name)!r} is negative, missing or infinite in {wrong:,} rows: "
-            "a weight is a number of 0 or more."
+            f"weight column {shorten(name)!r} is {NOT_A_WEIGHT}, in {wrong:,} rows: a weight is 0 or a number of that "
+            "size. Only the ratios of weights matter: divide all of them by the largest."
         )
 
 

@@ -10,8 +10,9 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -27,7 +28,8 @@ from typing import (
 )
 
 from evenhand.core.frames import readable
-from evenhand.errors import CallError, Problems, either, listing, nearest, shorten
+from evenhand.core.quantities import check_finite, check_whole, shown
+from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
 from evenhand.sources.spelling import canonical, spelling
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class ReadArguments(TypedDict, total=False):
     na: Annotated[
         Iterable[str], Argument((), "Text that also means missing, such as NA; may be repeated.", multiple=True)
     ]
+    hive: Annotated[bool, Argument(False, "Read folders named KEY=VALUE as columns; not done by default.")]
     task: Annotated[
         Task | None,
         Argument(
@@ -160,7 +163,7 @@ class Positive:
     collapse: bool = False
 
     def __str__(self) -> str:
-        return " or ".join(repr(value) for value in self.values)
+        return " or ".join(shorten(repr(value)) for value in self.values)
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,7 @@ class Roles:
     """The attributes whose numbers are only names and are never cut: those with None in bands=."""
     missing: Missing = "group"
     na: tuple[str, ...] = ()
+    hive: bool = False
     task: Task | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
     """The columns that were passed as arrays, by the key of their role."""
@@ -258,16 +262,20 @@ def assign(
         problems.add("there is nothing to measure: give prediction=, score=, or label=.")
     _check_settings(values, problems)
     _check_task(values, problems)
-    outcome = (columns["label"],) if values["task"] == "regression" and columns["label"] else ()
-    na = values["na"]
+    outcome = (columns["label"],) if str(values["task"]) == "regression" and columns["label"] else ()
+    try:
+        na = absent(values["na"])
+    except CallError as error:
+        na = ()
+        problems.add(str(error))
     edges, categories = _bands(values["bands"], (*groups, *strata), outcome, problems)
     checked = {
         "sensitive": groups,
         "control": strata,
-        "positive": _positive(values["positive"], problems),
+        "positive": read_positive(values["positive"], problems),
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
-        "na": tuple(spelling(text) for text in ([na] if isinstance(na, str) else na)),
+        "na": na,
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
@@ -278,21 +286,21 @@ def assign(
 def _check_settings(values: ReadArguments, problems: Problems) -> None:
     """The arguments that do not name columns."""
     cutoff, bins = values["cutoff"], values["bins"]
-    if cutoff is not None and (not isinstance(cutoff, Real) or not math.isfinite(cutoff)):
-        problems.add(f"cutoff={cutoff!r} must be a finite number.")
+    if cutoff is not None:
+        check_finite("cutoff", cutoff, problems)
     if cutoff is not None and values["score"] is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
-    if isinstance(bins, bool) or not isinstance(bins, Integral) or not 1 <= bins <= 100:
-        problems.add(f"bins={bins!r} must be a whole number from 1 to 100.")
+    check_whole("bins", bins, 1, 100, problems)
 
 
 def _check_task(values: ReadArguments, problems: Problems) -> None:
     task = values["task"]
     if task is None:
         return
-    _one_of("task", task, get_args(Task), problems)
+    if not _one_of("task", task, get_args(Task), problems):
+        return
     if task != "binary" and values["score"] is not None:
         remedy = "pass the predicted number as prediction=" if task == "regression" else "audit one class: positive='a'"
         problems.add(f"task={task!r} takes no score=: {remedy}.")
@@ -302,9 +310,26 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
         problems.add("task='regression' needs prediction=, the predicted number.")
 
 
-def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
-    if value not in known:
-        problems.add(f"{name}={value!r} must be {either(map(repr, known))}.")
+def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> bool:
+    good = isinstance(value, str) and value in known
+    if not good:
+        problems.add(f"{name}={shown(value)} must be {either(map(repr, known))}.")
+    return good
+
+
+def absent(na: Any) -> tuple[str, ...]:
+    """The texts that mean missing, as they are spelled.
+
+    >>> absent("NA"), absent(["NA", -9])
+    (('NA',), ('NA', '-9'))
+    """
+    listed = isinstance(na, Iterable) and not isinstance(na, (str, bytes, Mapping)) and getattr(na, "ndim", 1) == 1
+    values = list(na) if listed else [na]
+    plain = all(isinstance(value, (str, Real)) and value == value for value in values)  # noqa: PLR0124 - NaN
+    with suppress(UnicodeEncodeError):  # a statement is UTF-8
+        if plain and "".join(spelled := [spelling(value) for value in values]).encode() is not None:
+            return tuple(spelled)
+    raise CallError(f"na={shown(na)} must be text that means missing, such as 'NA'; None and NaN do so already.")
 
 
 def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[float, float] | None:
@@ -312,10 +337,10 @@ def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[floa
         return None
     try:
         low, high = (float(end) for end in ends)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        problems.add(f"score_range={ends!r} must be two rising numbers, such as (0, 1).")
+        problems.add(f"score_range={shown(ends)} must be two rising numbers, such as (0, 1).")
         return None
     return low, high
 
@@ -421,28 +446,31 @@ def _bands(
 ) -> tuple[dict[str, tuple[float, ...]], frozenset[str]]:
     """The edges of what is to be cut, and the attributes that are never cut; `outcome` is the label of a regressor."""
     edges: dict[str, tuple[float, ...]] = {}
-    bands = {} if bands is None else bands
-    if not isinstance(bands, Mapping):
-        problems.add(f"bands={shorten(repr(bands))} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
+    if bands is not None and not isinstance(bands, Mapping):
+        problems.add(f"bands={shown(bands)} must name the attribute, such as {{'age': [0, 25, 45, 200]}}.")
         return edges, frozenset()
+    some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
+    bands = {} if bands is None else {str(name): cuts for name, cuts in bands.items()}  # as the names of columns are
     for name, cuts in bands.items():
         if name not in (*attributes, *outcome):
-            problems.add(f"bands= names {name!r}, which is not an attribute here; {nearest(name, attributes)}")
+            problems.add(f"bands= names {shorten(name)!r}, which is not an attribute here; {nearest(name, attributes)}")
             continue
         if cuts is None and name in attributes:
             continue
+        some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
         try:
-            edges[name] = tuple(float(cut) for cut in cuts or ())
-        except (TypeError, ValueError):
-            problems.add(f"bands for {name!r} must be numbers, such as [0, 25, 45, 200].")
+            edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
+        except (TypeError, ValueError, OverflowError):
+            problems.add(f"bands for {shorten(name)!r} must be numbers, such as {some}.")
             continue
         rising = all(a < b for a, b in zip(edges[name], edges[name][1:], strict=False))
         if len(edges[name]) < 2 or not rising:
-            problems.add(f"bands for {name!r} must be at least two rising numbers, such as [0, 25, 45, 200].")
+            problems.add(f"bands for {shorten(name)!r} must be at least two rising numbers, such as {some}.")
     return edges, frozenset(name for name in attributes if name in bands and bands[name] is None)
 
 
-def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
+    """The favourable values of label and prediction, from the argument positive= of any function."""
     if not isinstance(positive, Mapping):
         positive = {"label": positive, "prediction": positive}
     unknown = [str(role) for role in positive if role not in ("label", "prediction")]
@@ -451,7 +479,7 @@ def _positive(positive: Any, problems: Problems) -> dict[str, Positive]:
     favourable = {}
     for role in ("label", "prediction"):
         value = positive.get(role, 1)
-        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
             problems.add(f"positive= is empty for {role}: name the favourable value.")

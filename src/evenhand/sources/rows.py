@@ -117,14 +117,14 @@ def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
     return Attributes(roles.sensitive, parts, codes)
 
 
-def load_files(data: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """Columns of files as arrays, in the order of the rows; by default all of them.
+def load_files(data: Any, names: Iterable[str] | None = None, *, hive: bool = False) -> dict[str, Any]:
+    """Columns of files as arrays, in the order of the rows; by default all of them. `hive` is as in `FileSource`.
 
     Text stays text and numbers stay numbers: the caller decides what they mean, as for a table in memory.
     """
     import duckdb
 
-    source = FileSource(data, ordered=True)
+    source = FileSource(data, hive=hive, ordered=True)
     selected = _selected(source, names)
     columns = [source.table.columns[name] for name in selected]
     fields = ", ".join(f"{column.key} AS v{i}" for i, column in enumerate(columns))
@@ -135,7 +135,7 @@ def load_files(data: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
         if size * len(selected) > _MOST_VALUES:
             raise DataError(f"{size:,} rows of {len(selected)} columns do not fit into memory: name fewer columns.")
         found = source.connection.execute(f"SELECT {fields} FROM {source.table.relation}").fetchnumpy()  # noqa: S608
-    except duckdb.Error as error:
+    except (duckdb.Error, MemoryError, UnicodeError, SystemError) as error:  # the last two: text is not UTF-8
         raise DataError(explain(source.paths, source.format, error)) from None
     return {
         name: _decoded(column, found[f"v{i}"]) for i, (name, column) in enumerate(zip(selected, columns, strict=True))

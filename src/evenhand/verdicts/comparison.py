@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
+from evenhand.core.quantities import shown
 from evenhand.core.results import Group, JudgedOn, spell
-from evenhand.errors import CallError, listing, nearest
+from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.measures.cells import CellMeasure, evaluate
 from evenhand.sources.spelling import spelling
 
@@ -72,8 +73,8 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
     """A convention by its name, for a metric that is the worst of so many measures."""
     if name is None:
         return Convention()
-    if name not in CONVENTIONS:
-        raise CallError(f"convention={name!r} is not known; {nearest(str(name), CONVENTIONS)}")
+    if not isinstance(name, str) or name not in CONVENTIONS:
+        raise CallError(f"convention={shown(name)} is not known; {nearest(str(name), CONVENTIONS)}")
     convention = CONVENTIONS[name]
     return replace(convention, fold=True) if convention.fold_worst and worst_of > 1 else convention
 
@@ -81,10 +82,19 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
 def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:
     """A reference for several attributes as a mapping by attribute; every value in it must be a group.
 
-    None and the WORDS stay what they are, and so does a value for each attribute.
+    None and the WORDS stay what they are. A tuple or list has a value for each attribute.
     """
-    if reference is None or isinstance(reference, (tuple, list)):
+    if reference is None:
         return reference
+    if isinstance(reference, (tuple, list)):
+        if len(reference) != len(attributes):
+            raise CallError(
+                f"reference={shorten(repr(reference))} must have a value for each attribute, which are "
+                f"{listing(attributes)}; or map attributes to values."
+            )
+        reference = dict(zip(attributes, reference, strict=True))
+    if isinstance(reference, Mapping) and not reference:
+        raise CallError("reference={} names no group: leave it out to compare the highest group with the lowest.")
     values = {name: {group[i] for group in groups} - {None} for i, name in enumerate(attributes)}
     if not isinstance(reference, Mapping):
         spelled = spelling(reference)

@@ -15,11 +15,12 @@ from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError
 from evenhand.inference import simultaneous
 from evenhand.measures import dependence
+from evenhand.measures.base import undefined_reason
 from evenhand.measures.distances import Distances
 from evenhand.measures.group_data import BinnedScores, RegressionSums, worth
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
-from evenhand.verdicts.index_finding import ValueResult, deciding_pair, deciding_row
+from evenhand.verdicts.index_finding import ValueResult, deciding_pair, deciding_row, nobody
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.verdict import verdict
 
@@ -36,6 +37,7 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
             groups[i],
             against=spell(groups[j]),
             estimate=Estimate.of(apart.values[i, j], apart.low[i, j], apart.high[i, j]),
+            reason=nobody(groups[i], groups[j]) if math.isnan(apart.values[i, j]) else None,
         )
         for i, j in pairs
     ]
@@ -90,6 +92,7 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
             against="everyone",
             n=int(people[i]),
             estimate=Estimate.of(apart.values[i, 0], apart.low[i, 0], apart.high[i, 0]),
+            reason=nobody(group) if math.isnan(apart.values[i, 0]) else None,
         )
         for i, group in enumerate(groups)
     ]
@@ -126,7 +129,9 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
             group,
             n=int(spread.sizes[i]),
             estimate=Estimate.of(spread.values[i], low[i], high[i]),
-            reason=row.reason(spell(group)) if math.isnan(spread.values[i]) else None,
+            reason=undefined_reason(row, spell(group), int(spread.sizes[i]), cube.w is not None)
+            if math.isnan(spread.values[i])
+            else None,
         )
         for i, group in enumerate(groups)
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import UNDEFINED, Estimate, Row, spell
+from evenhand.core.results import UNDEFINED, Estimate, Group, Row, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Proportions
@@ -44,6 +44,11 @@ class ValueResult:
     settings: Mapping[str, object] = field(default_factory=dict)
     evidence: Row | None = None
     left_out: Sequence[str] = ()
+
+
+def nobody(*groups: Group) -> str:
+    """Why a value of these groups is undefined; people whose weight is 0 do not count."""
+    return f"nobody in {' or in '.join(dict.fromkeys(map(spell, groups)))} counts who has what it needs"
 
 
 def deciding_pair(ends: tuple[Floats, Floats], pairs: Sequence[tuple[int, int]], *, failed: bool) -> tuple[int, int]:
@@ -85,8 +90,16 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
 def log_ratio(request: Request, cube: Cube, index: LogRatioIndex) -> ValueResult:
     """The largest log ratio between the groups that have a name, with simultaneous intervals."""
     whole = cube.marginal(control=False).named()
-    values = index.function(whole.cells, **request.options)
+    values = index.function(_effective_cells(whole), **request.options)
     return _result(request, whole, values, _largest_log_ratio(whole, request.policy, values), "simultaneous")
+
+
+def _effective_cells(cube: Cube) -> Floats:
+    """The cells in people; weights as Kish's effective number of them, because what smooths a rate is people too."""
+    if cube.squares is None:
+        return cube.cells
+    weights, squares = (part[:, _DECIDED].sum(axis=1, keepdims=True) for part in (cube.cells, cube.squares))
+    return np.asarray(cube.cells * np.divide(weights, squares, out=np.zeros_like(weights), where=squares > 0))
 
 
 def _result(
@@ -94,7 +107,8 @@ def _result(
 ) -> ValueResult:
     """The result of an index; `ends` are of the index, then of its parts, then of the groups."""
     metric, names = request.metric, list(values.parts)
-    people = whole.counts[:, _LABELLED if "label" in metric.needs else _DECIDED]
+    needed = _LABELLED if "label" in metric.needs else _DECIDED
+    people, mass = whole.counts[:, needed], whole.cells[:, needed].sum(axis=1)
     numbers = map(float, [values.value, *values.parts.values(), *values.by_group])
     estimates = [
         Estimate.of(value, float(np.minimum(low, value)), float(np.maximum(high, value)))
@@ -102,8 +116,8 @@ def _result(
     ]
     parts, groups = estimates[1 : 1 + len(names)], estimates[1 + len(names) :]
     rows = [
-        _row(metric.name, group, int(n), estimate, values.reason)
-        for (_, group), n, estimate in zip(whole.pairs, people.sum(axis=1), groups, strict=True)
+        _row(metric.name, group, int(n), estimate, values.reason if weight else nobody(group))
+        for (_, group), n, weight, estimate in zip(whole.pairs, people.sum(axis=1), mass, groups, strict=True)
     ]
     rows += [
         _row(name, (), int(people.sum()), estimate, values.reason) for name, estimate in zip(names, parts, strict=True)

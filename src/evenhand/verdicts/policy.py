@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.catalogue import Metric, find
+from evenhand.core.arguments import checked, is_series
+from evenhand.core.quantities import MOST_DRAWS, check_seed, check_whole, number, shown
 from evenhand.core.results import Verdict
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, Problems, nearest, shorten
+from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.spelling import spelling
 
 MIN_GROUP_SIZE = 30
-MOST_DRAWS = 1_000_000
+_MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
 
 
+@checked
 @dataclass(frozen=True)
 class Policy(Printable):
     """What an audit is judged by: in Python, in a TOML file (`Policy.load`), or by name (`Policy.named`).
@@ -46,7 +48,8 @@ class Policy(Printable):
         on: The attribute sets on which the required metrics decide: "single", "intersections" or "all".
         inconclusive: What an inconclusive finding counts as, where it decides: itself, "fail" or "pass".
         reference: What groups are compared with; as the argument of `audit`.
-        intersections: Whether attributes are combined, or how many of them at most.
+        intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
+            most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
         notes: What every audit by this policy says to its reader.
 
@@ -68,7 +71,7 @@ class Policy(Printable):
     on: Literal["single", "intersections", "all"] = "single"
     inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
     reference: Any = None
-    intersections: bool | int = True
+    intersections: bool | int | None = None
     min_group_share: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -77,8 +80,9 @@ class Policy(Printable):
         object.__setattr__(self, "metrics", _metrics("metrics", self.metrics, problems))
         object.__setattr__(self, "required", _metrics("required", self.required, problems, none=True))
         self._settle_thresholds(problems)
-        for name, least, most in (("min_group_size", 1, None), ("draws", 0, MOST_DRAWS), ("random_state", 0, None)):
-            _whole(name, getattr(self, name), least, most, problems)
+        check_whole("min_group_size", self.min_group_size, 1, _MOST_PEOPLE, problems)
+        check_whole("draws", self.draws, 0, MOST_DRAWS, problems)
+        check_seed(self.random_state, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
         _share("min_group_share", self.min_group_share, 0.0, "a share from 0 to below 1, such as 0.02", problems)
         _one_of("interval", self.interval, interval_names(), problems)
@@ -87,8 +91,8 @@ class Policy(Printable):
         _one_of("familywise", self.familywise, ("finding", "audit"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
-        if not isinstance(self.intersections, bool):
-            _whole("intersections", self.intersections, 0, None, problems, "True, False or ")
+        if self.intersections is not None and not isinstance(self.intersections, bool):
+            check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
         object.__setattr__(self, "reference", _spelled(self.reference))
         self._settle_notes(problems)
         problems.raise_if_any(CallError)
@@ -164,6 +168,7 @@ class Policy(Printable):
 
     def required_for(self, cube: Cube) -> tuple[str, ...]:
         """The metrics that decide for this data."""
+        check_kind(cube, Cube, "cube", "pass a Cube, such as audit.cube")
         if self.required is not None:
             return tuple(dict.fromkeys(find(name)[0].name for name in self.required))
         if cube.meaning.task == "regression":
@@ -184,6 +189,10 @@ class Policy(Printable):
 
     def updated(self, **arguments: Any) -> Policy:
         """The policy with the arguments that are not None in place of its fields."""
+        known = [part.name for part in fields(self)]
+        for name in arguments:
+            if name not in known:
+                raise CallError(f"{shorten(name)!r} is not an argument or field of Policy; {nearest(name, known)}")
         return replace(self, **{name: value for name, value in arguments.items() if value is not None})
 
     def with_thresholds(self, thresholds: Mapping[str, float]) -> Policy:
@@ -218,7 +227,7 @@ def _metrics(what: str, metrics: Any, problems: Problems, none: bool = False) ->
         return None
     if isinstance(metrics, (str, Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
-    if isinstance(metrics, (Mapping, bytes)) or not isinstance(metrics, Iterable):
+    if not is_series(metrics):
         problems.add(f"{what}={shorten(repr(metrics))} must be a list of metrics, such as ['equalized_odds'].")
         return None
     chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in metrics)
@@ -246,26 +255,9 @@ def _by_metric(what: str, mapping: Any, problems: Problems) -> list[tuple[Metric
     return entries
 
 
-def _whole(name: str, value: Any, least: int, most: int | None, problems: Problems, instead: str = "") -> None:
-    wrong = isinstance(value, bool) or not isinstance(value, Integral) or value < least
-    if wrong or (most is not None and value > most):
-        limit = f"from {least} to {most:,}" if most is not None else f"of at least {least}"
-        problems.add(f"{name}={shorten(repr(value))} must be {instead}a whole number {limit}.")
-
-
 def _share(name: str, value: Any, least: float, expected: str, problems: Problems) -> None:
-    if not least <= _number(value) < 1:
-        problems.add(f"{name}={shorten(repr(value))} must be {expected}.")
-
-
-def _number(value: Any) -> float:
-    """A number as a float, infinite where it is too large for one; NaN for anything else, True and False too."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+    if not least <= number(value) < 1:
+        problems.add(f"{name}={shown(value)} must be {expected}.")
 
 
 def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> None:
@@ -277,17 +269,17 @@ def misjudged(metric: Metric, kind: object) -> str:
     """Why a metric cannot be judged on this kind of comparison."""
     if metric.judged_on == "value":
         return f"{metric.name} is judged on its value only."
-    return f"judged_on={kind!r} does not fit {metric.name}; it takes 'difference' or 'ratio'."
+    return f"judged_on={shown(kind)} does not fit {metric.name}; it takes 'difference' or 'ratio'."
 
 
 def check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> None:
     """Raise unless the threshold is None or a number that fits what is judged: a difference, a ratio or a value."""
     if threshold is None:
         return
-    if not 0 <= _number(threshold) < math.inf:
-        raise CallError(f"{what}={shorten(repr(threshold))} must be a number of at least 0.")
-    if judged_on == "ratio" and _number(threshold) > 1:
-        raise CallError(f"{what}={threshold!r} on a ratio is at most 1, such as 0.8 for four fifths.")
+    if not 0 <= number(threshold) < math.inf:
+        raise CallError(f"{what}={shown(threshold)} must be a number of at least 0.")
+    if judged_on == "ratio" and number(threshold) > 1:
+        raise CallError(f"{what}={shown(threshold)} on a ratio is at most 1, such as 0.8 for four fifths.")
 
 
 # US practice: 29 CFR 1607.4(D) (1978) compares each group with the one of the highest rate at four fifths; Hazelwood

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.files import read_text, write_text
+from evenhand.core.wording import clean
 from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
 from evenhand.sources.spelling import spelling
 from evenhand.verdicts.policy import SHIPPED, Policy
 
 MOST_BYTES = 1_000_000
+_MOST_POINTS = 2000  # tomllib keeps every beginning of a key such as a.b.c, which of a long one takes all memory
 _WIDTH = 100
 NONE = "none"  # TOML has no null
 
@@ -41,7 +43,10 @@ _KEYS: dict[str, tuple[str, str]] = {
     "correction": ('Correction of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
     "min_group_size": ("Groups with fewer people in a rate are shown, but are too small to support a pass.", ""),
     "min_group_share": ("Groups with a smaller share of all people are shown and not compared.", ""),
-    "intersections": ("Whether attributes are combined: true, false, or how many at most.", ""),
+    "intersections": (
+        "Whether attributes are combined: true, false, or how many at most. Unset: up to three, in at most 64 sets.",
+        "true",
+    ),
     "reference": (
         'What groups are compared with: a group, "rest", "overall", "largest" or "highest". Unset: the highest\n'
         "group with the lowest. By attribute, write a table [reference] at the end.",
@@ -115,6 +120,8 @@ def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
 def _read(path: Path) -> dict[str, Any]:
     where = repr(short_path(path))
     text = read_text(path, "a policy", MOST_BYTES)
+    if text.count(".") > _MOST_POINTS:
+        raise DataError(f"{where} holds {text.count('.'):,} points, more than {_MOST_POINTS:,}, so it is not a policy.")
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -174,5 +181,10 @@ def _value(value: Any) -> str:
         return f"[{', '.join(items)}]"
     if not isinstance(value, str) and hasattr(value, "measures"):
         raise CallError(f"{value.name} is a metric of your own, which a file cannot hold: pass it as metrics=[...].")
-    # JSON's escapes are TOML's too, but for DEL, which JSON leaves alone.
-    return json.dumps(spelling(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    # JSON's escapes are TOML's too. What a terminal would obey is escaped as well.
+    return "".join(map(_visible, json.dumps(spelling(value), ensure_ascii=False)))
+
+
+def _visible(mark: str) -> str:
+    hidden = clean(mark) != mark and not "\ud800" <= mark <= "\udfff"  # a lone surrogate is an error of its own
+    return f"\\U{ord(mark):08x}" if hidden else mark

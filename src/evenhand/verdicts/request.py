@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from evenhand.catalogue import Metric, find
+from evenhand.core.arguments import check_argument
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, nearest
+from evenhand.verdicts import policy_file
 from evenhand.verdicts.policy import Policy, check_threshold, misjudged
 
 
@@ -44,7 +47,7 @@ class Request:
 def make_request(
     name: str | Metric,
     *,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     threshold: float | None = None,
     reference: Any = None,
     convention: str | None = None,
@@ -59,7 +62,7 @@ def make_request(
 ) -> Request:
     """The request for a metric: an argument beats the policy, the policy an alias, and an alias the catalogue."""
     metric, presets = find(name)
-    policy = (policy or Policy()).updated(
+    policy = policy_file.resolve(policy).updated(
         min_group_size=min_group_size, confidence=confidence, interval=interval, draws=draws, random_state=random_state
     )
     usual = presets.get("judged_on") or metric.judged_on
@@ -73,13 +76,16 @@ def make_request(
     limit = policy.thresholds.get(metric.name, limit)
     limit = limit if threshold is None else threshold
     check_threshold(limit, kind)
+    limit = None if limit is None else float(limit)
+    check_argument("aggregate", str | None, aggregate)
     combined: Any = aggregate or presets.get("aggregate") or metric.aggregate
     if combined not in ("worst", "mean", "mean_abs"):
         raise CallError(f"aggregate={aggregate!r} must be 'worst', 'mean' or 'mean_abs'.")
     allowed = metric.options
-    for option in options:
+    for option, value in options.items():
         if option not in allowed:
             raise CallError(f"{metric.name}() takes no argument {option!r}; {nearest(option, allowed)}")
+        options[option] = check_argument(option, type(allowed[option]), value)  # the kind of its default
     own_threshold = threshold is not None or metric.name in policy.thresholds
     by_range = metric.in_score_units and kind == "difference" and not own_threshold
     return Request(metric, kind, limit, combined, policy, reference, convention, {**allowed, **options}, by_range)

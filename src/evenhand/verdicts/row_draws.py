@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats, Indices, Ints
+from evenhand.core.calls import call as run
 from evenhand.core.progress import track
 from evenhand.errors import CallError, shorten
 from evenhand.measures.cells import RowMeasure
@@ -147,16 +149,14 @@ def _caller(measure: RowMeasure, *, weighted: bool) -> Callable[[Columns, str], 
             )
 
     def call(columns: Columns, group: str) -> float:
-        extra = {weight: columns["weight"]} if weight else {}
+        function = partial(measure.function, **({weight: columns["weight"]} if weight else {}))
+        where = f"on the {len(columns['label']):,} rows of {shorten(group)!r}"
         try:
-            returned = measure.function(columns["label"], columns["prediction"], **extra)
-        except ZeroDivisionError:
-            return float("nan")
-        except Exception as error:
-            raise CallError(
-                f"the function of {measure.name} failed on the {len(columns['label']):,} rows of {shorten(group)!r}: "
-                f"{type(error).__name__}: {shorten(str(error), 200)}"
-            ) from error
+            returned = run(f"the function of {measure.name}", where, function, columns["label"], columns["prediction"])
+        except CallError as error:
+            if isinstance(error.__cause__, ZeroDivisionError):
+                return float("nan")
+            raise
         return _number(returned, measure.name, group)
 
     return call

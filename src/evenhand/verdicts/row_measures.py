@@ -140,7 +140,7 @@ def _rows_by_group(cube: Cube, data: Any, arguments: Mapping[str, Any]) -> dict[
     if chunks.is_chunks(data):
         raise CallError("a function of rows needs all rows at once: pass one table instead of several.")
     meaning = cube.meaning
-    source = sources.open_source(data)
+    source = sources.open_source(data, hive=arguments.get("hive", False))
     # As the cube was counted, where that was found in the data: the task, and bands of attributes.
     roles = assign(source.names, **{**arguments, "task": meaning.task})
     bands = {name: edges for name, edges in meaning.bands.items() if name in roles.sensitive}

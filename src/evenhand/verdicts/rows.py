@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from evenhand.core.arrays import Floats
@@ -37,7 +36,7 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
                     ratio=ratio,
                     p_value=number_or_none(p[0][i, j]) if p is not None else None,
                     p_adjusted=number_or_none(p[1][i, j]) if p is not None else None,
-                    reason=row.reason(spell(group)) if math.isnan(value) else None,
+                    reason=table.reason(i, j),
                     of_class=row.of_class,
                 )
             )

@@ -52,12 +52,8 @@ def _ending(stratum: Stratum, judged: Estimate) -> str:
 def undefined_reasons(stratum: Stratum) -> list[str]:
     """Why values are undefined, for each that is."""
     table = stratum.table
-    return [
-        row.reason(spell(group))
-        for i, row in enumerate(table.measures)
-        for j, group in enumerate(table.groups)
-        if math.isnan(table.values[i, j])
-    ]
+    every = (table.reason(i, j) for i in range(len(table.measures)) for j in range(len(table.groups)))
+    return [reason for reason in every if reason is not None]
 
 
 def no_ratio(stratum: Stratum) -> str | None:

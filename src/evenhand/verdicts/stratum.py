@@ -105,14 +105,17 @@ class Stratum:
         return _sizes(Estimate(self.question.estimate), self.request.judged_on, one_sided=self.one_sided)[1]
 
     @property
-    def weight(self) -> tuple[int, float]:
-        """The finding speaks of the stratum with the largest weight: by verdict, then by the end that decides."""
+    def weight(self) -> tuple[bool, int, float]:
+        """The finding speaks of the stratum with the largest weight: by verdict, then by the end that decides.
+
+        One in which nothing can be computed weighs least.
+        """
         value, decided = self.value, self.verdict
         size = -math.inf
         if value.defined:
             near, far = _sizes(value, self.request.judged_on, one_sided=self.one_sided)
             size = near if decided == "fail" else far
-        return -ORDER.index(decided), size
+        return value.defined, -ORDER.index(decided), size
 
     def highest(self, i: int) -> int | None:
         """The group with the highest value of a measure, among those compared."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats, Ints
-from evenhand.core.results import Group
+from evenhand.core.results import Group, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference.spread import Spread
-from evenhand.measures.base import Measure
+from evenhand.measures.base import Measure, undefined_reason
 from evenhand.measures.group_data import GroupData
 from evenhand.verdicts.comparison import Plan
 
@@ -48,6 +48,13 @@ class Table:
     signed: Bools | None = None
     """Which measures can be negative, so that their ratio has a meaning only where all values are above 0."""
     drawn: Drawn | None = None
+
+    def reason(self, measure: int, group: int) -> str | None:
+        """Why a measure is undefined for a group; None where it is defined."""
+        if not np.isnan(self.values[measure, group]):
+            return None
+        name, people = spell(self.groups[group]), int(self.support[measure, group])
+        return undefined_reason(self.measures[measure], name, people, self.cube.w is not None)
 
 
 def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:

@@ -38,17 +38,20 @@ def verdict(
 ) -> Verdict:
     """The rule: fail where the whole interval is outside the threshold, pass where all of it is inside.
 
-    Otherwise inconclusive, also where there is no interval; not judged without a threshold or a value. A difference
-    counts on both sides of 0, a ratio above 1 only with `two_sided`, and of a plain value less is better.
+    Otherwise inconclusive, also where there is no interval or no value: what cannot be computed opens no gate. What has
+    no threshold is not judged. A difference counts on both sides of 0, a ratio above 1 only with `two_sided`, and of a
+    plain value less is better.
 
     >>> verdict(Estimate(0.3, 0.2, 0.4), 0.1), verdict(Estimate(-0.3, -0.4, -0.2), 0.1, "difference")
     ('fail', 'fail')
     >>> verdict(Estimate(0.9, 0.75, 1.0), 0.8, "ratio"), verdict(Estimate(0.02, 0.0, 0.05), 0.1)
     ('inconclusive', 'pass')
+    >>> verdict(Estimate(math.nan), 0.1), verdict(Estimate(math.nan), None)
+    ('inconclusive', 'not judged')
     """
-    if threshold is None or not value.defined:
+    if threshold is None:
         return "not judged"
-    if value.low is None or value.high is None:
+    if not value.defined or value.low is None or value.high is None:
         return "inconclusive"
     if bool(beyond(value.low, value.high, threshold, judged_on, two_sided=two_sided)):
         return "fail"

@@ -23,6 +23,7 @@ from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import make_request
 from support import hostile
 from support.profiles import examples
+from support.seals import sealed
 
 KEPT = {
     "demographic_parity": ("selection_rate",),
@@ -420,6 +421,29 @@ def test_saved_thresholds_decide_the_same(tmp_path):
         (tmp_path / "y.json").write_text(wrong)
         with pytest.raises(DataError, match=r"y\.json' does not hold thresholds"):
             Thresholds.load(tmp_path / "y.json")
+
+
+def test_scores_that_a_cutoff_cannot_decide_are_refused():
+    found = find_thresholds(counted(**people(4, n=300, digits=1)))
+    with pytest.raises(DataError, match="1 scores are missing: a cutoff cannot decide them"):
+        found.chances([0.2, np.nan], ["a", "b"])
+    with pytest.raises(CallError, match="there are 1 scores for 2 groups"):
+        found.chances([0.2], ["a", "b"])
+
+
+def test_saved_thresholds_that_contradict_themselves_are_refused(tmp_path):
+    found = find_thresholds(counted(**people(4, n=300, digits=1))).to_dict()
+    first, *others = found["groups"]
+    for change, message in (
+        ({"higher_is": "sideways"}, "higher_is is 'sideways'"),
+        ({"common": "somebody"}, "a cutoff is 'somebody'"),
+        ({"groups": [{**first, "probabilities": [0.5]}, *others]}, "do not add up to 1"),
+        ({"groups": [{**first, "cutoffs": []}, *others]}, "a probability for each cutoff"),
+        ({"groups": [{**first, "group": ["a", "b"]}, *others]}, "a value for each attribute"),
+    ):
+        (tmp_path / "x.json").write_text(json.dumps(sealed({**found, **change})))
+        with pytest.raises(DataError, match=message):
+            Thresholds.load(tmp_path / "x.json")
 
 
 def test_a_group_without_a_cutoff_is_named():

@@ -6,7 +6,10 @@ import base64
 import hashlib
 import json
 import re
+import socket
+import struct
 import threading
+import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
@@ -142,7 +145,7 @@ def with_name(name: str, column: bool) -> Read:
 
 
 @pytest.mark.parametrize("column", [False, True], ids=["group", "column"])
-@hostile.every_name_in_memory
+@hostile.every_name
 def test_a_hostile_name_is_only_a_name(name, column):
     read, harmless = with_name(name, column), with_name("harmless", column)
     assert read.tags == harmless.tags
@@ -408,3 +411,21 @@ def test_a_terminal_gets_plain_text():
     assert bundle["text/plain"] == str(audit) == repr(audit)
     assert set(audit._repr_mimebundle_(include=["text/plain"])) == {"text/plain"}
     assert set(audit._repr_mimebundle_(exclude=["text/html"])) == {"text/plain"}
+
+
+def test_serve_says_nothing_of_a_browser_that_leaves(served, capfd):
+    for request in (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"GET / HT", b"\x16\x03\x01\x00", b""):
+        with socket.create_connection(served.server_address) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, no goodbye
+            connection.sendall(request)
+    time.sleep(0.5)
+    assert ask(served, "/")[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_serve_says_one_line_of_an_error_of_ours(served, capfd, monkeypatch):
+    monkeypatch.setattr(serve._OnePage, "do_GET", lambda _: 1 / 0)
+    with socket.create_connection(served.server_address) as connection:
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert connection.recv(1) == b""
+    assert capfd.readouterr().err.count("\n") == 1

@@ -13,6 +13,7 @@ from contextlib import redirect_stderr
 import duckdb
 import pytest
 
+from evenhand.cli import run
 from evenhand.core import progress
 from evenhand.sources.files import query
 
@@ -189,3 +190,28 @@ def test_what_does_not_fit_into_memory_goes_to_a_folder_of_our_own(monkeypatch, 
     assert len(list(tmp_path.glob("evenhand-*/*"))) > 0
     connection.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("std::bad_alloc"),
+        RuntimeError("Resource temporarily unavailable"),
+        duckdb.OutOfMemoryException("failed to allocate data"),
+    ],
+)
+def test_memory_that_runs_out_is_the_reason(error, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "x.csv"
+    path.write_text("race,p\na,1\nb,0\n")
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(duckdb, "connect", fail)
+    assert run(["audit", str(path), "--prediction=p", "--sensitive=race"]) == 2
+    said = capsys.readouterr().err
+    assert said == f"evenhand: error: DuckDB could not start: {error}. Memory may be short: end other programs.\n"
+    monkeypatch.undo()
+    monkeypatch.setattr(query, "fetch", fail)
+    assert run(["audit", str(path), "--prediction=p", "--sensitive=race"]) == (70 if type(error) is RuntimeError else 2)
+    assert str(error) in capsys.readouterr().err

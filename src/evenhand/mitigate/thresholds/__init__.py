@@ -16,10 +16,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand.core import frames
+from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import Floats, Indices
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
-from evenhand.mitigate.estimators import Dropper
+from evenhand.mitigate.estimators import Dropper, read_weights
 from evenhand.mitigate.reweighing import fit_weighted, weight_argument
 from evenhand.mitigate.thresholds.search import find_thresholds
 from evenhand.sources import groups
@@ -99,10 +100,12 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
     def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> GroupThresholds:
         """Fit the estimator, unless it is fitted already, and choose the cutoffs."""
         self._check_drop()
+        check_argument("prefit", bool, self.prefit)
+        check_random_state(self.random_state)
         checked, classes = self._checked(X, y)
         self.groups_ = groups.encode(self._who(sensitive), checked)
         self.classes_, codes = _two_classes(classes)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(codes))
         scores = self._fitted_scores(checked, self.classes_[codes], codes, weights)
         self.thresholds_ = find_thresholds(
             _counted(self.groups_, codes, scores, weights, self.resolution),
@@ -135,7 +138,8 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         """The accuracy."""
         labels, predicted = column_or_1d(frames.readable(y)), self.predict(X, sensitive=sensitive)
         check_consistent_length(labels, predicted)
-        return float(np.average(labels == predicted, weights=sample_weight))
+        weights = None if sample_weight is None else read_weights(sample_weight, len(labels))
+        return float(np.average(labels == predicted, weights=weights))
 
     def explain(self) -> str:
         """Which cutoffs were chosen, what they keep, and what they cost whom."""

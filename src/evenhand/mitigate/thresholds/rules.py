@@ -8,17 +8,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from evenhand.core import frames
+from evenhand.core import checksum, frames
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Indices
-from evenhand.core.files import write_text
+from evenhand.core.files import read_text, write_text
 from evenhand.core.frames import readable
+from evenhand.core.quantities import shown
 from evenhand.core.results import Finding, Group, number_or_none, spell
 from evenhand.core.signs import Printable
-from evenhand.errors import DataError, listing, short_path, shorten
+from evenhand.errors import CallError, DataError, listing, short_path, shorten
+from evenhand.sources.roles import Direction
 from evenhand.sources.spelling import spelling
 
 SHOWN = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
@@ -27,6 +30,7 @@ SHOWN = ("selection_rate", "true_positive_rate", "false_positive_rate", "accurac
 FORMAT = "evenhand thresholds"
 FORMAT_VERSION = 1
 
+_MOST_BYTES = 64 << 20
 _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain", "higher_is")
 
 
@@ -45,6 +49,17 @@ class Rule(Printable):
     after: Mapping[str, float]
 
 
+def _numbers(scores: Any) -> Floats:
+    try:
+        found = np.asarray(readable(scores), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.empty(())
+    if found.ndim != 1:
+        raise CallError(f"scores={shown(scores)} must be a list of numbers, one for each person.")
+    return found
+
+
+@checked
 @dataclass(frozen=True)
 class Thresholds:
     """Cutoffs by group, what they keep and what they cost.
@@ -86,11 +101,19 @@ class Thresholds:
 
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
         """
-        return self.chances_at(scores, np.array([self._place(group) for group in readable(groups)], dtype=np.intp))
+        places = np.array([self._place(group) for group in readable(groups)], dtype=np.intp)
+        scores = np.asarray(readable(scores), dtype=np.float64)
+        if len(scores) != len(places):
+            raise CallError(f"there are {len(scores):,} scores for {len(places):,} groups: give one for each.")
+        if np.isnan(scores).any():
+            raise DataError(f"{int(np.isnan(scores).sum()):,} scores are missing: a cutoff cannot decide them.")
+        return self.chances_at(scores, places)
 
     def chances_at(self, scores: Any, places: Indices) -> Floats:
         """The probability that each person is selected; `places` are the positions of their groups' rules."""
-        scores = np.asarray(readable(scores), dtype=np.float64)
+        scores = _numbers(scores)
+        if len(scores) != len(places):
+            raise DataError(f"there are {len(scores):,} scores for {len(places):,} groups: pass one for each person.")
         found = np.zeros(len(scores))
         for i, rule in enumerate(self.rules):
             mine = places == i
@@ -140,11 +163,11 @@ class Thresholds:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a cutoff that everyone reaches is "everyone", one that nobody reaches "nobody"."""
-        plain = {name: getattr(self, name) for name in _PLAIN}
-        return {
+        told = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            **plain,
+            checksum.KEY: "",
+            **{name: getattr(self, name) for name in _PLAIN},
             "attributes": list(self.attributes),
             "common": _cutoff_for_json(self.common, self.higher_is),
             "bands": {name: list(edges) for name, edges in self.bands.items()},
@@ -161,6 +184,7 @@ class Thresholds:
             ],
             "notes": list(self.notes),
         }
+        return {**told, checksum.KEY: checksum.of_record(told)}
 
     def save(self, path: str | Path) -> None:
         """Write them as JSON, completely or not at all."""
@@ -170,20 +194,25 @@ class Thresholds:
     def load(path: str | Path) -> Thresholds:
         """Read what `save` has written; the finding is not in the file."""
         shown = repr(short_path(Path(path)))
+        text = read_text(Path(path), "thresholds", _MOST_BYTES)
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            record = json.loads(text)
             if record["format"] != FORMAT or record["format_version"] != FORMAT_VERSION:
                 raise ValueError(f"its format is {record['format']!r}, version {record['format_version']!r}")
+            checksum.check(record)
+            if record["higher_is"] not in get_args(Direction):
+                raise ValueError(f"higher_is is {record['higher_is']!r}")
             return Thresholds(
                 attributes=tuple(record["attributes"]),
-                rules=tuple(_rule(group, record["higher_is"]) for group in record["groups"]),
+                rules=tuple(_rule(group, record["higher_is"], len(record["attributes"])) for group in record["groups"]),
                 common=_cutoff(record["common"], record["higher_is"]),
                 bands={name: tuple(edges) for name, edges in record["bands"].items()},
                 notes=tuple(record["notes"]),
                 **{name: record[name] for name in _PLAIN},
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{shown} does not hold thresholds that can be read: {shorten(str(error))}.") from error
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            why = f"it lacks {error}" if isinstance(error, KeyError) else shorten(str(error), 120)
+            raise DataError(f"{shown} does not hold thresholds that can be read: {why}. Save them again.") from error
 
 
 def _cutoff_for_json(cutoff: float, higher_is: str) -> float | str:
@@ -196,6 +225,8 @@ def _cutoff_for_json(cutoff: float, higher_is: str) -> float | str:
 def _cutoff(value: float | str, higher_is: str) -> float:
     """A cutoff as it was before `_cutoff_for_json`."""
     if isinstance(value, str):
+        if value not in ("everyone", "nobody"):
+            raise ValueError(f"a cutoff is {value!r}")
         return -math.inf if (value == "everyone") == (higher_is == "positive") else math.inf
     return float(value)
 
@@ -205,11 +236,15 @@ def _measures_for_json(measures: Mapping[str, float]) -> dict[str, float | None]
     return {name: number_or_none(value) for name, value in measures.items()}
 
 
-def _rule(record: Mapping[str, Any], higher_is: str) -> Rule:
+def _rule(record: Mapping[str, Any], higher_is: str, attributes: int) -> Rule:
     before, after = (
         {name: math.nan if value is None else float(value) for name, value in record[when].items()}
         for when in ("before", "after")
     )
     cutoffs = tuple(_cutoff(cutoff, higher_is) for cutoff in record["cutoffs"])
     weights = tuple(float(weight) for weight in record["probabilities"])
+    if len(cutoffs) != len(weights) or len(record["group"]) != attributes:
+        raise ValueError("a group does not have a value for each attribute, or a probability for each cutoff")
+    if not (math.isclose(sum(weights), 1, abs_tol=1e-9) and min(weights) >= 0):
+        raise ValueError(f"the probabilities {shorten(str(weights))} do not add up to 1")
     return Rule(tuple(record["group"]), int(record["people"]), cutoffs, weights, before, after)

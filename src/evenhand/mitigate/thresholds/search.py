@@ -9,11 +9,12 @@ from numbers import Real
 
 import numpy as np
 
+from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
 from evenhand.cube.cutoffs import decide
-from evenhand.errors import CallError, listing, nearest
+from evenhand.errors import CallError, check_kind, listing, nearest
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures, evaluate, find_cell_measure
 from evenhand.mitigate.thresholds import solver
 from evenhand.mitigate.thresholds.options import Options, coefficient_rows, is_linear, options_by_group
@@ -29,6 +30,7 @@ _ON_THE_SAMPLE = (
 )
 
 
+@checked
 def find_thresholds(
     cube: Cube,
     *,
@@ -58,6 +60,7 @@ def find_thresholds(
     >>> {spell(rule.group): rule.cutoffs[0] for rule in found.rules}
     {'Female': 5.0, 'Male': 5.0}
     """
+    check_kind(cube, Cube, "cube", "pass a Cube that was counted with label= and score=, such as audit.cube")
     request = None if constraint is None else make_request(constraint, threshold=within)
     options = options_by_group(cube)
     gain = _gain(objective, options)

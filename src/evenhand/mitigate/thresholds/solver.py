@@ -278,6 +278,8 @@ def _one_window(options: Sequence[Options], goal: Goal, gains: Sequence[Floats])
     values = [each.values(goal.measures[0]) for each in options]
     orders = [np.argsort(part, kind="stable")[: int((~np.isnan(part)).sum())] for part in values]
     judged = [i for i, order in enumerate(orders) if len(order)]
+    if not judged:
+        return None
     lows = _anchors([values[i][orders[i]] - goal.margin(0, i) for i in judged], _MOST_WINDOWS)
     total = np.zeros(len(lows))
     spans = {}
@@ -286,7 +288,7 @@ def _one_window(options: Sequence[Options], goal: Goal, gains: Sequence[Floats])
         low, high = _windows(lows, goal, 0, i)
         spans[i] = np.searchsorted(ranked, low), np.searchsorted(ranked, high, side="right")
         total += _Highest(gains[i][orders[i]]).within(*spans[i])
-    if not judged or np.isneginf(total.max()):
+    if np.isneginf(total.max()):
         return None
     best = int(total.argmax())
     chosen = [int(part.argmax()) for part in gains]  # a group the measure says nothing of is free

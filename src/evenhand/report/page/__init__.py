@@ -135,6 +135,7 @@ def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -
         "verdict": audit.verdict,
         "required": list(audit.required),
         "inconclusive": policy.inconclusive,
+        "incomplete": bool(audit.left_out),
         "confidence": policy.confidence,
         "least": policy.min_group_size,
         "score": meaning.score,

@@ -40,16 +40,16 @@ class LazySource:
 
         native = nw.to_native(data, pass_through=True)
         engine = engine_of(native)
-        numbered = engine.numbered_columns and hasattr(native, "toDF")
         try:
-            self.frame: Any = nw.from_native(_with_numbered_columns(native) if numbered else native)
+            names, native = (None, native) if engine.numbered is None else engine.numbered(native)
+            self.frame: Any = nw.from_native(native)
         except TypeError:
             raise DataError(
                 f"a {library(data)} {type(data).__name__} is not a table: pass the frame, table or relation itself."
             ) from None
         self.title = engine.title
         reached = list(self.frame.collect_schema())
-        self._names = list(native.columns) if engine.numbered_columns else reached
+        self._names = reached if names is None else names
         self.reached = dict(zip(self._names, reached, strict=True))
 
     @property
@@ -191,10 +191,6 @@ class _Frame:
         return self.columns.frame.select(self.columns.number(key).alias("v"), mass.alias("c")).filter(
             ~nw.col("v").is_null()
         )
-
-
-def _with_numbered_columns(native: Any) -> Any:
-    return native.toDF(*(f"c{i}" for i in range(len(native.columns))))
 
 
 def _has_fractions(numbers: Floats) -> bool:

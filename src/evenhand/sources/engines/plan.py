@@ -20,7 +20,7 @@ from evenhand.errors import DataError, shorten
 from evenhand.sources.columns import as_floats
 from evenhand.sources.engines.table import Engine, engine_of
 from evenhand.sources.groupby import sums_losses
-from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, names_by_side
+from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, SMALLEST_WEIGHT, names_by_side
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import TINY, ScoreReading
 
@@ -163,7 +163,8 @@ class Plan:
             new |= {"wrong_count": _one(wrong), "v_count": nw.when(wrong).then(self._zero).otherwise(count)}
         if self.weighted:
             weight = nw.col("v_weight")
-            wrong = self._outside(weight, LARGEST_WEIGHT)
+            small = (weight > self._zero) & (weight < self.columns.literal(SMALLEST_WEIGHT))
+            wrong = self._outside(weight, LARGEST_WEIGHT) | small
             new |= {"wrong_weight": _one(wrong), "v_weight": nw.when(wrong).then(self._zero).otherwise(weight)}
         if self.reading is not None and self.reading.mirror is not None:
             turned = self.columns.literal(self.reading.mirror) - nw.col(self._axis)

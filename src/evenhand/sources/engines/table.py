@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Answer = Mapping[str, Any]
 """The columns of a result, each of the kind that the engine makes itself."""
+Numbered = tuple[list[str], Any]
 
 
 def _by_arrow(plan: nw.LazyFrame[Any]) -> Answer:
@@ -55,6 +56,23 @@ def _by_duckdb(plan: nw.LazyFrame[Any]) -> Answer:
     }
 
 
+def _renamed(native: Any) -> Numbered:
+    names = native.collect_schema().names()
+    return names, native.rename({name: f"c{i}" for i, name in enumerate(names)})
+
+
+def _by_position(native: Any) -> Numbered:
+    if not hasattr(native, "toDF"):
+        raise TypeError("a table has columns")
+    return list(native.columns), native.toDF(*(f"c{i}" for i in range(len(native.columns))))
+
+
+def _by_number(native: Any) -> Numbered:
+    if not hasattr(native, "project"):
+        raise TypeError("a table has columns")
+    return list(native.columns), native.project(", ".join(f"#{i + 1} AS c{i}" for i in range(len(native.columns))))
+
+
 def _logarithms(plan: nw.LazyFrame[Any], names: Mapping[str, str]) -> nw.LazyFrame[Any]:
     import narwhals.stable.v2 as nw
 
@@ -83,8 +101,9 @@ class Engine:
     """Has the library frames in memory too? Those are read as such, and only its LazyFrame here."""
     numbers_as_text: bool = False
     """Are numbers written into a statement, where the engine may read them as decimals?"""
-    numbered_columns: bool = False
-    """Are columns numbered first? In a name the engine reads points and backticks, and ignores capitals."""
+    numbered: Callable[[Any], Numbered] | None = None
+    """The names of the columns, and the frame with c0, c1, … in their place, where the engine does not take a name as
+    it is: in names some read patterns, or points and backticks, and ignore capitals."""
     has_nan: Callable[[Any], bool] = lambda _native: True
     """Does the engine that holds a frame know NaN?"""
     beginning: Callable[[Any], Any] | None = None
@@ -94,8 +113,8 @@ class Engine:
 
 
 ENGINES = (
-    Engine("polars", "Polars", _by_polars, also_in_memory=True),
-    Engine("duckdb", "DuckDB", _by_duckdb),
+    Engine("polars", "Polars", _by_polars, also_in_memory=True, numbered=_renamed),
+    Engine("duckdb", "DuckDB", _by_duckdb, numbered=_by_number),
     Engine(
         "ibis",
         "Ibis",
@@ -105,8 +124,8 @@ ENGINES = (
         # To SQLite NaN is NULL from the start, and it has no function that asks for NaN.
         has_nan=lambda native: str(native.get_backend().name) != "sqlite",
     ),
-    Engine("pyspark", "Spark", numbered_columns=True),
-    Engine("sqlframe", "SQLFrame", numbers_as_text=True, numbered_columns=True),
+    Engine("pyspark", "Spark", numbered=_by_position),
+    Engine("sqlframe", "SQLFrame", numbers_as_text=True, numbered=_by_position),
     Engine("dask", "Dask", _by_dask, beginning=lambda native: native.get_partition(0)),
 )
 _BY_LIBRARY = {engine.library: engine for engine in ENGINES}

@@ -6,7 +6,6 @@ memory. The rows are never loaded.
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core import inputs
 from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path
 from evenhand.sources.bins import GRID
-from evenhand.sources.files import query
-from evenhand.sources.files.formats import SUFFIXES, Column, Table, common_format, double, explain, open_files
+from evenhand.sources.files import partitions, query
+from evenhand.sources.files.formats import SUFFIXES, Column, Table, check_files, common_format, double, explain
 from evenhand.sources.files.statement import Statement, present
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, outside, say_outside, settle
 from evenhand.sources.levels import QUANTILE_BANDS, too_many
@@ -36,13 +36,21 @@ def is_path(data: Any) -> bool:
 
 
 class FileSource:
-    """One or more files of one format, read as one table."""
+    """One or more files of one format, read as one table; with `hive`, folders named KEY=VALUE are columns too."""
 
-    def __init__(self, data: Any, *, ordered: bool = False) -> None:
+    def __init__(self, data: Any, *, hive: bool = False, ordered: bool = False) -> None:
         self.paths = _expand([data] if isinstance(data, (str, os.PathLike)) else list(data))
         self.format = common_format(self.paths)
         self.connection = query.connect(self.paths, ordered=ordered)
-        self.table: Table = open_files(self.paths, self.format, self.connection, self._run)
+        self.table = self._open(hive)
+
+    def _open(self, hive: bool) -> Table:
+        check_files(self.paths, self.format)
+        if not hive:
+            return self.format.open(self.paths, self.connection, self._run)
+        parts = partitions.by_keys(self.paths)
+        opened = [(keys, self.format.open(files, self.connection, self._run)) for keys, files in parts]
+        return partitions.joined(opened, self._run)
 
     @property
     def names(self) -> list[str]:
@@ -133,7 +141,7 @@ class FileSource:
 
         try:
             return query.fetch(self.connection, sql)
-        except duckdb.Error as error:
+        except (duckdb.Error, MemoryError) as error:
             raise DataError(explain(self.paths, self.format, error)) from None
 
 
@@ -189,15 +197,12 @@ def _expand(named: Sequence[Any]) -> list[Path]:
                 f"{short_path(text)!r} is not a path: only files are read; download it first. A database is named by "
                 "--database."
             )
-        path = os.path.expanduser(os.fsdecode(text))
-        if os.path.isdir(path):
-            raise DataError(
-                f"{short_path(path)!r} is a folder: name its files, such as {os.path.join(path, '*.parquet')!r}."
-            )
-        found = [path] if os.path.exists(path) else sorted(filter(os.path.isfile, glob.glob(path, recursive=True)))
+        name = os.fsdecode(text)
+        found = inputs.find(name, "*.parquet")
         if not found:
-            raise DataError(f"there is no file {short_path(path)!r}.{_beside(path)}")
-        paths += map(Path, found)
+            raise DataError(f"there is no file {short_path(name)!r}.{_beside(os.path.expanduser(name))}")
+        paths += found
+    inputs.check_once(paths)
     for file in paths:
         if file.stat().st_size == 0:
             raise DataError(f"{short_path(file)!r} is empty.")

@@ -14,7 +14,7 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
@@ -25,9 +25,12 @@ from evenhand.sources.spelling import without_point
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMERIC = (*_SIGNED, *(f"U{kind}" for kind in _SIGNED), "FLOAT", "DOUBLE", "DECIMAL")
-_UNTYPED = "text of a CSV"
+UNTYPED = "text of a CSV"
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _HEAD = 1 << 20
+_NUMBERS = itertools.count()
+# DuckDB would put the value of a folder named KEY=VALUE in place of a column of that name.
+_NO_FOLDERS = "hive_partitioning = false"
 
 # What a file may begin with that is not what its suffix says, and the remedy.
 _STARTS = {
@@ -93,8 +96,14 @@ class Column:
         if value is None:
             return None
         if self.kind == "JSON":
-            return json.loads(value)
-        if self.kind == _UNTYPED:
+            try:
+                return json.loads(value)
+            except (RecursionError, ValueError):  # a ValueError is a number of thousands of digits
+                shown = shorten(value, 30)
+                raise DataError(
+                    f"the files hold {shown!r}, which is nested too deeply or too long for a value."
+                ) from None
+        if self.kind == UNTYPED:
             return without_point(value)  # a column of 1, 2 and nothing is often written as 1.0, 2.0 and nothing
         return value.replace(tzinfo=UTC) if self.kind == _ZONED else value
 
@@ -143,17 +152,16 @@ def _format(path: Path) -> Format:
     return form
 
 
-def open_files(paths: Sequence[Path], form: Format, connection: Any, run: Run) -> Table:
-    """The files as one table, after a check that they are what their suffix says."""
+def check_files(paths: Sequence[Path], form: Format) -> None:
+    """Refuse files that are not what their suffix says."""
     for path in paths:
         _check_content(path, form)
-    return form.open(paths, connection, run)
 
 
 def explain(paths: Sequence[Path], form: Format, error: Exception) -> str:
     """Why files could not be read, in one line, without the parts of a message that quote our statement."""
     where = short_path(join_names(map(str, paths), 1))
-    message = str(error).partition("LINE 1:")[0].partition("Possible ")[0]
+    message = (str(error) or type(error).__name__).partition("LINE 1:")[0].partition("Possible ")[0]
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if form.name == "csv" and "state machine" in message:
         lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
@@ -194,7 +202,7 @@ def _compression(paths: Sequence[Path]) -> str:
 
 def _parquet(paths: Sequence[Path], _connection: Any, run: Run) -> Table:
     files = path_list(paths)
-    relation = f"read_parquet({files}, union_by_name = true)"
+    relation = f"read_parquet({files}, union_by_name = true, {_NO_FOLDERS})"
     schema = run(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({path_list(paths[:1])})")  # noqa: S608
     names, below = [], 0
     for title, children in schema[1:]:
@@ -213,14 +221,25 @@ def _arrow(paths: Sequence[Path], connection: Any, run: Run) -> Table:
     import duckdb
 
     try:
+        for path in paths:
+            _check_batches(path, pa)
         files = ds.dataset([str(path) for path in paths], format="ipc")
-        connection.register("arrow_files", files)
-    except (pa.ArrowInvalid, OSError, duckdb.Error) as error:
+        names = files.schema.names
+        connection.register(view := f"arrow_files_{next(_NUMBERS)}", files)
+    except (pa.ArrowException, OSError, UnicodeError, duckdb.Error) as error:
         raise DataError(explain(paths, _format(paths[0]), error)) from None
-    table = _described("arrow_files", files.schema.names, run)
+    table = _described(view, names, run)
     named = {field.name for field in files.schema if pa.types.is_dictionary(field.type)}
     marked = {name: replace(column, categorical=name in named) for name, column in table.columns.items()}
     return replace(table, columns=marked)
+
+
+def _check_batches(path: Path, pa: Any) -> None:
+    """Refuse an Arrow file with places outside its own data, where DuckDB would read whatever lies there, or crash."""
+    with pa.memory_map(str(path)) as content:
+        file = pa.ipc.open_file(content)
+        for i in range(file.num_record_batches):
+            file.get_batch(i).validate(full=True)
 
 
 def _described(relation: str, names: Sequence[str], run: Run) -> Table:
@@ -233,32 +252,46 @@ def _described(relation: str, names: Sequence[str], run: Run) -> Table:
 
 
 def _json(paths: Sequence[Path], _connection: Any, run: Run) -> Table:
-    relation = f"read_ndjson_objects({path_list(paths)}{_compression(paths)})"
+    relation = f"read_ndjson_objects({path_list(paths)}{_compression(paths)}, {_NO_FOLDERS})"
     keys = "CASE WHEN json_type(json) = 'OBJECT' THEN json_keys(json) ELSE [NULL] END"
-    found = {row[0] for row in run(f"SELECT DISTINCT unnest({keys}) FROM {relation}")}  # noqa: S608 - as above
+    lists = f"(SELECT DISTINCT {keys} AS k FROM {relation})"  # noqa: S608 - as above
+    rows = run(f"SELECT DISTINCT unnest(k), list_unique(k) < len(k) FROM {lists}")  # noqa: S608 - as above
+    found = {title for title, _ in rows}
     if None in found:
         raise DataError(f"{short_path(paths[0])!r} must hold a JSON object {{...}} in every line, and nothing else.")
     columns = {}
     for title in sorted(found):
         pointer = "/" + title.replace("~", "~0").replace("/", "~1")
         columns[title] = Column(f"json_extract(json, {literal(pointer)})", "JSON")
-    return Table(relation, columns)
+    twice: set[str] = set()
+    if any(repeated for _, repeated in rows):
+        for (titles,) in run(f"SELECT k FROM {lists} WHERE list_unique(k) < len(k)"):  # noqa: S608 - as above
+            twice |= _several(titles)
+    return Table(relation, columns, frozenset(twice))
 
 
 def _csv(paths: Sequence[Path], _connection: Any, _run: Run) -> Table:
     """CSV files: every column as text, numbered in the order of the header."""
     dialects = {_dialect(path) for path in paths}
+    check_same(names for _, names, _ in dialects)
     if len(dialects) > 1:
-        raise DataError(f"the files have different columns: {listing(' '.join(names) for _, names, _ in dialects)}.")
+        raise DataError("the files have different delimiters or ends of lines: write them alike.")
     delimiter, names, ending = dialects.pop()
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
     relation = (
-        f"read_csv({path_list(paths)}{_compression(paths)}, auto_detect = false, header = true, "
+        f"read_csv({path_list(paths)}{_compression(paths)}, {_NO_FOLDERS}, auto_detect = false, header = true, "
         f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', max_line_size = 16777216, "
         f"columns = {{{columns}}}{ending and f', new_line = {literal(ending)}'})"
     )
-    reached = {title: Column(f"nullif(c{i}, '')", _UNTYPED) for i, title in enumerate(names)}
+    reached = {title: Column(f"nullif(c{i}, '')", UNTYPED) for i, title in enumerate(names)}
     return Table(relation, reached, _several(names))
+
+
+def check_same(columns: Iterable[Collection[str]]) -> None:
+    """Refuse CSV files whose columns differ: a column that some lack would be missing there."""
+    headers = dict.fromkeys(" ".join(names) for names in columns)
+    if len(headers) > 1:
+        raise DataError(f"the files have different columns: {listing(headers)}.")
 
 
 def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
@@ -277,10 +310,14 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
         raise DataError(f"{shown} begins with an empty line: the first line must name the columns.")
     # Names may hold other delimiters, so the one is right that splits every line into as many fields as the first.
     tabbed = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-    try:
-        split = {mark: _records(text, mark, 20) for mark in ("\t" if tabbed else ",;\t|")}
-    except csv.Error as error:
-        raise DataError(f"the first lines of {shown} cannot be read as CSV: {error}. Is a quote left open?") from None
+    split, wrong = {}, None
+    for mark in "\t" if tabbed else ",;\t|":
+        try:
+            split[mark] = _records(text, mark, 20)
+        except csv.Error as error:
+            wrong = error
+    if wrong is not None and all(len(lines[0]) < 2 for lines in split.values()):
+        raise DataError(f"the first lines of {shown} cannot be read as CSV: {wrong}. Is a quote left open?")
     even = {mark: all(len(line) in (0, len(lines[0])) for line in lines) for mark, lines in split.items()}
     delimiter = max(split, key=lambda mark: (len(split[mark][0]) > 1, even[mark], len(split[mark][0])))
     names = tuple(split[delimiter][0])
@@ -299,8 +336,8 @@ def _check_content(path: Path, form: Format) -> None:
             raise DataError(f"{shown} is {what}, not {form.title}. {remedy}")
     if own is not None:
         raise DataError(f"{shown} is not {form.title}, whatever its suffix says.")
-    if b"\0" in head:
-        raise DataError(f"{shown} holds null bytes, so it is not text: save it as UTF-8.")
+    if any(b"\0" in part for part in _content(path)):
+        raise DataError(f"{shown} holds null bytes, so it is damaged or not text: save it as UTF-8.")
     if form.name == "json" and head.startswith(b"\xef\xbb\xbf"):
         raise DataError(f"{shown} begins with a byte-order mark: save it as UTF-8 without one.")
 
@@ -312,9 +349,15 @@ def _tail(path: Path) -> bytes:
 
 
 def _head(path: Path, size: int = _HEAD) -> bytes:
+    return next(_content(path, size), b"")
+
+
+def _content(path: Path, size: int = _HEAD) -> Iterator[bytes]:
+    """The content of a file, part by part; of a gzipped one the checksum is compared, which DuckDB ignores."""
     try:
         with gzip.open(path) if is_gzipped(path) else path.open("rb") as file:
-            return file.read(size)
+            while part := file.read(size):
+                yield part
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{short_path(path)!r} cannot be read: {error}.") from None
 

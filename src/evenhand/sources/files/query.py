@@ -12,7 +12,8 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evenhand.core import progress
+from evenhand.core import inputs, progress
+from evenhand.errors import DataError
 from evenhand.sources.files.formats import as_pattern, literal
 
 T = TypeVar("T")
@@ -38,13 +39,19 @@ def connect(files: Sequence[Path] = (), *, database: str | None = None, ordered:
     # DuckDB may also read the folder that it spills to, so this is one of our own. It is made only when it is needed.
     spill = os.path.join(tempfile.gettempdir(), f"evenhand-{secrets.token_hex(8)}")
     settings: Any = {**_SETTINGS, "temp_directory": spill, "preserve_insertion_order": str(ordered).lower()}
-    connection = duckdb.connect(database or ":memory:", read_only=database is not None, config=settings)
+    try:
+        connection = duckdb.connect(database or ":memory:", read_only=database is not None, config=settings)
+    except (MemoryError, RuntimeError, duckdb.OutOfMemoryException) as error:  # the second where no thread can start
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise DataError(f"DuckDB could not start: {reason}. Memory may be short: end other programs.") from None
     wanted = "true" if progress.visible() else "false"
     # DuckDB knows how far a query is only while its bar is on. In a notebook without ipywidgets it has no bar, and
     # refuses every setting of one.
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar_print = false")
         connection.execute(f"SET enable_progress_bar = {wanted}")
+    for file in files:
+        inputs.check_name(file)
     whole = [os.path.abspath(file) for file in files]
     reached = dict.fromkeys([*whole, *map(as_pattern, whole)])  # a pattern is checked, then each file that it finds
     if reached:

@@ -10,7 +10,15 @@ from evenhand.errors import DataError, Problems, listing, shorten
 from evenhand.sources.columns import as_floats
 from evenhand.sources.files.formats import Column, Table, double
 from evenhand.sources.groupby import MOST_LINES, lines_of, sums_losses
-from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, Lines, names_by_side, names_of_sums
+from evenhand.sources.lines import (
+    LARGEST_COUNT,
+    LARGEST_WEIGHT,
+    MOMENTS,
+    SMALLEST_WEIGHT,
+    Lines,
+    names_by_side,
+    names_of_sums,
+)
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import TINY, ScoreReading
 
@@ -141,7 +149,8 @@ class Statement:
             n = f"CAST(sum(CAST({people} AS BIGINT)) AS BIGINT)"
             found["wrong_count"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
         if self.roles.weight is not None:
-            wrong = f"v_weight IS NULL OR v_weight < 0 OR v_weight > {double(LARGEST_WEIGHT)}"
+            inside = f"v_weight BETWEEN {double(SMALLEST_WEIGHT)} AND {double(LARGEST_WEIGHT)}"
+            wrong = f"v_weight IS NULL OR NOT (v_weight = 0 OR {inside})"
             weight = f"CASE WHEN {wrong} THEN 0 ELSE v_weight END"
             found["wrong_weight"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
             found["w"] = f"kahan_sum(({people}) * ({weight}))"

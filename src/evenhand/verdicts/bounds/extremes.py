@@ -48,7 +48,7 @@ def bounds_between(
     if pick is not None:
         evidence = _with_far_end(question, _evidence(question, everyone, *pick), value)
         judged = evidence.ratio if judged_on == "ratio" else evidence.difference
-        if verdict(judged, threshold, judged_on) == decided:
+        if judged.defined and verdict(judged, threshold, judged_on) == decided:
             return replace(bounds, evidence=evidence)
     # The extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass rests
     # on those that are large enough.

@@ -113,6 +113,7 @@ const evenhandCompute = (() => {
     });
 
     // Only the last state is kept: a slider seldom comes back, and what is known of a state is large.
+    const PLACE = Symbol('the place of a group');
     let last = {};
     function state(attributes, stop) {
       const key = text([attributes, stop]);
@@ -163,8 +164,8 @@ const evenhandCompute = (() => {
     function at(attributes, stop) {
       const { groups, names, people, missing } = grouping(attributes), now = state(attributes, stop);
       const shown = available(stop), told = memo((name) => measured(now, names, name));
-      const row = Object.defineProperties({}, Object.fromEntries(shown.map((name) =>
-        [name, { enumerable: true, get() { return told(name)[this.place]; } }])));
+      const row = Object.create(null, Object.fromEntries(shown.map((name) =>
+        [name, { enumerable: true, get() { return told(name)[this[PLACE]]; } }])));
       const plans = plansOf(attributes, Math.min(stop, 0));
       const list = lazily(plans.map((_, i) => String(i)), (i) => judged(plans[i], attributes, now).told());
       const first = new Map(plans.map((plan, i) => [plan.metric, String(i)]).reverse());
@@ -174,7 +175,7 @@ const evenhandCompute = (() => {
           key,
           people: people[g],
           missing: missing[g],
-          measures: Object.create(row, { place: { value: g } }),
+          measures: Object.create(row, { [PLACE]: { value: g } }),
         })),
         overall: lazily(shown, (name) => orNull(now.everyone().values(name)[0])),
         findings: lazily([...first.keys()], (metric) => list[first.get(metric)]),

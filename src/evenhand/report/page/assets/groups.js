@@ -34,6 +34,9 @@ function metricsSection() {
   };
 }
 
+// A metric of one's own may be called "constructor", which every plain object seems to have.
+const familyOf = (metric) => (Object.hasOwn(DATA.family, metric) ? DATA.family[metric] : "own");
+
 function byFamily(lines, domain) {
   const nodes = [];
   const group = (name, mine) => {
@@ -44,7 +47,7 @@ function byFamily(lines, domain) {
   for (const [family, name] of Object.entries(DATA.families))
     group(
       name,
-      lines.filter((line) => isJudged(line) && (DATA.family[line.audited.metric] || "own") === family),
+      lines.filter((line) => isJudged(line) && familyOf(line.audited.metric) === family),
     );
   group(
     "Shown and not judged",

@@ -105,7 +105,8 @@ const evenhandInference = (() => {
   // An object whose fields are computed when they are first looked at: nobody pays for what is not shown.
   function lazily(names, compute) {
     const found = memo(compute);
-    return Object.defineProperties({}, Object.fromEntries(names.map((name) =>
+    // Without a prototype: a metric may be called "constructor".
+    return Object.create(null, Object.fromEntries(names.map((name) =>
       [name, { enumerable: true, get: () => found(name) }])));
   }
 

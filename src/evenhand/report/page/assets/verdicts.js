@@ -95,8 +95,8 @@ const evenhandVerdicts = (() => {
       return byRatio ? (twoSided ? folded(value) : value) >= limit : Math.abs(value) <= limit;
     };
     const verdict = ({ value, low, high }) => {
-      if (threshold === null || value === null) return 'not judged';
-      if (low === null || high === null) return 'inconclusive';
+      if (threshold === null) return 'not judged';
+      if (value === null || low === null || high === null) return 'inconclusive';
       return outside([low, high]) ? 'fail' : inside([low, high]) ? 'pass' : 'inconclusive';
     };
     return { outside, inside, passes, verdict };
@@ -334,7 +334,8 @@ const evenhandVerdicts = (() => {
       const pick = this.plan.threshold === null || gap.measure === null ? null
         : this.strongest(everyone, far, verdict(value) === 'fail');
       const pair = pick && this.evidenceBetween(everyone, pick, value);
-      if (pair && verdict(pair[kind]) === verdict(value)) return { value, evidence: pair, difference, ratio };
+      const agrees = pair && pair[kind].value !== null && verdict(pair[kind]) === verdict(value);
+      if (agrees) return { value, evidence: pair, difference, ratio };
       // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
       // rests on those that are large enough.
       const fit = verdict(value) === 'pass'

@@ -333,7 +333,9 @@ const RANK = ["fail", "inconclusive", "pass", "not judged"];
 
 function overallVerdict(findings) {
   const counted = findings.map((each) => (each.verdict === "inconclusive" ? DATA.inconclusive : each.verdict));
-  return RANK.find((verdict) => verdict !== "not judged" && counted.includes(verdict)) || "not judged";
+  const decided = RANK.find((verdict) => counted.includes(verdict)) || "not judged";
+  // What would decide and is not there may be anything: see Audit.verdict.
+  return DATA.incomplete && (decided === "pass" || !counted.length) ? "inconclusive" : decided;
 }
 
 function verdictSection() {
