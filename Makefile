@@ -66,7 +66,7 @@ bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark
 	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 
-stubs: $(STAMPS)/test ## write again what is made from the code: __init__.pyi, the output in README.md, tests/vectors, a table of docs
+stubs: $(STAMPS)/test ## write again what is made from the catalogue: __init__.pyi, the output in README.md, tests/vectors, figures of hostile inputs
 	$(PY) tools/stubs.py
 	$(PY) tools/readme.py
 	$(PY) tools/vectors.py

@@ -26,9 +26,9 @@ def test_a_process_ends_as_main_does_here(place, value, attempts, monkeypatch):
     done = subprocess.run(
         [sys.executable, "-m", "evenhand", *arguments],
         capture_output=True,
-        check=False,
         stdin=subprocess.DEVNULL,
         timeout=120,
+        check=False,
     )
     out, err = (stream.decode("utf-8") for stream in (done.stdout, done.stderr))
     found = commands.judged(arguments, done.returncode, out, err)

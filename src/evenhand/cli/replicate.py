@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,8 @@ def save(replicas: Replicas, people: dict[str, list[Any]], path: Path) -> None:
     fields = ", ".join([*renamed, *(f"p_{i}" for i in range(len(replicas)))])
     with replacing(path) as temporary, connect([temporary]) as connection:
         connection.register("people", held)
+        target = literal(os.path.abspath(temporary))
         try:
-            connection.execute(f"COPY (SELECT {fields} FROM people) TO {literal(str(temporary))} (FORMAT {form})")  # noqa: S608
+            connection.execute(f"COPY (SELECT {fields} FROM people) TO {target} (FORMAT {form})")  # noqa: S608 - quoted
         except duckdb.Error as error:
             raise OSError(str(error).partition("\n")[0]) from None

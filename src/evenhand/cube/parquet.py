@@ -50,7 +50,7 @@ def save(cube: Cube, path: Path) -> None:
         try:
             connection = connect([temporary])
             connection.execute(f"CREATE TABLE cells AS SELECT {fields}", [values for _, values in lines.values()])
-            target = f"COPY cells TO {literal(str(temporary))}"
+            target = f"COPY cells TO {literal(os.path.abspath(temporary))}"
             told = f"{_KEY}: {literal(header)}, evenhand_sha256: {literal('0' * checksum.LENGTH)}"
             connection.execute(f"{target} (FORMAT parquet, KV_METADATA {{{told}}})")
             connection.close()
