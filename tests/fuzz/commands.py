@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import sys
@@ -49,7 +48,7 @@ BASES: dict[str, list[tuple[str, ...]]] = {
         (*BY_QUERY, *THRESHOLDS),
     ],
     "policy": [()],
-    "policy init": [("new.toml",)],
+    "policy init": [("new.toml", "--force")],
     "policy show": [("four-fifths",)],
     "replicate": [
         ("people.csv", "--label=label", "--sensitive=group", "--feature=amount", "--n-replicas=2", "--n-jobs=1")
@@ -150,9 +149,10 @@ def prepare() -> None:
     eh.Policy().save("policy.toml")
 
 
-def inputs() -> dict[str, str]:
-    """A hash of each file that `prepare` wrote."""
-    return {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in INPUTS if Path(name).is_file()}
+def inputs() -> list[tuple[int, ...]]:
+    """What tells that a file which `prepare` wrote is another now: which it is, its size and when it was written."""
+    found = (Path(name).stat() for name in INPUTS if Path(name).exists())
+    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
 
 INPUTS = (
