@@ -197,7 +197,7 @@ def stability(
     intersections: bool | int | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     missing: Missing = "group",
-    na: Iterable[str] = (),
+    na: str | Iterable[str] = (),
     min_group_size: int | None = None,
     confidence: float | None = None,
     intervals: bool = True,
