@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import METRICS
-from evenhand.core.arguments import checked
+from evenhand.core.arguments import checked, fits
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.quantities import MOST_REFITS, check_processes, check_whole, shown
 from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
@@ -355,6 +355,10 @@ def _check_work(refits: Any, noise_draws: Any, n_jobs: Any) -> None:
     """Raise an error for counts that are not whole numbers, or that would run for ever."""
     problems = Problems()
     check_whole("refits", refits, 0, MOST_REFITS, problems, usual=f"; {REFITS} is usual")
+    if fits(int, refits) and refits == 1:
+        problems.add(
+            f"refits=1 cannot show how much a fit varies: pass 2 or more, {REFITS} is usual; 0 for no interval."
+        )
     check_whole("noise_draws", noise_draws, 1, _MOST_NOISE_DRAWS, problems, usual=f"; {NOISE_DRAWS} is usual")
     check_processes(n_jobs, problems, "--jobs")
     problems.raise_if_any(CallError)

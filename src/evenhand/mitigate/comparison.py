@@ -152,6 +152,8 @@ def compare(
     """
     named = _named(estimators)
     request = make_request(metric, threshold=threshold)
+    if X is None:
+        raise CallError("X is None: pass the features, one row for each person.")
     X, y = indexable(X, y)
     check_consistent_length(X, y)
     who = groups.encode(sensitive, X)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from evenhand.core import frames
 from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import Floats, Indices
+from evenhand.core.quantities import shown
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
 from evenhand.mitigate.estimators import Dropper, read_weights
@@ -180,6 +181,8 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
             cv = min(int(cv), int(np.bincount(codes).min()))
             if cv < 2:
                 return None
+        if isinstance(cv, bytes):
+            raise CallError(f"cv={shown(cv)} must be a whole number, a splitter or None.")
         return check_cv(cv, codes, classifier=True)
 
 
