@@ -237,7 +237,6 @@ def _of_audits() -> dict[str, Base]:
         "testing.assert_fair": Base(testing.assert_fair, {"data": TABLE, **ROLES}, also=(AssertionError,)),
         "Cube.count": Base(eh.Cube.count, {"data": TABLE, **ROLES}),
         "Audit.add": Base(audit().add),
-        "Audit.attribute_sets": Base(audit().attribute_sets),
         "Audit.counts": Base(audit().counts, {"attributes": "group"}),
         "Audit.decides": Base(audit().decides, {"finding": finding}),
         "Audit.load": Base(eh.Audit.load, {"path": _saved("audit.json", audit())}),

@@ -195,7 +195,7 @@ def stability(
     threshold: float | None = None,
     policy: Policy | str | Path | None = None,
     intersections: bool | int | None = None,
-    bands: Mapping[str, Sequence[float]] | None = None,
+    bands: Mapping[Any, Sequence[float] | None] | None = None,
     missing: Missing = "group",
     na: str | Iterable[str] = (),
     min_group_size: int | None = None,
