@@ -131,7 +131,7 @@ def test_a_cutoff_and_a_positive_value_exclude_each_other(door):
 @every_door
 @pytest.mark.parametrize("cutoff", [math.nan, math.inf, -math.inf, 10**400, "0.5", True, [0.5], Decimal("0.5")])
 def test_a_cutoff_is_a_finite_number(door, cutoff):
-    with pytest.raises(CallError, match=r"cutoff=.* must be a finite number"):
+    with pytest.raises(CallError, match=r"cutoff=.* (must be a (finite )?number|is too large)"):
         door(scores, cutoff=cutoff)
 
 

@@ -131,7 +131,7 @@ def test_coarse_cubes_add_and_others_can_be_counted_like_them(tmp_path):
 def test_coarsen_refuses_what_it_cannot_do():
     cube = eh.Cube.count(frame(), **ROLES)
     for bins in (1, 2.5, True, "many"):
-        with pytest.raises(CallError, match="must be a whole number of at least 2"):
+        with pytest.raises(CallError, match="must be a whole number"):
             cube.coarsen(bins)
     with pytest.raises(CallError, match="ask for at least 10"):
         cube.coarsen(5)

@@ -66,7 +66,7 @@ class Meaning(Printable):
         ]
 
 
-@partial(checked, itself=("merge",))
+@partial(checked, itself=("merge", "count"))
 @dataclass(frozen=True, eq=False)
 class Cube:
     """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
@@ -185,7 +185,7 @@ class Cube:
         """Σw² by cell, [pairs, 8]; None where there are no weights."""
         return None if self.w2 is None else self.w2.reshape(-1, 9)[:, _PLACES]
 
-    def measures(self, names: Iterable[str] | None = None) -> dict[str, Floats]:
+    def measures(self, names: Iterable[Any] | None = None) -> dict[str, Floats]:
         """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
         from evenhand.measures import cells
 

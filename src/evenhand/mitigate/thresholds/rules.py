@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -96,7 +96,7 @@ class Thresholds:
         """Does any group have several cutoffs, between which is drawn at random?"""
         return any(len(rule.cutoffs) > 1 for rule in self.rules)
 
-    def chances(self, scores: Any, groups: Iterable[Any]) -> Floats:
+    def chances(self, scores: Any, groups: Any) -> Floats:
         """The probability that each person is selected.
 
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
