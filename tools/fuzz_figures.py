@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "testing.md"
-BEGIN, END = "<!-- fuzz figures: make stubs writes them -->\n", "<!-- end of fuzz figures -->\n"
+BEGIN, END = "<!-- fuzz figures -->\n", "<!-- /fuzz figures -->\n"
 
 ROWS = {
     "options": "every option and argument of every command",
