@@ -175,7 +175,7 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def check_kind(value: object, kind: type, name: str, remedy: str) -> None:
+def check_kind(value: object, kind: type | tuple[type, ...], name: str, remedy: str) -> None:
     """Raise unless an argument is of a kind; `remedy` says what to pass.
 
     >>> check_kind(3, str, "title", "pass a text")

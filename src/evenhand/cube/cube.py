@@ -20,7 +20,7 @@ from evenhand.cube import chunks
 from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
-from evenhand.errors import CallError, listing, nearest
+from evenhand.errors import CallError, check_kind, listing, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
 from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
@@ -105,6 +105,8 @@ class Cube:
         <Cube: 4 people, 2 groups of sensitive>
         """
         arguments = complete(cls.count, arguments)
+        if like is not None:
+            check_kind(like, Cube, "like", "pass a Cube that was counted before, or leave it out")
         if chunks.is_chunks(data):
             return chunks.count(cls.count, data, like, arguments)
         if like is not None:
@@ -189,6 +191,9 @@ class Cube:
         """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
         from evenhand.measures import cells
 
+        names = names if names is None else list(names)
+        for name in names or ():
+            check_kind(name, (str, cells.CellMeasure), "a measure in names", "name measures such as 'recall'")
         present = self.has
         chosen = (
             [cells.find_cell_measure(name) for name in names]

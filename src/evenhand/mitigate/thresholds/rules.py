@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from evenhand.core import checksum, frames
-from evenhand.core.arguments import checked
+from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import Floats, Indices
 from evenhand.core.files import read_text, write_text
 from evenhand.core.frames import readable
@@ -101,7 +101,10 @@ class Thresholds:
 
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
         """
-        places = np.array([self._place(group) for group in readable(groups)], dtype=np.intp)
+        groups = readable(groups)
+        if not is_series(groups):
+            raise CallError(f"groups={shown(groups)} must be a list with the group of each person.")
+        places = np.array([self._place(group) for group in groups], dtype=np.intp)
         scores = _numbers(scores)
         if len(scores) != len(places):
             raise CallError(f"there are {len(scores):,} scores for {len(places):,} groups: give one for each.")
