@@ -221,7 +221,7 @@ def check_options(arguments: list[str]) -> None:
     """Let click read the arguments of evenhand, without running the command."""
     from evenhand.cli import program
 
-    context = click.Context(program)
+    context = click.Context(program, **program.context_settings)
     program.get_command(context, arguments[0]).make_context(arguments[0], arguments[1:], parent=context)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,9 +16,10 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression
 
 import evenhand as eh
-from evenhand.cli import main, program
+from evenhand.cli import main
 from fuzz import calls
 from fuzz.outcome import BARE, LONGEST, SECONDS, Outcome, TookTooLongError, limits, unseen
+from support.commands import COMMANDS, context
 
 ROLES = ("--label=label", "--prediction=prediction", "--score=score", "--sensitive=group")
 DATA = ("people.csv", *ROLES)
@@ -92,19 +92,9 @@ class Place:
         return not text.startswith("--") if self.argument else text.partition("=")[0] == self.name
 
 
-@cache
 def commands() -> dict[str, click.Command]:
-    return dict(_walk(program, ""))
-
-
-def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    yield path, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from _walk(found, f"{path} {name}".strip())
+    """Every command by the words that are typed after the program's name."""
+    return {name.removeprefix("evenhand").strip(): command for name, command in COMMANDS.items()}
 
 
 @cache
@@ -112,7 +102,7 @@ def places() -> list[Place]:
     """Every option, by its longest name, and every argument of every command."""
     found = []
     for path, command in commands().items():
-        for part in command.get_params(click.Context(command)):
+        for part in command.get_params(context(command)):
             names = [*part.opts, *part.secondary_opts] if isinstance(part, click.Option) else part.opts
             for name in [each for each in names if each.startswith("--")] or names:
                 found.append(Place(path, name, isinstance(part, click.Argument), part.nargs))

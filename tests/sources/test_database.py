@@ -180,7 +180,6 @@ ENDLESS = {
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_an_interrupt_ends_a_query_that_hangs(foreign, kind):
     if kind == "sqlite":
-        pytest.importorskip("ibis")
         with closing(sqlite3.connect("x.sqlite")) as connection:
             connection.execute("CREATE TABLE decisions AS SELECT 1 AS y, 1 AS p, 'a' AS g")
     url = f"{kind}:///x.{'db' if kind == 'duckdb' else kind}"

@@ -9,12 +9,16 @@ import click
 from evenhand.cli import program
 
 
+def context(command: click.Command) -> click.Context:
+    """A context of its own. Click keeps the help option of the first context that asks, so it must be the program's."""
+    return click.Context(command, **program.context_settings)
+
+
 def _below(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     yield name, command
     if isinstance(command, click.Group):
-        context = click.Context(command)
-        for part in command.list_commands(context):
-            yield from _below(f"{name} {part}", command.get_command(context, part))
+        for part in command.list_commands(context(command)):
+            yield from _below(f"{name} {part}", command.get_command(context(command), part))
 
 
 COMMANDS = dict(_below("evenhand", program))
