@@ -105,6 +105,15 @@ def _huge() -> dict[str, Any]:
     ) | {"cutoff": 0.5}
 
 
+def _ends() -> dict[str, Any]:
+    """Everybody selected in a small group, nobody in another, and scores at which that changes."""
+    selected = {"all": [0, 0, 12], "none": [40, 0, 0], "most": [20, 30, 650], "some": [300, 60, 240], "few": [14, 6, 9]}
+    rows = [(name, score, n) for name, counts in selected.items() for score, n in enumerate(counts)]
+    group, score, count = zip(*[(name, score, n) for name, score, n in rows if n], strict=True)
+    return {"score": list(score), "count": list(count), "sensitive": {"side": list(group)}, "cutoff": 2}
+
+
+_YARDSTICK = eh.Policy(reference="highest", min_reference_share=0.05, small_groups="inconclusive")
 _RATIOS = eh.Policy(
     judged_on={"equalized_odds": "ratio", "average_odds": "ratio", "predictive_parity": "ratio"}, min_group_share=0.01
 )
@@ -136,6 +145,8 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "many groups": (_many, {}, (1, 3)),
     "undefined": (_undefined, {}, (-1,)),
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
+    "ends": (_ends, {}, (-1,)),
+    "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),
     "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),
 }
 

@@ -158,7 +158,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "threshold": finding.threshold,
         "aggregate": request.aggregate,
         "one_sided": request.one_sided,
-        "min_group_size": request.policy.min_group_size,
+        **{name: getattr(request.policy, name) for name in ("min_group_size", "min_reference_share", "small_groups")},
         "against": plan.against,
         "against_name": plan.name,
         "reference": None if plan.reference is None else list(plan.reference),

@@ -35,6 +35,18 @@ class Pairs:
     ratio_near: Floats
     ratio_far: Floats
 
+    def among(self, tops: Bools) -> Pairs:
+        """Only the pairs whose higher group is one of these: the row of a difference, the column of a ratio."""
+        if tops.all():
+            return self
+        rows, columns = tops[:, None], tops[None, :]
+        return Pairs(
+            np.where(rows, self.difference_near, np.nan),
+            np.where(rows, self.difference_far, np.nan),
+            np.where(columns, self.ratio_near, np.nan),
+            np.where(columns, self.ratio_far, np.nan),
+        )
+
     def difference(self, i: int, j: int) -> tuple[float, float, float, float]:
         """Near low, near high, far low and far high of i − j; two of them are those of j − i with the sign changed."""
         near, far = self.difference_near, self.difference_far
@@ -72,14 +84,17 @@ def between_extremes(
     aggregate: str = "worst",
     *,
     near: float | None = None,
+    yardsticks: Bools | None = None,
 ) -> Ends:
     """The largest gap between any two groups in any of the measures; `usable` is [measures, groups].
 
-    Near ends hold with confidence `near`, where several findings share one error probability.
+    Near ends hold with confidence `near`, where several findings share one error probability. Only `yardsticks`,
+    [measures, groups], can be the higher group of a pair, if they are given.
     """
     share = (near or confidence) ** (1 / max(int(usable.any(axis=1).sum()), 1))
     pairs = tuple(_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True))
-    parts = [_extremes(part) for part in pairs if part is not None]
+    able = np.ones_like(usable) if yardsticks is None else yardsticks
+    parts = [_extremes(part.among(tops)) for part, tops in zip(pairs, able, strict=True) if part is not None]
     if not parts:
         return Ends(pairs=pairs)
     differences, ratios = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
@@ -133,8 +148,10 @@ def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats
     return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
 
 
-def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Each group against the one that is truly highest: ends of the difference (≤ 0) and of the ratio (≤ 1).
+def below_highest(
+    spread: Spread, usable: Bools, confidence: float, yardsticks: Bools
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Each group against the one of the yardsticks that is truly highest: ends of the difference and of the ratio.
 
     Which group is highest is not known, only estimated. Limits of all pairs hold together, and group − highest is the
     least of a group's differences from the others (and 0): so are its ends. NaN for groups that are not usable.
@@ -152,9 +169,11 @@ def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Flo
             np.exp(middle - _log_lower(near.column(), near)),
             np.exp(middle + _log_upper(near.column(), near)),
         )
-        seen = (values - values.max(), values / values.max())
+        top = values[yardsticks[chosen]].max(initial=-np.inf)
+        seen = (values - top, values / top)
     for i, (end, pair) in enumerate(zip(ends, pairs, strict=True)):
         np.fill_diagonal(pair, (0.0, 0.0, 1.0, 1.0)[i])
+        pair[:, ~yardsticks[chosen]] = np.inf
         widened = np.minimum if i % 2 == 0 else np.maximum
         end[chosen] = widened(pair.min(axis=1), seen[i // 2])
     return ends  # type: ignore[return-value]

@@ -15,6 +15,7 @@ from evenhand.core import wording
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Finding, Verdict, figure, spell
 from evenhand.core.wording import clip
+from evenhand.errors import join_names
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -167,7 +168,10 @@ def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
     for verdict in VERDICTS:
         chosen = [finding for finding in decided if finding.verdict == verdict]
         most = len(decided) if len(decided) <= _FEW else _MOST_NAMED if decided[0].verdict == verdict else 0
-        names = [f"{name(each.metric)} on {name(' × '.join(each.attributes))}" for each in chosen[:most]]
+        names = [
+            f"{name(each.metric)} on {name(' × '.join(each.attributes))}{_without(each, name)}"
+            for each in chosen[:most]
+        ]
         left = len(chosen) - len(names)
         more = f"{' and ' if names else ''}{left}{' more' if names else ''}" if left else ""
         if chosen:
@@ -176,6 +180,13 @@ def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
         aside = "" if audit.sharing is None else " to be shared"
         parts.append(f"left out{aside}: {', '.join(map(name, audit.left_out))}")
     return "; ".join(parts)
+
+
+def _without(finding: Finding, name: Callable[[str], str]) -> str:
+    """The groups that a pass leaves out."""
+    if finding.verdict != "pass" or not finding.left_out:
+        return ""
+    return f" (leaving out {join_names(map(name, finding.left_out), 4)})"
 
 
 def _outcome(audit: Audit, verdict: Verdict) -> str:

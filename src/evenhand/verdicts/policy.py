@@ -57,6 +57,10 @@ class Policy(Printable):
             most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
         notes: What every audit by this policy says to its reader.
+        min_reference_share: With reference="highest", groups with a smaller share of the people, or with fewer than
+            `min_group_size`, are compared, and are not what others are measured by.
+        small_groups: Whether a pass that leaves small groups out is a pass that names them ("note") or is
+            "inconclusive".
 
     >>> Policy(required="equal_opportunity", thresholds={"four_fifths": 0.9}).thresholds
     {'disparate_impact': 0.9}
@@ -79,6 +83,8 @@ class Policy(Printable):
     intersections: bool | int | None = None
     min_group_share: float = 0.0
     notes: tuple[str, ...] = ()
+    min_reference_share: float = 0.0
+    small_groups: Literal["note", "inconclusive"] = "note"
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -90,6 +96,9 @@ class Policy(Printable):
         check_seed(self.random_state, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
         _share("min_group_share", self.min_group_share, 0.0, "a share from 0 to below 1, such as 0.02", problems)
+        shares = "a share from 0 to below 1, such as 0.02"
+        _share("min_reference_share", self.min_reference_share, 0.0, shares, problems)
+        _one_of("small_groups", self.small_groups, ("note", "inconclusive"), problems)
         _one_of("interval", self.interval, interval_names(), problems)
         if self.correction is not None:
             _one_of("correction", self.correction, CORRECTIONS, problems)
@@ -297,6 +306,7 @@ _FOUR_FIFTHS = Policy(
     required=("disparate_impact",),
     thresholds={"disparate_impact": 0.8},
     reference="highest",
+    min_reference_share=0.02,
     notes=(
         "Four fifths is a rule of thumb of US enforcement agencies (29 CFR 1607.4(D)), read beside tests of "
         "significance and the facts of the case; it does not define discrimination.",
@@ -311,6 +321,7 @@ _NYC_LL144 = Policy(
     on="all",
     reference="highest",
     min_group_share=0.02,
+    min_reference_share=0.02,
     notes=(
         "Local Law 144 asks for rates and impact ratios by sex, by race or ethnicity and by both together, and sets "
         "no threshold: nothing is judged here.",

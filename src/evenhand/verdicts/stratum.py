@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from evenhand.core.arrays import Bools, Ints
 from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
@@ -37,7 +38,10 @@ class Stratum:
         everyone = named & judged[:, None]
         if request.metric.binned:
             everyone = everyone & (table.support >= request.options["min_bin"])
-        self.judged = JudgedGroups(everyone, everyone & large & (plan.reference not in self.small))
+        supports = everyone & large & (plan.reference not in self.small)
+        if request.policy.small_groups == "inconclusive" and self.small_names:
+            supports = np.zeros_like(supports)  # a pass would leave them out
+        self.judged = JudgedGroups(everyone, supports, self._yardsticks(everyone & large, people))
         self.gap = comparison.gap(
             table.values,
             table.base,
@@ -47,9 +51,21 @@ class Stratum:
             one_sided=self.one_sided,
             fold=plan.fold,
             signed=table.signed,
+            yardsticks=self.judged.yardsticks,
         )
         self.question = Question(request, plan, table, self.gap, self.judged)
         self.bounds = find_bounds(self.question)
+
+    def _yardsticks(self, large: Bools, people: Ints) -> Bools | None:
+        """Who may be the highest group that the others are measured by, [measures, groups]; None is everyone.
+
+        A handful of people who are all selected is no measure for thousands. Where nobody is large enough, nobody can
+        support a pass either, and the highest of all is taken.
+        """
+        if self.plan.against != "highest":
+            return None
+        able = large & (people >= self.request.policy.min_reference_share * people.sum())
+        return np.where(able.any(axis=1, keepdims=True), able, True)
 
     @property
     def value(self) -> Estimate:
@@ -118,8 +134,9 @@ class Stratum:
         return value.defined, -ORDER.index(decided), size
 
     def highest(self, i: int) -> int | None:
-        """The group with the highest value of a measure, among those compared."""
-        values = np.where(self.judged.everyone[i], self.table.values[i], np.nan)
+        """The group with the highest value of a measure, among those that others may be measured by."""
+        able = self.judged.everyone[i] if self.judged.yardsticks is None else self.judged.yardsticks[i]
+        values = np.where(able & self.judged.everyone[i], self.table.values[i], np.nan)
         return None if np.isnan(values).all() else int(np.nanargmax(values))
 
 

@@ -171,13 +171,13 @@ class _Layout:
         if base is None:
             pieces = [self._extremes(values, usable) for usable in (self.judged.everyone, self.judged.large)]
             several = np.where(self.judged.everyone, values, np.nan)
-            parts = np.concatenate(comparison.apart(several), axis=-1)
+            parts = np.concatenate(comparison.apart(several, self.judged.yardsticks), axis=-1)
             return np.concatenate([*pieces, parts, values.reshape(*lead, -1)], axis=-1)
         sides = [(values - base), comparison.ratio(values, base), values]
         return np.concatenate([side.reshape(*lead, -1) for side in sides], axis=-1)
 
     def _extremes(self, values: Floats, usable: Bools) -> Floats:
-        differences, ratios = comparison.apart(np.where(usable, values, np.nan))
+        differences, ratios = comparison.apart(np.where(usable, values, np.nan), self.judged.yardsticks)
         if self.question.request.aggregate == "worst":
             both = np.fmax.reduce(differences, axis=-1), np.fmin.reduce(ratios, axis=-1)
         else:

@@ -139,7 +139,8 @@ const evenhandCompute = (() => {
     const taking = memo((attributes, reference) => {
       const { keys, missing, people, all } = grouping(attributes), rare = tables.policy.min_group_share * all;
       const place = reference ? keys.indexOf(text(reference)) : -1;
-      return { place, named: keys.map((_, g) => g === place || (!missing[g] && people[g] >= rare)) };
+      const share = (g) => people[g] / all;
+      return { place, share, named: keys.map((_, g) => g === place || (!missing[g] && people[g] >= rare)) };
     });
 
     function judged(plan, attributes, now) {

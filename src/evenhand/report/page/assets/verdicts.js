@@ -20,16 +20,17 @@ const evenhandVerdicts = (() => {
 
   const NO_GAP = { difference: NaN, ratio: NaN, high: null, low: null, measure: null };
 
-  // Highest less lowest, and lowest over highest.
-  function gapBetween(values, { aggregate, judged_on: judgedOn }) {
-    const found = values.map((row) => {
+  // Highest less lowest, and lowest over highest. able(measure, group) says who may be the highest: null is everyone.
+  function gapBetween(values, { aggregate, judged_on: judgedOn }, able) {
+    const found = values.map((row, i) => {
       let high = 0, low = row.length - 1, top = -Infinity, bottom = Infinity, count = 0;
       for (let g = 0; g < row.length; g++) {
-        const value = row[g];
-        if (isNumber(value)) count += 1;
-        if (value > top) [high, top] = [g, value];
+        if (isNumber(row[g])) count += 1;
+        if (row[g] > top && (!able || able(i, g))) [high, top] = [g, row[g]];
+      }
+      for (let g = 0; g < row.length; g++) {
         // The last of equals, so that even groups without any gap are two.
-        if (value <= bottom) [low, bottom] = [g, value];
+        if (row[g] <= bottom && !(able && g === high)) [low, bottom] = [g, row[g]];
       }
       const enough = count > 1;
       return { high, low, enough, difference: enough ? top - bottom : NaN, ratio: enough ? bottom / top : NaN };
@@ -123,9 +124,9 @@ const evenhandVerdicts = (() => {
   // pair. `largest` has the largest of each kind with its pair, the first in order of rows and columns where several are
   // equal. Differences are row − column; of ratios row / column, the smallest count.
   class Pairs {
-    constructor(spread, chosen, critical) {
+    constructor(spread, chosen, critical, able = () => true) {
       const [near, far] = [[critical('near', chosen.length), NEAR], [critical('far', chosen.length), FAR]];
-      Object.assign(this, { values: spread.values, chosen });
+      Object.assign(this, { values: spread.values, chosen, able });
       this.reach = memo((name, ratio) => reaches(spread, ...(name === 'near' ? near : far), ratio));
       this.largest = memo((name, ratio) => (ratio ? this.smallestRatio(name) : this.largestDifference(name)));
     }
@@ -165,23 +166,25 @@ const evenhandVerdicts = (() => {
       }
       const bound = name === 'near' ? (i) => -Math.exp(at[i] + up[i] - most)
         : (i) => (values[i] === 0 ? 0 : -Math.min(Math.exp(at[i] - down[i] - most), values[i] / highest));
-      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound);
+      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound, (i, j) => j);
       return { size: -size, pair };
     }
 
     // The largest size and the first pair that has it, but for rounding; `bound` says of a row what no size in it exceeds.
-    search(size, bound) {
-      const { chosen } = this, start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
+    // The higher group of a pair, the row of a difference and the column of a ratio, must be able to be that.
+    search(size, bound, higher = (i) => i) {
+      const { chosen, able } = this, fits = (i, j) => i !== j && able(higher(i, j));
+      const start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
       let best = -Infinity;
       for (const i of [start, ...chosen]) {
         if (bound(i) > best || best === -Infinity) {
-          for (const j of chosen) if (i !== j) best = Math.max(best, size(i, j));
+          for (const j of chosen) if (fits(i, j)) best = Math.max(best, size(i, j));
         }
       }
       const enough = almost(best);
       for (const i of chosen) {
         if (bound(i) >= almost(enough)) {
-          for (const j of chosen) if (i !== j && size(i, j) >= enough) return { size: best, pair: [i, j] };
+          for (const j of chosen) if (fits(i, j) && size(i, j) >= enough) return { size: best, pair: [i, j] };
         }
       }
       return { size: best, pair: null };
@@ -225,8 +228,8 @@ const evenhandVerdicts = (() => {
   // critical(side, count) is the deviate of near or far ends for so many groups. `bounds` has the value that is judged,
   // with the ends that decide, and the evidence: the pair of groups on which the verdict rests.
   class Judged {
-    constructor(plan, state, names, { named, place }, critical) {
-      Object.assign(this, { plan, state, names, named, place, critical, byRatio: plan.judged_on === 'ratio' });
+    constructor(plan, state, names, { named, place, share }, critical) {
+      Object.assign(this, { plan, state, names, named, place, share, critical, byRatio: plan.judged_on === 'ratio' });
       this.kind = this.byRatio ? 'ratio' : 'difference';
       this.values = plan.measures.map((name) => {
         const values = state.values(name);
@@ -234,7 +237,7 @@ const evenhandVerdicts = (() => {
       });
       this.base = plan.kind === 'pairs' ? null : plan.measures.map((name) => this.baseline(name));
       this.apart = this.base && compared(this.values, this.base, plan.aggregate);
-      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan);
+      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan, this.able());
       this.rule = rule(plan.threshold, this.byRatio, this.base !== null && !plan.one_sided);
       this.bounds = memo(() => (this.base ? this.boundsAgainst() : this.boundsBetween()));
     }
@@ -265,9 +268,19 @@ const evenhandVerdicts = (() => {
       return plan.measures.map((name) => Array.from(state.support(name), (n) => n >= plan.min_group_size));
     }
 
-    // Those who may support one: nobody, where the reference is too small.
+    // Who may be the highest group that others are measured by: where nobody is large enough, everyone; null without one.
+    able() {
+      const { plan, named, share } = this;
+      if (plan.against !== 'highest') return null;
+      const fits = this.sizes().map((row) => row.map((large, g) => large && named[g] && share(g) >= plan.min_reference_share));
+      return (i, g) => fits[i][g] || !fits[i].some(Boolean);
+    }
+
+    // Those who may support a pass: nobody, where the reference is too small, or where small groups leave it open.
     large() {
-      const enough = this.sizes(), { place, named } = this, lost = place >= 0 && !enough.every((row) => row[place]);
+      const { place, named, plan } = this, enough = this.sizes(), fits = (g) => enough.every((row) => row[g]);
+      const left = plan.small_groups === 'inconclusive' && named.some((takes, g) => takes && !fits(g));
+      const lost = left || (place >= 0 && !fits(place));
       return enough.map((row) => row.map((large, g) => large && named[g] && !lost));
     }
 
@@ -282,10 +295,11 @@ const evenhandVerdicts = (() => {
 
     reach(usable) {
       const { plan, state } = this, single = plan.aggregate === 'worst';
+      const able = this.able();
       const pairs = plan.measures.map((name, i) => {
         const spread = state.spread(name);
         const chosen = usable[i].flatMap((takes, g) => (takes && Number.isFinite(spread.values[g]) ? [g] : []));
-        return chosen.length < 2 ? null : new Pairs(spread, chosen, this.critical);
+        return chosen.length < 2 ? null : new Pairs(spread, chosen, this.critical, able ? (g) => able(i, g) : undefined);
       });
       const known = pairs.filter(Boolean), join = (values, pick) => (single ? pick(...values) : mean(values));
       const end = (name, ratio) => known.map((each) => each.largest(name, ratio).size);
@@ -339,7 +353,7 @@ const evenhandVerdicts = (() => {
       // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
       // rests on those that are large enough.
       const fit = verdict(value) === 'pass'
-        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan) : gap;
+        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able()) : gap;
       const named = fit.high === null ? gap : fit, again = (name, told) => ({ ...told, value: estimate(named[name], null).value });
       const evidence = { measure: gap.measure, group: named.high, other: named.low,
         difference: again('difference', difference), ratio: again('ratio', ratio) };
