@@ -88,7 +88,7 @@ def test_a_pass_that_leaves_groups_out_says_so_with_the_verdict():
     assert audit.verdict == "pass"
     assert str(audit).splitlines()[0].endswith("(passed: demographic_parity on g (leaving out C))")
     strict = eh.audit(**data, policy=Policy(small_groups="inconclusive"))
-    assert (strict.verdict, strict.findings[0].value.high) == ("inconclusive", 1.0)
+    assert strict.verdict == "inconclusive"
     assert eh.audit(**selected(A=(40, 100), B=(4000, 10_000)), policy=Policy(small_groups="inconclusive", thresholds={
         "demographic_parity": 0.2})).verdict == "pass"  # fmt: skip
 
