@@ -51,8 +51,11 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
         notes = [f"Shown and not judged {on}: {judged}."]
     else:
         notes = [f"Judged by {judged} {on}."]
+    lacking = policy.selective_labels(audited.cube)
+    if lacking is not None:
+        notes.insert(0, lacking.missing if chosen else lacking.why)
     if not chosen:
-        notes[0] += (
+        notes[-1] += (
             " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
             "evenhand guide helps to."
         )
