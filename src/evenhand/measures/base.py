@@ -40,7 +40,7 @@ class Measure(Protocol):
 
     @property
     def labels_of(self) -> tuple[Side, ...]:
-        """On which side of a decision people stand whose labels it rests on: without any label there it is undefined."""
+        """The sides of a decision on whose labels it rests: where nobody on such a side has one, it is undefined."""
         ...
 
     @property

@@ -76,20 +76,13 @@ class CellMeasure(MeasureDefaults):
         )
 
     @property
-    def settled_by(self) -> tuple[Side, ...]:
-        """The sides on which everybody must stand for the value to be the same, whatever the labels are.
-
-        Where everybody is selected, every true and false positive rate is 1.
-        """
+    def settled(self) -> bool:
+        """Is the value the same for any group in which everybody is selected? Rates of errors and selection are."""
         if self.of:
-            return tuple(side for side in SIDES if all(side in MEASURES[name].settled_by for name in self.of))
-        return tuple(side for side in SIDES if not self.share and self._is_settled(side))
-
-    def _is_settled(self, side: Side) -> bool:
-        labelled, unlabelled = _SIDES[side]
-        places = [CELLS.index(name) for name in (*labelled, unlabelled)]
-        top, bottom = (part[places] for part in self.coefficients)
-        return bool(self.denominator) and np.array_equal(top * bottom.sum(), bottom * top.sum())
+            return all(MEASURES[name].settled for name in self.of)
+        labelled, unlabelled = _SIDES["selected"]
+        top, bottom = (part[[CELLS.index(name) for name in (*labelled, unlabelled)]] for part in self.coefficients)
+        return not self.share and bool(bottom.any()) and np.array_equal(top * bottom.sum(), bottom * top.sum())
 
     @property
     def coefficients(self) -> tuple[Floats, Floats]:

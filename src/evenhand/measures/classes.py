@@ -48,9 +48,7 @@ class ClassMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; the mean of the spreads of the classes where it is a mean."""
-        each = [
-            spread(self.of, cells.mass, cells.squares, cells.everyone, cells.silent) for cells in self._cells(data)
-        ]
+        each = [spread(self.of, cells.mass, cells.squares, cells.everyone, cells.silent) for cells in self._cells(data)]
         return Average([part for part in each if part is not None]) if self._is_mean else each[0]
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly

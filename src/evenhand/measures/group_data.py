@@ -103,14 +103,14 @@ class GroupData:
     def known_scores(self) -> BinnedScores | RegressionSums | None:
         """The scores, without the labels of the groups in which a side of the decision has none."""
         scores = self.scores
-        return scores.without_labels(self.silent.any(axis=1)) if isinstance(scores, BinnedScores) else scores
+        return (
+            scores.without_labels(np.asarray(self.silent.any(axis=1))) if isinstance(scores, BinnedScores) else scores
+        )
 
     def _cells(self, cube: Cube, silent: Bools | None = None) -> Cells:
         squares = None if cube.squares is None else _regroup(cube.squares, self._whose)
         people, mass = (_regroup(part, self._whose) for part in (cube.counts, cube.cells))
-        return Cells(
-            people, mass, squares, cube.cells.sum(axis=0), silent_sides(mass) if silent is None else silent
-        )
+        return Cells(people, mass, squares, cube.cells.sum(axis=0), silent_sides(mass) if silent is None else silent)
 
 
 @dataclass(frozen=True)

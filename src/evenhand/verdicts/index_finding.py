@@ -80,7 +80,7 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
     """An index over everyone, its parts and its value in each group, with intervals from draws of the cells."""
     whole = cube.marginal(control=False)
     silent = GroupData(whole).silent & ("label" in request.metric.needs)
-    kept = ~silent.any(axis=1)[:, None]
+    kept = ~silent.any(axis=1, keepdims=True)
     values = index.function(whole.cells * kept, **request.options)
 
     def statistic(cells: Floats) -> Floats:

@@ -44,7 +44,7 @@ def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any
     by_name = _rows_by_group(cube, data, arguments)
     names = [group for _, group in cube.pairs]
     # What a function makes of labels is not known, so that it has none where a side of the decision has none.
-    silent = GroupData(cube).silent.any(axis=1)
+    silent = np.asarray(GroupData(cube).silent.any(axis=1))
     groups = [
         {role: values[:0] for role, values in by_name[name].items()} if lacking else by_name[name]
         for name, lacking in zip(names, silent, strict=True)

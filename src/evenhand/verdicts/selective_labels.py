@@ -1,4 +1,4 @@
-"""Labels that are known on one side of a decision only: which metrics can decide then, and why; what nobody can judge."""
+"""Labels that are known on one side of a decision only: which metrics can decide then, and why."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from evenhand.measures.group_data import SIDES, GroupData, Side
 _INSTEAD: dict[tuple[Side, ...], tuple[str, ...]] = {
     ("refused",): ("predictive_parity", "demographic_parity"),
     ("selected",): ("negative_predictive_parity", "demographic_parity"),
-    ("refused", "selected"): ("demographic_parity",),
+    # Undefined somewhere, whichever is asked: labels that are lost open no gate.
+    ("refused", "selected"): ("predictive_parity", "demographic_parity"),
 }
 
 
@@ -45,7 +46,7 @@ class SelectiveLabels:
         instead = " and ".join(METRICS[name].title for name in self.required)
         return (
             f"{self.missing} Among people whose outcomes nobody knows, error rates are not known either, so that "
-            f"equalized odds cannot be judged: {instead} decide{'s' if len(self.required) == 1 else ''} instead."
+            f"equalized odds cannot be judged: {instead} decide instead."
         )
 
 
@@ -62,25 +63,16 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
         if not part.pairs:
             continue
         silent = GroupData(part).silent
-        lacking = silent.any(axis=1)
+        lacking = np.asarray(silent.any(axis=1))
         large = part.n.sum(axis=(1, 2)) >= least
         if (lacking & large).sum() >= 2 or (lacking.any() and (~lacking).sum() < 2):
-            sides |= silent.any(axis=0)
+            sides = sides | silent.any(axis=0)
             groups += [spell(group) for (_, group), missing in zip(part.pairs, lacking, strict=True) if missing]
     if not groups:
         return None
-    return SelectiveLabels(tuple(side for side, lacks in zip(SIDES, sides, strict=True) if lacks), tuple(groups))
-
-
-def one_sided(cube: Cube) -> Side | None:
-    """The side of the decision on which everybody with a group stands; None where both have people."""
-    if not cube.has_predictions or cube.meaning.task != "binary":
-        return None
-    cells = cube.named().cells
-    refused, selected = (float(cells[:, places].sum()) for places in ([0, 2, 4], [1, 3, 5]))
-    if refused == 0 < selected:
-        return "selected"
-    return "refused" if selected == 0 < refused else None
+    return SelectiveLabels(
+        tuple(side for side, lacks in zip(SIDES, sides.tolist(), strict=True) if lacks), tuple(groups)
+    )
 
 
 def judgeable(names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube) -> tuple[tuple[str, ...], list[str]]:
@@ -89,21 +81,26 @@ def judgeable(names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube)
     Where everybody was selected, all true and false positive rates are 1 and all selection rates equal, whatever was
     done to whom: nothing is judged by them. `metrics` are those that are computed, among them metrics of your own.
     """
-    side = one_sided(cube)
-    if side is None:
-        return tuple(names), []
     entries = {entry.name: entry for entry in (find(metric)[0] for metric in metrics)}
-    settled = [name for name in names if name in entries and _settled(entries[name], side)]
-    if not settled:
+    settled = [name for name in names if name in entries and is_settled(entries[name])]
+    if not settled or not _everybody_selected(cube):
         return tuple(names), []
-    other = next(each for each in SIDES if each != side)
     said = (
-        f"Everybody in this table was {side}. It does not show who was {other}, so that nothing is judged by "
-        f"{join_names(settled, 6)}, which would be the same for any groups. Add the people who were {other}."
+        "Everybody in this table was selected. It does not show who was refused, so that nothing is judged by "
+        f"{join_names(settled, 6)}, which would be the same for any groups. Add the people who were refused."
     )
     return tuple(name for name in names if name not in settled), [said]
 
 
-def _settled(entry: Metric, side: Side) -> bool:
+def is_settled(entry: Metric) -> bool:
+    """Is what the metric compares the same for all groups where everybody is selected?"""
     rows = cell_measures(entry.rows)
-    return bool(rows) and len(rows) == len(entry.rows) and all(side in row.settled_by for row in rows)
+    return bool(rows) and len(rows) == len(entry.rows) and all(row.settled for row in rows)
+
+
+def _everybody_selected(cube: Cube) -> bool:
+    """Was everybody selected who has a group and a decision that counts?"""
+    if not cube.has_predictions or cube.meaning.task != "binary":
+        return False
+    refused, selected = cube.named().cells[:, :6].reshape(-1, 3, 2).sum(axis=(0, 1))
+    return bool(refused == 0 < selected)
