@@ -155,7 +155,7 @@ const evenhandCompute = (() => {
       return Array.from(now.values(name), (value, g) => {
         const told = estimate(value, ends && [ends[0][g], ends[1][g]]);
         told.n = support[g];
-        told.reason = isNumber(value) ? null : `no ${measures.get(name).empty} among ${names[g]}`;
+        told.reason = isNumber(value) ? null : now.reason(name, g, names[g]);
         return told;
       });
     }
