@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.core.wording import capital
 from evenhand.cube.cube import Cube
 from evenhand.verdicts.notes.bands import cut_notes, text_notes
 
@@ -54,6 +55,11 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     lacking = policy.selective_labels(audited.cube)
     if lacking is not None:
         notes.insert(0, lacking.missing if chosen else lacking.why)
+        notes[1:1] = [
+            f"{capital(finding.title)} on {' × '.join(finding.attributes)}: {finding.interpretation}"
+            for finding in audited.findings
+            if finding.metric == "robust_outcome_test" and policy.decides_on(finding.attributes)
+        ]
     if not chosen:
         notes[-1] += (
             " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "

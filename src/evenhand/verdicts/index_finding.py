@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import UNDEFINED, Estimate, Group, Row, spell
+from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, Row, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.inference import simultaneous
@@ -47,6 +47,7 @@ class ValueResult:
     settings: Mapping[str, object] = field(default_factory=dict)
     evidence: Row | None = None
     left_out: Sequence[str] = ()
+    panels: Sequence[Panel] = ()
 
 
 def nobody(*groups: Group) -> str:
