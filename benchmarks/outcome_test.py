@@ -43,8 +43,8 @@ Setting = tuple[str, list[Law], list[float], list[int]]
 
 
 def one_threshold() -> list[Setting]:
-    pairs = [((2, 2), (2, 2)), ((2, 2), (4, 2)), ((1, 3), (3, 1)), ((0.5, 0.5), (1, 0.5)), ((2, 6), (3, 6)), ((5, 1), (6, 1)),
-             ((2, 3), (2, 2.8)), ((1, 9), (1.2, 9))]  # fmt: skip
+    pairs = [((2, 2), (2, 2)), ((2, 2), (4, 2)), ((1, 3), (3, 1)), ((0.5, 0.5), (1, 0.5)), ((2, 6), (3, 6)),
+             ((5, 1), (6, 1)), ((2, 3), (2, 2.8)), ((1, 9), (1.2, 9))]  # fmt: skip
     sizes = [[60, 60], [300, 300], [5000, 5000], [40, 4000], [4000, 40]]
     found: list[Setting] = []
     for (lower, higher), people in ((pair, size) for pair in pairs for size in sizes):
