@@ -80,8 +80,8 @@ def test_within_strata():
     """Berkeley's paradox: pooled, b is selected less often and does better; within strata it is treated alike."""
     strata = {"easy": {"a": (200, 400, 400), "b": (20, 40, 40)}, "hard": {"a": (80, 2, 18), "b": (800, 20, 180)}}
     parts = [(stratum, table(**groups)) for stratum, groups in strata.items()]
-    data = {key: sum((part[key] for _, part in parts), []) for key in ("label", "prediction", "count")}
-    data["sensitive"] = sum((part["sensitive"]["group"] for _, part in parts), [])
+    data = {key: [value for _, part in parts for value in part[key]] for key in ("label", "prediction", "count")}
+    data["sensitive"] = [name for _, part in parts for name in part["sensitive"]["group"]]
     control = [stratum for stratum, part in parts for _ in part["label"]]
     pooled = eh.robust_outcome_test(**data)
     assert (pooled.verdict, pooled.evidence.group) == ("fail", ("b",))
@@ -142,7 +142,9 @@ def test_people_without_a_group_are_not_compared():
 
 @settings(max_examples=30)
 @given(
-    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200)).filter(any), min_size=2, max_size=4),
+    st.lists(
+        st.tuples(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200)).filter(any), min_size=2, max_size=4
+    ),
     st.sampled_from([0.01, 1.0, 250.0]),
 )
 def test_names_and_scale_do_not_matter(groups, scale):

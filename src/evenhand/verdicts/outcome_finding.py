@@ -51,9 +51,10 @@ def robust_outcome(request: Request, cube: Cube, index: OutcomeTestIndex) -> Val
         sentence = f"The {request.metric.title} is undefined: {why}."
         return ValueResult(UNDEFINED, sentence, Row(request.metric.name, ()), rows, notes, unit="score")
     rows = _rows(request, test, people.groups)
-    evidence = _evidence(request, test, people)
-    value = evidence.estimate or UNDEFINED
+    every = [_estimate(test, *pair) for pair in np.argwhere(~np.isnan(test.p)).tolist()]
+    value = Estimate(max(each.value for each in every), max(each.low or 0.0 for each in every), 1.0)
     decided = verdict(value, request.threshold)
+    evidence = _evidence(request, test, people, failed=decided == "fail")
     other = next(each for each in SELECTIONS if each != selection)
     notes.insert(
         0, f"Being selected is taken as a {selection}; selection={other!r} turns the two groups of a pair round."
@@ -170,11 +171,10 @@ def _estimate(test: OutcomeTest, i: int, j: int) -> Estimate:
     return Estimate.of(max(0.0, value) if not math.isnan(value) else value, max(0.0, test.low[i, j]), 1.0)
 
 
-def _evidence(request: Request, test: OutcomeTest, people: _People) -> Row:
-    """The pair with the highest lower limit; of equals, the one with the larger gaps."""
-    gap = np.fmin(test.selection, test.outcome)
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(~np.isnan(test.p))]
-    i, j = max(pairs, key=lambda pair: (max(0.0, test.low[pair]), gap[pair]))
+def _evidence(request: Request, test: OutcomeTest, people: _People, *, failed: bool) -> Row:
+    """On a fail the pair with the highest lower limit, otherwise the one with the largest gaps."""
+    size = test.low if failed else np.fmin(test.selection, test.outcome)
+    i, j = divmod(int(np.nanargmax(size)), len(people.groups))
     return Row(
         request.metric.name,
         people.groups[i],
@@ -192,7 +192,7 @@ def _sentence(request: Request, people: _People, evidence: Row, decided: str) ->
     value = evidence.estimate or UNDEFINED
     chance = f"p = {evidence.p_adjusted:.2g}" if evidence.p_adjusted is not None else ""
     less, more = ("less", "more") if benefit else ("more", "less")
-    if decided != "fail" or not value.value:
+    if decided != "fail":
         return (
             f"No group is shown to be selected {less} often than another while its selected turn out positive {more} "
             f"often ({chance}). That does not show that all are held to one standard."
