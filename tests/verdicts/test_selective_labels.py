@@ -303,3 +303,11 @@ def test_full_labels_are_as_they_were(groups):
     """Without unlabelled people no side is silent."""
     cells = np.array([[*group[:4], 0, 0, *group[4:]] for group in groups], dtype=float)
     assert not silent_sides(cells).any()
+
+
+def test_no_curve_of_the_selected_only():
+    from evenhand.plots import RocDisplay
+
+    drawn = RocDisplay.from_audit(eh.audit(**scored()))
+    assert np.isnan(drawn.auc).all()
+    assert np.isnan(drawn.tpr).all()

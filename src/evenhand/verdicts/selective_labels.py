@@ -57,6 +57,8 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
     """
     if not (cube.has_labels and cube.has_predictions) or cube.meaning.task == "regression":
         return None
+    if not cube.n[:, -1].any():  # everybody has a label
+        return None
     sides, groups = np.zeros(len(SIDES), dtype=np.bool_), list[str]()
     for attributes in sets:
         part = cube.marginal(attributes, control=False).named()
@@ -83,7 +85,7 @@ def judgeable(names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube)
     """
     entries = {entry.name: entry for entry in (find(metric)[0] for metric in metrics)}
     settled = [name for name in names if name in entries and is_settled(entries[name])]
-    if not settled or not _everybody_selected(cube):
+    if not settled or not everybody_selected(cube):
         return tuple(names), []
     said = (
         "Everybody in this table was selected. It does not show who was refused, so that nothing is judged by "
@@ -98,7 +100,7 @@ def is_settled(entry: Metric) -> bool:
     return bool(rows) and len(rows) == len(entry.rows) and all(row.settled for row in rows)
 
 
-def _everybody_selected(cube: Cube) -> bool:
+def everybody_selected(cube: Cube) -> bool:
     """Was everybody selected who has a group and a decision that counts?"""
     if not cube.has_predictions or cube.meaning.task != "binary":
         return False
