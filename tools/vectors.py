@@ -22,10 +22,12 @@ from evenhand.catalogue import METRICS, find
 from evenhand.core import records
 from evenhand.core.results import Estimate, Finding, spell
 from evenhand.cube.cube import Cube
+from evenhand.measures.base import Measure, undefined_reason
 from evenhand.measures.cells import MEASURES, evaluate
 from evenhand.measures.evaluate import every_measure
-from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts.notes import calibration
+from evenhand.verdicts.selective_labels import everybody_selected, is_settled
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "vectors"
@@ -96,6 +98,20 @@ def _both() -> dict[str, Any]:
     )
 
 
+def _selective() -> dict[str, Any]:
+    """Labels for the selected only in two groups, for the refused only in one, for all in one, for nobody in one."""
+    known = {"a": (0, 1), "b": (0, 1), "c": (1, 0), "d": (1, 1), "e": (0, 0)}
+    found = table(
+        lambda g, y, s: (11 + 5 * g + 7 * s + 3 * y + 2 * g * s) % 19 + 4,
+        {"group": [*known]},
+        label=[0, 1],
+        score=[0.2, 0.5, 0.8],
+    )
+    rows = zip(found["sensitive"]["group"], found["label"], found["score"], strict=True)
+    return {**found, "label": [label if known[group][score >= 0.5] else None for group, label, score in rows],
+            "cutoff": 0.5}  # fmt: skip
+
+
 def _huge() -> dict[str, Any]:
     return table(
         lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s + g * s) % 11),
@@ -144,6 +160,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "weighted rest": (_weighted, {"reference": "rest"}, (9,)),
     "many groups": (_many, {}, (1, 3)),
     "undefined": (_undefined, {}, (-1,)),
+    "selective labels": (_selective, {}, (0, 1)),
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
     "ends": (_ends, {}, (-1,)),
     "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),
@@ -210,7 +227,11 @@ def _expected(audit: Audit, stop: int, cutoff: float | None, measures: Collectio
             {
                 "attributes": list(attributes),
                 **_groups(again.counts(attributes), audit.policy.confidence, measures),
-                "findings": [_finding(found) for found in again.findings if found.attributes == attributes],
+                "findings": [
+                    {**_finding(found), **_undecided(found, again)}
+                    for found in again.findings
+                    if found.attributes == attributes
+                ],
             }
             for attributes in sets
         ],
@@ -218,7 +239,7 @@ def _expected(audit: Audit, stop: int, cutoff: float | None, measures: Collectio
 
 
 def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[str, Any]:
-    told = every_measure(part, confidence, measures)
+    told, data = every_measure(part, confidence, measures), GroupData(part)
     everyone = part.cells.sum(axis=0, keepdims=True)
     overall = {row.measure.name: float(evaluate(everyone, [row.measure])[row.measure.name][0]) for row in told}
     return {
@@ -231,7 +252,7 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
                     row.measure.name: [
                         *_estimate(_known(row.values[i], row.low[i], row.high[i])),
                         int(row.support[i]),
-                        *([row.measure.reason(spell(group))] if math.isnan(row.values[i]) else []),
+                        *([_reason(row.measure, data, i, spell(group))] if math.isnan(row.values[i]) else []),
                     ]
                     for row in told
                 },
@@ -239,6 +260,10 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
             for i, (_, group) in enumerate(part.pairs)
         ],
     }
+
+
+def _reason(measure: Measure, data: GroupData, place: int, group: str) -> str:
+    return undefined_reason(measure, data, place, group, 0)
 
 
 def _known(value: float, low: float, high: float) -> Estimate:
@@ -262,6 +287,13 @@ def _finding(found: Finding) -> dict[str, Any]:
         "evidence": _evidence(found),
         "left_out": list(found.left_out),
     }
+
+
+def _undecided(found: Finding, audit: Audit) -> dict[str, Any]:
+    """Why values are undefined, and whether everybody is selected, so that nothing is judged; only where it is so."""
+    reasons = list(dict.fromkeys(row.reason for row in found.groups if row.reason is not None))
+    settled = is_settled(find(found.metric)[0]) and everybody_selected(audit.counts(found.attributes))
+    return {**({"reasons": reasons} if reasons else {}), **({"settled": True} if settled else {})}
 
 
 def _evidence(found: Finding) -> list[Any] | None:

@@ -12,7 +12,7 @@ from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Average, Spread
 from evenhand.measures.base import MadeOf, MeasureDefaults
 from evenhand.measures.cells import CellMeasure, denominators, evaluate, find_cell_measure, spread, support
-from evenhand.measures.group_data import Cells, GroupData
+from evenhand.measures.group_data import Cells, GroupData, Side
 
 _RIGHT_OR_WRONG = ("accuracy", "error_rate")
 _SAME_FOR_ALL = ("selection_rate", "base_rate", "selected_share", "count")
@@ -42,9 +42,13 @@ class ClassMeasure(MeasureDefaults):
     def made_of(self) -> MadeOf:
         return "classes"
 
+    @property
+    def labels_of(self) -> tuple[Side, ...]:
+        return self.of.labels_of
+
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; the mean of the spreads of the classes where it is a mean."""
-        each = [spread(self.of, cells.mass, cells.squares, cells.everyone) for cells in self._cells(data)]
+        each = [spread(self.of, cells.mass, cells.squares, cells.everyone, cells.silent) for cells in self._cells(data)]
         return Average([part for part in each if part is not None]) if self._is_mean else each[0]
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
@@ -53,7 +57,7 @@ class ClassMeasure(MeasureDefaults):
 
     def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people behind each value, in the class with the fewest."""
-        return self._over_classes(data, lambda cells: support(cells.people, self.of), np.min)
+        return self._over_classes(data, lambda cells: support(cells.people, self.of, cells.silent), np.min)
 
     @property
     def linear(self) -> bool:
@@ -74,7 +78,7 @@ class ClassMeasure(MeasureDefaults):
         return f"no {self.of.empty}{among} among {group}"
 
     def _values(self, cells: Cells) -> Floats:
-        return evaluate(cells.mass, [self.of], cells.everyone)[self.of.name]
+        return evaluate(cells.mass, [self.of], cells.everyone, cells.silent)[self.of.name]
 
     @property
     def _is_mean(self) -> bool:

@@ -25,12 +25,13 @@ from evenhand.measures.indices import (
     Index,
     LargestLoss,
     LogRatioIndex,
+    OutcomeTestIndex,
     ScoreDistance,
     ShiftFromEveryone,
 )
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import ScoreMeasure, calibration_bins
-from evenhand.verdicts import comparison, distance_finding, index_finding
+from evenhand.verdicts import comparison, distance_finding, index_finding, outcome_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
@@ -54,6 +55,7 @@ FINDERS: dict[type[Index], Callable[[Request, Cube, Any], ValueResult]] = {
     ShiftFromEveryone: distance_finding.shift,
     LargestLoss: distance_finding.largest_loss,
     DependenceIndex: distance_finding.dependent,
+    OutcomeTestIndex: outcome_finding.robust_outcome,
 }
 
 
@@ -65,7 +67,7 @@ def judge(request: Request, cube: Cube) -> Finding:
     index = request.metric.index
     if index is not None:
         result = FINDERS[type(index)](request, cube, index)
-        names, together = cube.meaning.sensitive, bool(cube.meaning.control)
+        names, together = cube.meaning.sensitive, bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
         return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
@@ -180,6 +182,7 @@ def on_value(
         tested=result.tested,
         evidence=result.evidence,
         left_out=tuple(result.left_out),
+        panels=tuple(result.panels),
         settings={
             "confidence": policy.confidence,
             "family": request.family,

@@ -50,10 +50,10 @@ def _ending(stratum: Stratum, judged: Estimate) -> str:
 
 
 def undefined_reasons(stratum: Stratum) -> list[str]:
-    """Why values are undefined, for each that is."""
+    """Why values are undefined, each reason once."""
     table = stratum.table
     every = (table.reason(i, j) for i in range(len(table.measures)) for j in range(len(table.groups)))
-    return [reason for reason in every if reason is not None]
+    return list(dict.fromkeys(reason for reason in every if reason is not None))
 
 
 def no_ratio(stratum: Stratum) -> str | None:

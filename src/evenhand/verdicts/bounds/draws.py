@@ -17,6 +17,7 @@ from evenhand.cube.cube import Cube
 from evenhand.inference import critical, draws
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
 from evenhand.measures.cells import CELLS, cell_measures, evaluate
+from evenhand.measures.group_data import silent_sides
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.baseline import bounds_against_baseline
 from evenhand.verdicts.bounds.bounds import Bounds, Ends, Interval, Question
@@ -150,10 +151,12 @@ class _Layout:
         self.question, self.table, self.judged = question, question.table, question.judged
         self.rows = cell_measures(self.table.measures)
         self.shape = self.table.values.shape
+        # Of the data and not of a draw: a prior would give labels to those who have none.
+        self.silent = silent_sides(self.table.cube.cells) if self.rows else None
 
     def statistic(self, cells: Floats) -> Floats:
         """[..., groups, 8] to [..., everything]."""
-        computed = evaluate(cells, self.rows)
+        computed = evaluate(cells, self.rows, silent=self.silent)
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
         return self._everything(values, comparison.baselines(cells, self.rows, self.question.plan, self.table.groups))
 

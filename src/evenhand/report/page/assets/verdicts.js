@@ -491,6 +491,20 @@ const evenhandVerdicts = (() => {
       };
     }
 
+    // Why values are undefined, each reason once.
+    reasons() {
+      const { plan, state, names } = this;
+      const of = (name) => names.map((group, g) => (isNumber(state.values(name)[g]) ? null : state.reason(name, g, group)));
+      return [...new Set(plan.measures.flatMap(of))].filter((reason) => reason !== null);
+    }
+
+    // Then rates of selection and of errors are the same for any groups, and nothing is judged by them.
+    everybodySelected() {
+      const { state: { cells }, named } = this;
+      const sum = (places) => total(named.map((takes, g) => (takes ? total(places.map((c) => cells[g * 8 + c])) : 0)));
+      return sum([0, 2, 4]) === 0 && sum([1, 3, 5]) > 0;
+    }
+
     told() {
       const { plan, gap, names, rule: { passes, verdict } } = this, { value, evidence, difference, ratio } = this.bounds();
       const enough = this.sizes(), small = (g) => this.named[g] && !enough.every((row) => row[g]);
@@ -509,6 +523,8 @@ const evenhandVerdicts = (() => {
         shown: this.shown,
         evidence: this.evidenceRow(evidence),
         left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
+        reasons: this.reasons(),
+        settled: plan.settled && this.everybodySelected(),
       };
     }
   }
