@@ -213,6 +213,14 @@ class Average:
 
 
 @dataclass(frozen=True)
+class Bounded:
+    """A measure of which only bounds are known, with how far each of them may be from the truth."""
+
+    low: Spread
+    high: Spread
+
+
+@dataclass(frozen=True)
 class _Measured:
     """Values with standard errors."""
 
