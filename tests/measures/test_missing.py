@@ -115,7 +115,11 @@ def test_odds_without_a_denominator_have_no_upper_bound() -> None:
 def test_a_woman_without_a_race_may_belong_to_groups_of_women_only() -> None:
     pairs: list[Pair] = [((), ("x", "f")), ((), ("x", "m")), ((), (None, "f")), ((), (None, None))]
     cells = np.eye(4, 9)
-    assert without_group(pairs, cells).tolist() == [[0, 0, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0, 0], *[[0] * 9] * 2]
+    assert without_group(pairs, cells).tolist() == [
+        [0, 0, 1, 1, 0, 0, 0, 0, 0],
+        [0, 0, 0, 1, 0, 0, 0, 0, 0],
+        *[[0] * 9] * 2,
+    ]
     strata: list[Pair] = [(("s",), ("x",)), (("t",), ("x",)), (("s",), (None,))]
     assert without_group(strata, np.eye(3))[:, 2].tolist() == [1, 0, 0]
 
@@ -160,9 +164,10 @@ def test_spreads_at_the_bounds_hold_the_bounds() -> None:
     cube = Cube.count(
         label=[1, 0, None, 1, None, 0] * 10, prediction=[1, 1, 1, 0, 0, 0] * 10, sensitive=["a", "b", "b"] * 20
     )
-    cells = GroupData(cube).cells
+    data = GroupData(cube)
+    cells = data.cells
     for row in MEASURES.values():
-        found = bounded(row, cells)
+        found = bounded(row, data)
         if found is None:
             assert row.name == "count"
             continue
@@ -173,10 +178,8 @@ def test_spreads_at_the_bounds_hold_the_bounds() -> None:
 
 def test_of_equal_bounds_the_one_with_fewer_people_counts() -> None:
     """5 of 5 positives are selected; were 100 more without a label positive as well, that would be surer."""
-    cube = Cube.count(
-        label=[1, None, 0], prediction=[1, 1, 0], count=[5, 100, 9], sensitive=["a", "a", "a"]
-    )
-    found = bounded(MEASURES["true_positive_rate"], GroupData(cube).cells)
+    cube = Cube.count(label=[1, None, 0], prediction=[1, 1, 0], count=[5, 100, 9], sensitive=["a", "a", "a"])
+    found = bounded(MEASURES["true_positive_rate"], GroupData(cube))
     assert found is not None
     assert (found.low.values[0], found.low.sizes[0]) == (1.0, 5)
 

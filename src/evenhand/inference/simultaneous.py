@@ -16,7 +16,7 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.inference import critical
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Spread
+from evenhand.inference.spread import BiasedUpwards, Bounded, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 
@@ -65,8 +65,13 @@ def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
     return spread.limits(critical.sidak(int(there.sum()), confidence), _NEAR)
 
 
-def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float, aggregate: str = "worst") -> Ends:
-    """The largest gap between any two groups in any of the measures; `usable` is [measures, groups]."""
+def between_extremes(
+    spreads: Sequence[Spread | Bounded], usable: Bools, confidence: float, aggregate: str = "worst"
+) -> Ends:
+    """The largest gap between any two groups in any of the measures; `usable` is [measures, groups].
+
+    Where only bounds of a measure are known, each end takes the two groups at the bounds that move it farthest.
+    """
     share = confidence ** (1 / max(int(usable.any(axis=1).sum()), 1))
     pairs = tuple(_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True))
     parts = [_extremes(part) for part in pairs if part is not None]
@@ -89,16 +94,23 @@ def _extremes(pairs: Pairs) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(np.maximum(low, 0.0)), float(high)), (float(least), float(np.minimum(most, 1.0)))
 
 
-def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pairs | None:
-    chosen = np.flatnonzero(usable & np.isfinite(spread.values))
+def _sides(spread: Spread | Bounded) -> tuple[Spread, Spread]:
+    """The spread at the lower and at the upper bound; twice the same where the value itself is known."""
+    return (spread.low, spread.high) if isinstance(spread, Bounded) else (spread, spread)
+
+
+def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: float) -> Pairs | None:
+    low, high = _sides(spread)
+    chosen = np.flatnonzero(usable & np.isfinite(low.values) & np.isfinite(high.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
     c = critical.one_sided(q, confidence)
-    near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
-    differences = _lower(near.column(), near), _upper(far.column(), far)
+    near, far = _limits(spread, q, _NEAR, chosen), _limits(spread, c, _FAR, chosen)
+    differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
+    ratios = _ratio_near(near[1].column(), near[0]), _ratio_far(far[0].column(), far[1])
     ends = []
-    for part, unbounded in zip((*differences, *_ratios(spread.values[chosen], near, far)), _UNBOUNDED, strict=True):
+    for part, unbounded in zip((*differences, *ratios), _UNBOUNDED, strict=True):
         whole = np.full((len(usable), len(usable)), np.nan)
         # Where some pairs have ends, one without, such as of a group of one, may lie anywhere.
         unknown = np.isnan(part)
@@ -112,15 +124,22 @@ def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pa
 _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
 
 
-def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats]:
-    """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 may be anything."""
+def _ratio_near(mine: _Limits, theirs: _Limits) -> Floats:
+    """Upper near ends of mine / theirs, on logarithms, which contain the estimate; 0 / 0 may be anything."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
-        low = np.exp(middle - _log_lower(far.column(), far))
-        high = np.exp(middle + _log_upper(near.column(), near))
-        estimates = values[:, None] / values[None, :]
-    nothing = (values[:, None] == 0) & (values[None, :] == 0)
-    return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
+        high = np.exp(np.log(mine.centre) - np.log(theirs.centre) + _log_upper(mine, theirs))
+        estimates = mine.values / theirs.values
+    nothing = (mine.values == 0) & (theirs.values == 0)
+    return np.where(nothing, np.inf, np.maximum(high, estimates))
+
+
+def _ratio_far(mine: _Limits, theirs: _Limits) -> Floats:
+    """Lower far ends of the same."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low = np.exp(np.log(mine.centre) - np.log(theirs.centre) - _log_lower(mine, theirs))
+        estimates = mine.values / theirs.values
+    nothing = (mine.values == 0) & (theirs.values == 0)
+    return np.where(nothing, 0.0, np.minimum(low, estimates))
 
 
 def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
@@ -188,6 +207,12 @@ class _Limits:
         return turned
 
 
+def _limits(spread: Spread | Bounded, deviate: float, offset: float, chosen: Indices) -> tuple[_Limits, _Limits]:
+    """The limits at the lower and at the upper bound; the same ones where the value itself is known."""
+    low = _Limits(_sides(spread)[0], deviate, offset, chosen)
+    return low, _Limits(spread.high, deviate, offset, chosen) if isinstance(spread, Bounded) else low
+
+
 def _lower(mine: _Limits, theirs: _Limits) -> Floats:
     """The lower end of mine − theirs."""
     reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.independent)
@@ -230,8 +255,8 @@ class Against:
 
 
 def against(
-    spreads: Sequence[Spread],
-    bases: Sequence[Spread],
+    spreads: Sequence[Spread | Bounded],
+    bases: Sequence[Spread | Bounded],
     compared: Bools,
     confidence: float,
     *,
@@ -247,7 +272,9 @@ def against(
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
-        usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
+        usable = compared[i].copy()
+        for side in (*_sides(spread), *_sides(base)):
+            usable &= np.isfinite(side.values)
         q = family(usable, confidence ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
@@ -271,21 +298,25 @@ def family(compared: Bools, confidence: float) -> float:
 
 
 def _one_by_one(
-    spread: Spread, base: Spread, deviate: float, offset: float, independent: bool
+    spread: Spread | Bounded, base: Spread | Bounded, deviate: float, offset: float, independent: bool
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    every = np.arange(len(spread.values))
-    mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
-    mine.independent = independent
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low, high = _lower(mine, theirs), _upper(mine, theirs)
-        middle = np.log(mine.centre) - np.log(theirs.centre)
-        ratio = spread.values / base.values
-        least = np.exp(middle - _log_lower(mine, theirs))
-        most = np.exp(middle + _log_upper(mine, theirs))
-    least, most = (
-        np.where(np.isnan(end), np.nan, widened(end, ratio)) for end, widened in ((least, np.fmin), (most, np.fmax))
-    )
+    """Lower and upper ends of the difference and of the ratio; each takes the bounds that move it farthest."""
+    every = np.arange(len(_sides(spread)[0].values))
+    mine, theirs = _limits(spread, deviate, offset, every), _limits(base, deviate, offset, every)
+    for side in mine:
+        side.independent = independent
+    low, least = _lower(mine[0], theirs[1]), _ratio_end(mine[0], theirs[1], -1)
+    high, most = _upper(mine[1], theirs[0]), _ratio_end(mine[1], theirs[0], 1)
     return low, high, least, most
+
+
+def _ratio_end(mine: _Limits, theirs: _Limits, side: int) -> Floats:
+    """The lower (−1) or upper (1) end of mine / theirs, which contains the estimate."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reach = _log_lower(mine, theirs) if side < 0 else _log_upper(mine, theirs)
+        end = np.exp(np.log(mine.centre) - np.log(theirs.centre) + side * reach)
+        ratio = mine.values / theirs.values
+    return np.where(np.isnan(end), np.nan, (np.fmin if side < 0 else np.fmax)(end, ratio))
 
 
 def _to_overall(ends: tuple[Floats, Floats, Floats, Floats], share: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -15,9 +15,11 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.results import Pair
 from evenhand.cube.cube import Cube
-from evenhand.inference.spread import Bounded
+from evenhand.inference.spread import Average, Bounded
+from evenhand.measures.base import Measure
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, evaluate, spread
-from evenhand.measures.group_data import Cells
+from evenhand.measures.classes import ClassMeasure
+from evenhand.measures.group_data import Cells, GroupData
 
 _UNKNOWN = len(CELLS)
 """A ninth column: people of whom neither label nor decision is known."""
@@ -119,27 +121,43 @@ def without_group(pairs: Sequence[Pair], cells: Floats) -> Floats:
     return np.asarray(fits @ cells)
 
 
-def bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
-    """The spread of a measure at its lower and at its upper bound over the missing labels; None for a plain total.
+def bounded(measure: Measure, data: GroupData) -> Bounded | None:
+    """The spread of a measure at its lower and at its upper bound over the missing labels.
 
-    Where several ways to complete the labels reach a bound, it is the one with the fewest people: it is the least sure.
+    None for what is not made of cells, and for a plain total. Of the mean over several classes the bounds are the means,
+    whether or not they can be true at once.
     """
-    ways = [cells.mass, *completions(cells.mass)]
-    squares = None if cells.squares is None else [cells.squares, *completions(cells.squares)]
+    if isinstance(measure, CellMeasure):
+        return _bounded(measure, data.cells)
+    if not isinstance(measure, ClassMeasure):
+        return None
+    parts = [part for cells in measure.cells(data) if (part := _bounded(measure.of, cells)) is not None]
+    if not measure.is_mean:
+        return parts[0] if parts else None
+    return Bounded(Average([part.low for part in parts]), Average([part.high for part in parts])) if parts else None
+
+
+def _bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
+    """Where several ways to complete the labels reach a bound, it is the one with the fewest people: the least sure."""
+    ways = np.stack([cells.mass, *completions(cells.mass)])
+    squares = None if cells.squares is None else np.stack([cells.squares, *completions(cells.squares)])
     values = np.stack([_values(row, way, cells.everyone) for way in ways])
     weight = np.stack([_denominator(row, way) for way in ways])
-    low, high = (_choose(values, weight, sign) for sign in (-1.0, 1.0))
     every = np.arange(cells.mass.shape[0])
-    found = [
-        spread(
-            row,
-            np.stack(ways)[chosen, every],
-            None if squares is None else np.stack(squares)[chosen, every],
-            cells.everyone,
-        )
-        for chosen in (low, high)
-    ]
-    return None if found[0] is None or found[1] is None else Bounded(found[0], found[1])
+    spreads = []
+    for sign in (-1.0, 1.0):
+        way = _choose(values, weight, sign)
+        spreads.append(spread(row, ways[way, every], None if squares is None else squares[way, every], cells.everyone))
+    low, high = spreads
+    return None if low is None or high is None else Bounded(low, high)
+
+
+def denominators(measure: Measure, data: GroupData) -> tuple[Floats, Floats]:
+    """The least and the greatest denominator of each group over the missing labels, of a measure that is `linear`."""
+    row, cells = (measure.of, measure.cells(data)[0]) if isinstance(measure, ClassMeasure) else (measure, data.cells)
+    assert isinstance(row, CellMeasure)  # noqa: S101 - other measures have no bounds
+    every = np.stack([_denominator(row, way) for way in (cells.mass, *completions(cells.mass))])
+    return np.asarray(every.min(axis=0)), np.asarray(every.max(axis=0))
 
 
 def _choose(values: Floats, weight: Floats, sign: float) -> Array:

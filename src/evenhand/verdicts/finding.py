@@ -34,7 +34,7 @@ from evenhand.verdicts import comparison, distance_finding, index_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
-from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
+from evenhand.verdicts.notes import calibration, impact_ratios, intersections, missing_labels, p_values, sample_size
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
@@ -283,6 +283,8 @@ def _evidence_note(stratum: Stratum) -> list[str]:
     at = gap.ratio_at if judged_on == "ratio" else gap.difference_at
     if gap.high is None or gap.measure is None or evidence is None or stratum.request.threshold is None:
         return []
+    if stratum.bounds.without_labels is not None:  # the verdict rests on the pair that missing labels may move most
+        return []
     largest = gap.ratio if judged_on == "ratio" else gap.difference
     own = evidence.ratio if judged_on == "ratio" else evidence.difference
     if math.isnan(largest) or not stratum.value.defined or math.isclose(largest, own.value, abs_tol=1e-12):
@@ -337,7 +339,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         share = missing / cube.size
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
-    return [*notes, *cut_notes(cube)]
+    return [*missing_labels.missing_label_notes(strata), *notes, *cut_notes(cube)]
 
 
 def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:

@@ -43,6 +43,11 @@ _KEYS: dict[str, tuple[str, str]] = {
     "correction": ('Correction of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
     "min_group_size": ("Groups with fewer people in a rate are shown, but are too small to support a pass.", ""),
     "min_group_share": ("Groups with a smaller share of all people are shown and not compared.", ""),
+    "missing_labels": (
+        'Where labels are missing more often for one decision than for another: "bounds" asks of a pass that it\n'
+        'holds whatever they are; "ignore" takes them as missing at random.',
+        "",
+    ),
     "intersections": (
         "Whether attributes are combined: true, false, or how many at most. Unset: up to three, in at most 64 sets.",
         "true",
