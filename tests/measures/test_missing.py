@@ -126,7 +126,7 @@ def test_a_woman_without_a_race_may_belong_to_groups_of_women_only() -> None:
 
 def test_labels_alone_have_bounds_too() -> None:
     cube = Cube.count(label=[1, 0, None, None] * 3 + [1, 1, 1, 1], sensitive=["a"] * 12 + ["b"] * 4)
-    low, high = bounds(MEASURES["base_rate"], open_cells(cube, cube.n).astype(float))
+    low, high = bounds(MEASURES["base_rate"], open_cells(cube.n).astype(float))
     assert (low.tolist(), high.tolist()) == ([0.25, 1.0], [0.75, 1.0])
 
 

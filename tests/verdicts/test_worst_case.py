@@ -16,7 +16,7 @@ REFERENCES = [None, "rest", "overall", "highest", "a"]
 
 
 def people(size: int = 6000, refused: float = 0.3, selected: float = 0.0, seed: int = 1) -> dict[str, Any]:
-    """Two groups without a gap; these shares of the refused and of the selected have no label. `true` has all labels."""
+    """Two groups without a gap; these shares of the refused and of the selected lack a label, which `true` has."""
     rng = np.random.default_rng(seed)
     label = (rng.random(size) < 0.4).astype(float)
     decision = (rng.random(size) < np.where(label, 0.7, 0.2)).astype(int)

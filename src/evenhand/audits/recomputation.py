@@ -159,6 +159,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "one_sided": request.one_sided,
         "confidence": request.confidence,
         "min_group_size": request.policy.min_group_size,
+        "missing_labels": request.policy.missing_labels,
         "against": plan.against,
         "against_name": plan.name,
         "reference": None if plan.reference is None else list(plan.reference),

@@ -100,8 +100,8 @@ def _sides(spread: Spread | Bounded) -> tuple[Spread, Spread]:
 
 
 def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: float) -> Pairs | None:
-    low, high = _sides(spread)
-    chosen = np.flatnonzero(usable & np.isfinite(low.values) & np.isfinite(high.values))
+    low, high = _sides(spread)  # an infinite upper bound, unlike an infinite value, says that nothing bounds the group
+    chosen = np.flatnonzero(usable & np.isfinite(low.values) & ~np.isnan(high.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
@@ -114,7 +114,7 @@ def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: fl
         whole = np.full((len(usable), len(usable)), np.nan)
         # Where some pairs have ends, one without, such as of a group of one, may lie anywhere.
         unknown = np.isnan(part)
-        part[unknown & ~unknown.all()] = unbounded
+        part[unknown & (isinstance(spread, Bounded) or not unknown.all())] = unbounded
         np.fill_diagonal(part, np.nan)
         whole[np.ix_(chosen, chosen)] = part
         ends.append(whole)

@@ -14,7 +14,6 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.results import Pair
-from evenhand.cube.cube import Cube
 from evenhand.inference.spread import Average, Bounded
 from evenhand.measures.base import Measure
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, evaluate, spread
@@ -26,8 +25,8 @@ _UNKNOWN = len(CELLS)
 _LABELS = {"U0": ("TN", "FN"), "U1": ("FP", "TP")}
 
 
-def open_cells(cube: Cube, part: Array) -> Array:
-    """The cells of each pair, [pairs, 9], of `cube.n`, `cube.w` or `cube.w2`: the ninth has no label and no decision."""
+def open_cells(part: Array) -> Array:
+    """The cells of each pair, [pairs, 9], from `n`, `w` or `w2` of a cube; the ninth has neither label nor decision."""
     cells = part.reshape(-1, 9)
     return np.concatenate([cells[:, (0, 1, 3, 4, 6, 7, 2, 5)], cells[:, 8:]], axis=1)
 
@@ -124,8 +123,8 @@ def without_group(pairs: Sequence[Pair], cells: Floats) -> Floats:
 def bounded(measure: Measure, data: GroupData) -> Bounded | None:
     """The spread of a measure at its lower and at its upper bound over the missing labels.
 
-    None for what is not made of cells, and for a plain total. Of the mean over several classes the bounds are the means,
-    whether or not they can be true at once.
+    None for what is not made of cells, and for a plain total. Of the mean over several classes the bounds are the
+    means, whether or not they can be true at once.
     """
     if isinstance(measure, CellMeasure):
         return _bounded(measure, data.cells)

@@ -36,9 +36,9 @@ def unlabelled_shares(cube: Cube) -> Floats:
 def selective(question: Question) -> Bools:
     """The groups that may support a pass and whose labels are missing more often for one decision than for another."""
     cube = question.table.cube
-    judged = question.judged.large.any(axis=0)
+    judged = np.asarray(question.judged.large.any(axis=0))
     if not cube.has_labels or not cube.has_predictions or not cube.n[:, -1].any():
-        return np.zeros(len(judged), dtype=bool)
+        return np.zeros(judged.shape, dtype=np.bool_)
     shares = unlabelled_shares(cube)
     apart = np.fmax.reduce(shares, axis=1) - np.fmin.reduce(shares, axis=1)
     return np.asarray(judged & (np.nan_to_num(apart) > MISSING_AT_RANDOM + 1e-12))
@@ -87,19 +87,19 @@ def _between(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Boun
         ends = simultaneous.between_extremes(spreads, usable, request.confidence, request.aggregate)
         return Reach(ends.difference, ends.ratio, ends.pairs)
 
-    large = reach(judged.large) if judged.enough(request.metric.binned) else None
-    return replace(bounds_between(question, bounds.own, reach(judged.everyone), large), by_group=bounds.by_group)
+    there = ~np.isnan(question.table.values)
+    large = reach(judged.large & there) if judged.enough(request.metric.binned) else None
+    everyone = reach(judged.everyone & there)
+    return replace(bounds_between(question, bounds.own, everyone, large), by_group=bounds.by_group)
 
 
 def _against(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Bounds | None:
-    table, plan = question.table, question.plan
+    table = question.table
     assert table.base is not None  # noqa: S101 - groups are compared with it
     compared = question.judged.everyone & ~np.isnan(table.base)
     bases, shares = _bases(question, spreads)
     if bases is None:
         return None
-    if plan.reference in table.groups:
-        compared[:, list(table.groups).index(plan.reference)] = False
     ends = simultaneous.against(spreads, bases, compared, question.request.confidence, shares=shares)
     near, far = (*ends.difference_near, *ends.ratio_near), (*ends.difference_far, *ends.ratio_far)
     return bounds_against_baseline(question, bounds.own, near, far, compared)
@@ -110,14 +110,13 @@ def _bases(question: Question, spreads: list[Bounded]) -> tuple[list[Bounded] | 
     table, plan = question.table, question.plan
     every = len(table.groups)
     if plan.against == "reference":
-        if plan.reference not in table.groups:
-            return None, None
-        return [_repeated(spread, [list(table.groups).index(plan.reference)] * every) for spread in spreads], None
+        places = [i for i, group in enumerate(table.groups) if group == plan.reference] * every
+        return ([_repeated(spread, places) for spread in spreads] if places else None), None
     rest = _bounded(question, "rest")
     if plan.against == "rest" or rest is None or table.shares is None:
         return rest, None
     everyone = _bounded(question, "everyone") or []
-    mixed = np.isfinite(table.shares).all(axis=1)
+    mixed = [bool(np.isfinite(row).all()) for row in table.shares]
     bases = [
         mine if row else _repeated(all_, [0] * every) for mine, all_, row in zip(rest, everyone, mixed, strict=True)
     ]
