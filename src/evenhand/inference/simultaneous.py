@@ -100,14 +100,15 @@ def _sides(spread: Spread | Bounded) -> tuple[Spread, Spread]:
 
 
 def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: float) -> Pairs | None:
-    low, high = _sides(spread)  # an infinite upper bound, unlike an infinite value, says that nothing bounds the group
-    chosen = np.flatnonzero(usable & np.isfinite(low.values) & ~np.isnan(high.values))
+    low, high = _sides(spread)
+    chosen = np.flatnonzero(usable & np.isfinite(spread.values) & np.isfinite(low.values) & ~np.isnan(high.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
     c = critical.one_sided(q, confidence)
     near, far = _limits(spread, q, _NEAR, chosen), _limits(spread, c, _FAR, chosen)
-    differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
+    with np.errstate(invalid="ignore"):  # an infinite upper bound less another one
+        differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
     ratios = _ratio_near(near[1].column(), near[0]), _ratio_far(far[0].column(), far[1])
     ends = []
     for part, unbounded in zip((*differences, *ratios), _UNBOUNDED, strict=True):
@@ -272,9 +273,9 @@ def against(
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
-        usable = compared[i].copy()
+        usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
         for side in (*_sides(spread), *_sides(base)):
-            usable &= np.isfinite(side.values)
+            usable = usable & np.isfinite(side.values)
         q = family(usable, confidence ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
@@ -305,9 +306,9 @@ def _one_by_one(
     mine, theirs = _limits(spread, deviate, offset, every), _limits(base, deviate, offset, every)
     for side in mine:
         side.independent = independent
-    low, least = _lower(mine[0], theirs[1]), _ratio_end(mine[0], theirs[1], -1)
-    high, most = _upper(mine[1], theirs[0]), _ratio_end(mine[1], theirs[0], 1)
-    return low, high, least, most
+    with np.errstate(invalid="ignore"):
+        low, high = _lower(mine[0], theirs[1]), _upper(mine[1], theirs[0])
+    return low, high, _ratio_end(mine[0], theirs[1], -1), _ratio_end(mine[1], theirs[0], 1)
 
 
 def _ratio_end(mine: _Limits, theirs: _Limits, side: int) -> Floats:

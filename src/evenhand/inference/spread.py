@@ -214,8 +214,12 @@ class Average:
 
 @dataclass(frozen=True)
 class Bounded:
-    """A measure of which only bounds are known, with how far each of them may be from the truth."""
+    """A measure of which only bounds are known, with how far each of them may be from the truth.
 
+    `values` are those of the people who are known; a group without one is not compared.
+    """
+
+    values: Floats
     low: Spread
     high: Spread
 

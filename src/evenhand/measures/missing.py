@@ -133,7 +133,10 @@ def bounded(measure: Measure, data: GroupData) -> Bounded | None:
     parts = [part for cells in measure.cells(data) if (part := _bounded(measure.of, cells)) is not None]
     if not measure.is_mean:
         return parts[0] if parts else None
-    return Bounded(Average([part.low for part in parts]), Average([part.high for part in parts])) if parts else None
+    if not parts:
+        return None
+    values = np.asarray(np.mean([part.values for part in parts], axis=0))
+    return Bounded(values, Average([part.low for part in parts]), Average([part.high for part in parts]))
 
 
 def _bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
@@ -148,7 +151,7 @@ def _bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
         way = _choose(values, weight, sign)
         spreads.append(spread(row, ways[way, every], None if squares is None else squares[way, every], cells.everyone))
     low, high = spreads
-    return None if low is None or high is None else Bounded(low, high)
+    return None if low is None or high is None else Bounded(values[0], low, high)
 
 
 def denominators(measure: Measure, data: GroupData) -> tuple[Floats, Floats]:

@@ -87,10 +87,8 @@ def _between(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Boun
         ends = simultaneous.between_extremes(spreads, usable, request.confidence, request.aggregate)
         return Reach(ends.difference, ends.ratio, ends.pairs)
 
-    there = ~np.isnan(question.table.values)
-    large = reach(judged.large & there) if judged.enough(request.metric.binned) else None
-    everyone = reach(judged.everyone & there)
-    return replace(bounds_between(question, bounds.own, everyone, large), by_group=bounds.by_group)
+    large = reach(judged.large) if judged.enough(request.metric.binned) else None
+    return replace(bounds_between(question, bounds.own, reach(judged.everyone), large), by_group=bounds.by_group)
 
 
 def _against(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Bounds | None:
@@ -124,7 +122,7 @@ def _bases(question: Question, spreads: list[Bounded]) -> tuple[list[Bounded] | 
 
 
 def _repeated(spread: Bounded, places: list[int]) -> Bounded:
-    return Bounded(spread.low.scaled(1.0, places), spread.high.scaled(1.0, places))
+    return Bounded(spread.values[places], spread.low.scaled(1.0, places), spread.high.scaled(1.0, places))
 
 
 def _least_shares(question: Question, i: int) -> Floats:

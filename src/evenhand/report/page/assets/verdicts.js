@@ -430,18 +430,18 @@ const evenhandVerdicts = (() => {
     // Near and far ends against the baseline, [measure][near, far][group]; NaN where nothing is compared.
     endsAgainst(ratio, worst) {
       const { plan: { against, measures }, state, place } = this;
-      const of = (from, name) => (worst ? from.bounded(name) : from.spread(name));
       const again = (spread, ...where) => (spread.low
         ? { low: repeated(spread.low, ...where), high: repeated(spread.high, ...where) } : repeated(spread, ...where));
-      return measures.map((name, i) => {
-        const spread = of(state, name), row = state.measures.get(name);
-        const added = against === 'overall' && (row.of.length > 0 || row.share);
-        const base = against === 'reference' ? again(spread, place)
-          : added ? again(of(state.everyone(), name), 0, state.size) : of(state.rest(), name);
+      return measures.map((name) => {
+        const row = state.measures.get(name), added = against === 'overall' && (row.of.length > 0 || row.share);
+        const both = (of) => [of(state), against === 'reference' ? again(of(state), place)
+          : added ? again(of(state.everyone()), 0, state.size) : of(state.rest())];
+        // Nobody is compared without a value of the people who are known.
+        const known = both((from) => from.spread(name)), [spread, base] = worst ? both((from) => from.bounded(name)) : known;
         const shares = against === 'overall' && !added ? this.shares(row, worst) : null;
-        const sides = [...Object.values(sidesOf(spread)), ...Object.values(sidesOf(base))];
+        const sides = [...known, spread, base].map(sidesOf).flatMap(({ low, high }) => [low, high]);
         const usable = this.named.map((takes, g) => takes && g !== place
-          && (!worst || isNumber(this.base[i][g])) && sides.every((side) => Number.isFinite(side.values[g])));
+          && sides.every((side) => Number.isFinite(side.values[g])));
         const count = usable.filter(Boolean).length;
         return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
           againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
