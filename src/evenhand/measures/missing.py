@@ -52,16 +52,26 @@ def completions(cells: Floats) -> Floats:
     return np.stack(completed)
 
 
+def _as_they_are(cells: Floats) -> Floats:
+    return np.asarray(cells[None, ..., :_UNKNOWN])
+
+
 def bounds(
-    row: CellMeasure, cells: Floats, joining: Floats | None = None, total: Floats | None = None
+    row: CellMeasure,
+    cells: Floats,
+    joining: Floats | None = None,
+    total: Floats | None = None,
+    *,
+    labels: bool = True,
 ) -> tuple[Floats, Floats]:
     """The least and the greatest value of a measure in each group, whatever the missing labels are; NaN: undefined.
 
     `cells` are [..., groups, 8 or 9]. `joining`, of the same shape, are people who may belong to each group as well.
-    `total` are the cells of everyone, for shares.
+    `total` are the cells of everyone, for shares. Without `labels`, people without a label stay out, as in the measure.
     """
-    ways = completions(cells)
-    more = None if joining is None or not joining.any() else completions(joining)
+    complete = completions if labels else _as_they_are
+    ways = complete(cells)
+    more = None if joining is None or not joining.any() else complete(joining)
     low, high = _extremes(row, ways, more, cells.sum(axis=-2)[..., :_UNKNOWN] if total is None else total)
     return np.asarray(np.fmin.reduce(low, axis=0)), np.asarray(np.fmax.reduce(high, axis=0))
 

@@ -136,7 +136,10 @@ def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
         {name: settings.get(name, usual) for name, usual in metric.options.items()},
         strata=len(audit.counts(finding.attributes).strata),
     )
-    return Basis(request, None if finding.judged_on == "value" else plan)
+    if finding.judged_on == "value":
+        return Basis(request)
+    # A convention may pool groups or drop signs, which the settings do not tell in full.
+    return Basis(request, plan, audit.counts(finding.attributes) if request.convention is None else None)
 
 
 def _judged_by(policy: Policy, settings: Mapping[str, object]) -> Policy:

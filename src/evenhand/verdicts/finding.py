@@ -72,8 +72,8 @@ def judge(request: Request, cube: Cube) -> Finding:
         cube = cube.pool(plan.reference)
     rows = _measures(request, cube)
     within = replace(request, strata=len(cube.strata))
-    strata = [Stratum(within, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
-    finding = _on_gap(within, plan, cube, strata)
+    strata = strata_of(within, plan, rows, cube)
+    finding = replace(_on_gap(within, plan, cube, strata), basis=Basis(within, plan, cube))
     if len(strata) < 2:
         return finding
     pooled = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))
@@ -84,6 +84,11 @@ def judge(request: Request, cube: Cube) -> Finding:
         notes=(*notes, *finding.notes),
         panels=(*panels, *finding.panels),
     )
+
+
+def strata_of(request: Request, plan: Plan, rows: Sequence[Measure], cube: Cube) -> list[Stratum]:
+    """The measures of the groups in each stratum of a cube, judged."""
+    return [Stratum(request, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
 
 
 def _measures(request: Request, cube: Cube) -> Sequence[Measure]:
@@ -203,7 +208,7 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
 
 def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
     """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
-    worst, value = max(strata, key=lambda stratum: stratum.weight), _value(strata)
+    worst, value = max(strata, key=lambda stratum: stratum.weight), value_over(strata)
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
@@ -250,7 +255,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     )
 
 
-def _value(strata: Sequence[Stratum]) -> Estimate:
+def value_over(strata: Sequence[Stratum]) -> Estimate:
     """The value over all strata: the largest gap with the largest lower and upper end; of ratios the lowest.
 
     Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
