@@ -27,6 +27,7 @@ _MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
+MISSING_LABELS = ("bounds", "ignore")
 
 
 @checked
@@ -98,7 +99,7 @@ class Policy(Printable):
         _one_of("familywise", self.familywise, ("finding", "audit"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
-        _one_of("missing_labels", self.missing_labels, ("bounds", "ignore"), problems)
+        _one_of("missing_labels", self.missing_labels, MISSING_LABELS, problems)
         if self.intersections is not None and not isinstance(self.intersections, bool):
             check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
         object.__setattr__(self, "reference", spelled_reference(self.reference))

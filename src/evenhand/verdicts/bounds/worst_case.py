@@ -52,6 +52,9 @@ def with_worst_case(question: Question, bounds: Bounds) -> Bounds:
     if not selective(question).any():
         return bounds
     spreads = _bounded(question, "groups")
+    if spreads is not None:  # who has no value among the people that are known is not compared
+        values = zip(spreads, table.values, strict=True)
+        spreads = [replace(spread, values=np.where(np.isnan(own), np.nan, spread.values)) for spread, own in values]
     if spreads is None or not any(_open(spread) for spread in spreads):
         return bounds
     decided = _verdict(question, bounds)

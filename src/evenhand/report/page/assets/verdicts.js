@@ -432,7 +432,7 @@ const evenhandVerdicts = (() => {
       const { plan: { against, measures }, state, place } = this;
       const again = (spread, ...where) => (spread.low
         ? { low: repeated(spread.low, ...where), high: repeated(spread.high, ...where) } : repeated(spread, ...where));
-      return measures.map((name) => {
+      return measures.map((name, i) => {
         const row = state.measures.get(name), added = against === 'overall' && (row.of.length > 0 || row.share);
         const both = (of) => [of(state), against === 'reference' ? again(of(state), place)
           : added ? again(of(state.everyone()), 0, state.size) : of(state.rest())];
@@ -440,7 +440,7 @@ const evenhandVerdicts = (() => {
         const known = both((from) => from.spread(name)), [spread, base] = worst ? both((from) => from.bounded(name)) : known;
         const shares = against === 'overall' && !added ? this.shares(row, worst) : null;
         const sides = [...known, spread, base].map(sidesOf).flatMap(({ low, high }) => [low, high]);
-        const usable = this.named.map((takes, g) => takes && g !== place
+        const usable = this.named.map((takes, g) => takes && g !== place && (!worst || isNumber(this.values[i][g]))
           && sides.every((side) => Number.isFinite(side.values[g])));
         const count = usable.filter(Boolean).length;
         return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
