@@ -112,6 +112,17 @@ def _selective() -> dict[str, Any]:
             "cutoff": 0.5}  # fmt: skip
 
 
+def _unlabelled() -> dict[str, Any]:
+    """Labels that are missing more often below the cutoff than above it, so that a pass must hold whatever they are."""
+    grid = [0.1, 0.3, 0.5, 0.7, 0.9]
+
+    def many(g: int, y: int, s: int) -> int:
+        labelled = (300 + 40 * g) * (s + 1 if y else 5 - s)
+        return (labelled + 7 * g * s) if y < 2 else (30 * (4 - s) + 5 * g) // (1 + 3 * (s == 2))
+
+    return table(many, {"side": ["x", "y", "z", None]}, label=[0, 1, None], score=grid) | {"cutoff": 0.5}
+
+
 def _huge() -> dict[str, Any]:
     return table(
         lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s + g * s) % 11),
@@ -164,6 +175,10 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
     "ends": (_ends, {}, (-1,)),
     "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),
+    "missing labels": (_unlabelled, {}, (-1, 1, 3)),
+    "missing labels rest": (_unlabelled, {"reference": "rest"}, (-1, 1)),
+    "missing labels overall": (_unlabelled, {"reference": "overall", "policy": _RATIOS}, (-1, 3)),
+    "missing labels reference": (_unlabelled, {"reference": "y"}, (-1, 3)),
     "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),
 }
 

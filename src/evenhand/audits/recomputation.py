@@ -148,6 +148,10 @@ def _usual_plan(audit: Audit, attributes: tuple[str, ...]) -> Plan:
     return comparison.plan(audit.reference, attributes, cube.groups, sizes, Convention())
 
 
+_POLICY = ("min_group_size", "min_reference_share", "small_groups", "missing_labels")
+"""What a plan takes from the policy."""
+
+
 def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, Any]:
     request = basis.request
     kind = "pairs" if plan.between_extremes else "family"
@@ -161,7 +165,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "aggregate": request.aggregate,
         "settled": is_settled(request.metric),
         "one_sided": request.one_sided,
-        **{name: getattr(request.policy, name) for name in ("min_group_size", "min_reference_share", "small_groups")},
+        **{name: getattr(request.policy, name) for name in _POLICY},
         "against": plan.against,
         "against_name": plan.name,
         "reference": None if plan.reference is None else list(plan.reference),

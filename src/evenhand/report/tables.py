@@ -13,9 +13,10 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, Verdict, figure, spell
+from evenhand.core.results import Finding, Sensitivity, Verdict, figure, spell
 from evenhand.core.wording import clip
 from evenhand.errors import join_names
+from evenhand.verdicts.basis import Basis
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -118,6 +119,19 @@ def deciding(audit: Audit) -> list[Finding]:
     """The findings that decide, those that fail first."""
     chosen = [finding for finding in audit.findings if audit.decides(finding)]
     return sorted(chosen, key=lambda finding: VERDICTS.index(finding.verdict))
+
+
+def notes(finding: Finding, *, decides: bool) -> tuple[str, ...]:
+    """What the reader must know of a finding; of one that decides also what missing labels and groups could hide."""
+    found = sensitivity(finding) if decides else None
+    return (*finding.notes, *(found.sentences if found is not None else ()))
+
+
+def sensitivity(finding: Finding) -> Sensitivity | None:
+    """What missing labels and groups could hide; None where nothing is missing."""
+    basis = finding.basis
+    found = finding.sensitivity if isinstance(basis, Basis) and basis.incomplete else None
+    return found if found is not None and found.missing else None
 
 
 def by_attributes(audit: Audit) -> list[tuple[tuple[str, ...], list[Finding]]]:

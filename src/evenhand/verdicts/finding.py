@@ -35,7 +35,7 @@ from evenhand.verdicts import comparison, distance_finding, index_finding, outco
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
-from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
+from evenhand.verdicts.notes import calibration, impact_ratios, intersections, missing_labels, p_values, sample_size
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
@@ -74,8 +74,8 @@ def judge(request: Request, cube: Cube) -> Finding:
         cube = cube.pool(plan.reference)
     rows = _measures(request, cube)
     within = replace(request, strata=len(cube.strata))
-    strata = [Stratum(within, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
-    finding = _on_gap(within, plan, cube, strata)
+    strata = strata_of(within, plan, rows, cube)
+    finding = replace(_on_gap(within, plan, cube, strata), basis=Basis(within, plan, cube))
     if len(strata) < 2:
         return finding
     pooled = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))
@@ -86,6 +86,11 @@ def judge(request: Request, cube: Cube) -> Finding:
         notes=(*notes, *finding.notes),
         panels=(*panels, *finding.panels),
     )
+
+
+def strata_of(request: Request, plan: Plan, rows: Sequence[Measure], cube: Cube) -> list[Stratum]:
+    """The measures of the groups in each stratum of a cube, judged."""
+    return [Stratum(request, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
 
 
 def _measures(request: Request, cube: Cube) -> Sequence[Measure]:
@@ -207,7 +212,7 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
 
 def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
     """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
-    worst, value = max(strata, key=lambda stratum: stratum.weight), _value(strata)
+    worst, value = max(strata, key=lambda stratum: stratum.weight), value_over(strata)
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
@@ -254,7 +259,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     )
 
 
-def _value(strata: Sequence[Stratum]) -> Estimate:
+def value_over(strata: Sequence[Stratum]) -> Estimate:
     """The value over all strata: the largest gap with the largest lower and upper end; of ratios the lowest.
 
     Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
@@ -286,6 +291,8 @@ def _evidence_note(stratum: Stratum) -> list[str]:
     judged_on = stratum.request.judged_on
     at = gap.ratio_at if judged_on == "ratio" else gap.difference_at
     if gap.high is None or gap.measure is None or evidence is None or stratum.request.threshold is None:
+        return []
+    if stratum.bounds.without_labels is not None:  # the verdict rests on the pair that missing labels may move most
         return []
     largest = gap.ratio if judged_on == "ratio" else gap.difference
     own = evidence.ratio if judged_on == "ratio" else evidence.difference
@@ -341,7 +348,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         share = missing / cube.size
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
-    return [*notes, *cut_notes(cube)]
+    return [*missing_labels.missing_label_notes(strata), *notes, *cut_notes(cube)]
 
 
 def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:

@@ -28,6 +28,7 @@ _MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
+MISSING_LABELS = ("bounds", "ignore")
 
 
 @checked
@@ -58,6 +59,8 @@ class Policy(Printable):
         intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
             most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
+        missing_labels: "bounds" asks of a pass that it holds whatever the missing labels are, where they are missing
+            more often for one decision than for another; "ignore" takes them as missing at random.
         notes: What every audit by this policy says to its reader.
         min_reference_share: With reference="highest", groups with a smaller share of the people, or with fewer than
             `min_group_size`, are compared, and are not what others are measured by.
@@ -84,6 +87,7 @@ class Policy(Printable):
     reference: Any = None
     intersections: bool | int | None = None
     min_group_share: float = 0.0
+    missing_labels: Literal["bounds", "ignore"] = "bounds"
     notes: tuple[str, ...] = ()
     min_reference_share: float = 0.0
     small_groups: Literal["note", "inconclusive"] = "note"
@@ -107,6 +111,7 @@ class Policy(Printable):
         _one_of("familywise", self.familywise, ("audit", "finding"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
+        _one_of("missing_labels", self.missing_labels, MISSING_LABELS, problems)
         if self.intersections is not None and not isinstance(self.intersections, bool):
             check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
         object.__setattr__(self, "reference", spelled_reference(self.reference))

@@ -51,6 +51,11 @@ _KEYS: dict[str, tuple[str, str]] = {
         "",
     ),
     "small_groups": ('A pass that leaves small groups out: "note" names them, or it is "inconclusive".', ""),
+    "missing_labels": (
+        'Where labels are missing more often for one decision than for another: "bounds" asks of a pass that it\n'
+        'holds whatever they are; "ignore" takes them as missing at random.',
+        "",
+    ),
     "intersections": (
         "Whether attributes are combined: true, false, or how many at most. Unset: up to three, in at most 64 sets.",
         "true",

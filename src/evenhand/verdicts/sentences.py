@@ -46,7 +46,8 @@ def _ending(stratum: Stratum, judged: Estimate) -> str:
     request, unit = stratum.request, stratum.unit
     low, high = (math.nan if end is None else end for end in (judged.low, judged.high))
     said = reach((low, high), request.policy.confidence, request.judged_on, unit)
-    return said + bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
+    side = bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
+    return said + side + (", because labels are missing" if stratum.lacks_labels else "")
 
 
 def undefined_reasons(stratum: Stratum) -> list[str]:

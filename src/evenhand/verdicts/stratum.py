@@ -96,6 +96,15 @@ class Stratum:
         return verdict(self.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
 
     @property
+    def lacks_labels(self) -> bool:
+        """Would it pass, were labels missing at random, and does it not because of what they may be?"""
+        without = self.bounds.without_labels
+        if without is None or self.verdict == "pass":
+            return False
+        request = self.request
+        return verdict(without, request.threshold, request.judged_on, two_sided=self.question.two_sided) == "pass"
+
+    @property
     def small_names(self) -> list[str]:
         """The groups that are too small for a pass; of bins, those in which they have people, but too few."""
         if not self.request.metric.binned:

@@ -57,6 +57,8 @@ class Bounds:
     ratio: Interval = NO_INTERVAL
     by_measure: tuple[tuple[Interval, Interval], ...] = ()
     by_group: Ends | None = None
+    without_labels: Estimate | None = None
+    """Where the ends allow for whatever the missing labels are: the value with the ends of those that are there."""
 
 
 @dataclass(frozen=True)

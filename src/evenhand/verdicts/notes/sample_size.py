@@ -26,7 +26,8 @@ def describe_sample(stratum: Stratum, people: int) -> Sample | None:
     raw, debiased = power.variance_between(spread, usable)
     detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, stratum.request.confidence)
     settling = None
-    if stratum.verdict == "inconclusive" and pair is not None and stratum.gap.measure is not None:
+    unlabelled = _needs_labels(stratum)
+    if stratum.verdict == "inconclusive" and pair is not None and stratum.gap.measure is not None and not unlabelled:
         settling = _settle(stratum, people)
     return Sample(
         power.expected_gap(spread, usable),
@@ -61,6 +62,8 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
 
 def _unsettled(stratum: Stratum) -> list[str]:
     """Why no number of rows is named; against the rest of each group none is looked for."""
+    if _needs_labels(stratum):
+        return ["More rows alone would not settle it: it takes the labels that are missing."]
     spread = stratum.table.spreads[stratum.gap.measure or 0]
     pair = None if spread is None else _pair(stratum, spread)
     if spread is None or pair is None or np.isnan(spread.variances[list(pair)]).any():
@@ -68,6 +71,11 @@ def _unsettled(stratum: Stratum) -> list[str]:
     if isinstance(spread, Shared):
         return ["More people alone are not expected to settle it: the replicas add noise too."]
     return ["No sample below a billion rows is expected to settle it: the estimate is at the threshold."]
+
+
+def _needs_labels(stratum: Stratum) -> bool:
+    """Is the estimate within the threshold and the end of the interval beyond it because of missing labels?"""
+    return stratum.bounds.without_labels is not None and bool(stratum.passes)
 
 
 def _pair(stratum: Stratum, spread: Spread, measure: int | None = None) -> tuple[int, int] | None:

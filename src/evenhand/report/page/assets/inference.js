@@ -203,6 +203,19 @@ const evenhandInference = (() => {
     };
   }
 
+  // Each group as it is in one of several spreads.
+  function picked(spreads, chosen) {
+    const pick = (parts) => filled(chosen.length, (g) => parts[chosen[g]][g]);
+    return {
+      values: pick(spreads.map((spread) => spread.values)),
+      centre: () => pick(spreads.map((spread) => spread.centre())),
+      limits: (at, offset) => {
+        const ends = spreads.map((spread) => spread.limits(at, offset));
+        return [0, 1].map((side) => pick(ends.map((end) => end[side])));
+      },
+    };
+  }
+
   // --- All groups at one cutoff --------------------------------------------------------------------------------------
 
   // Coefficients without those that are 0.
@@ -247,6 +260,8 @@ const evenhandInference = (() => {
       this.everyone = memo(() => new State(measures, sums(cells), sums(counts), squares && sums(squares)));
       this.rest = memo(() =>
         new State(measures, others(cells), others(counts), squares && others(squares), this.whole));
+      this.bounded = memo((name) => this.boundedOf(measures.get(name)));
+      this.ways = memo(() => [this, ...[[0, 0], [0, 1], [1, 0], [1, 1]].map((labels) => this.completed(labels))]);
     }
 
     weighed(row, cells = this.cells) {
@@ -291,6 +306,48 @@ const evenhandInference = (() => {
       }
       const parts = row.of.map((name) => this.summed(cells, this.measures.get(name)));
       return filled(this.size, (g) => Math.min(...parts.map((part) => part[g])));
+    }
+
+    // The state with every label known: those of all refused are the first, those of all selected the second.
+    completed([refused, selected]) {
+      const moved = (from) => {
+        const cells = Float64Array.from(from);
+        for (let g = 0; g < this.size * 8; g += 8) {
+          cells[g + 2 * refused] += cells[g + 4];
+          cells[g + 1 + 2 * selected] += cells[g + 5];
+          cells[g + 4] = cells[g + 5] = 0;
+        }
+        return cells;
+      };
+      return new State(this.measures, moved(this.cells), this.counts, this.squares && moved(this.squares), this.whole);
+    }
+
+    // Odds without a denominator are infinite: labels come arbitrarily near to that.
+    reached(row) {
+      const values = this.values(row.name);
+      if (row.of.length || row.share || row.total) return values;
+      const top = this.weighed(row.top), bottom = this.weighed(row.bottom);
+      return values.map((value, g) => (bottom[g] === 0 && top[g] > 0 ? Infinity : value));
+    }
+
+    // What each value is divided by: the smallest of them for a mean.
+    denominator(row) {
+      if (!row.of.length) return this.weighed(row.bottom);
+      const parts = row.of.map((name) => this.denominator(this.measures.get(name)));
+      return filled(this.size, (g) => Math.min(...parts.map((part) => part[g])));
+    }
+
+    // The measure at its lower and at its upper bound over the missing labels; of several ways to reach a bound the one
+    // that rests on the least. See measures/missing.py.
+    boundedOf(row) {
+      const ways = this.ways(), values = ways.map((way) => way.reached(row)), sizes = ways.map((way) => way.denominator(row));
+      const chosen = (sign) => Array.from({ length: this.size }, (_, g) => {
+        const each = values.map((value) => (isNumber(value[g]) ? sign * value[g] : -Infinity)), best = Math.max(...each);
+        const among = each.map((size, way) => (size >= best - 1e-12 || size === best ? sizes[way][g] : Infinity));
+        return among.indexOf(Math.min(...among));
+      });
+      const spreads = ways.map((way) => way.spread(row.name));
+      return { low: picked(spreads, chosen(-1)), high: picked(spreads, chosen(1)) };
     }
 
     spreadOf(row) {

@@ -408,7 +408,8 @@ function sentence(set, each) {
     return `${there(value) ? `${amount(value, row.unit)} for ` : ""}${name}${there(n) ? ` (n = ${whole(n)})` : ""}`;
   };
   const gap = row ? `The ${row.title} is` : "On average over the measures, this is between",
-    small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}` : "";
+    small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}`
+      : each.lacks_labels ? ", because labels are missing" : "";
   return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${judged(each)}${small}.`;
 }
 
