@@ -14,6 +14,7 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError
 from evenhand.inference import simultaneous
+from evenhand.inference.hypotheses import BOTH
 from evenhand.measures import dependence
 from evenhand.measures.base import undefined_reason
 from evenhand.measures.distances import Distances
@@ -190,7 +191,7 @@ def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResu
         notes,
         unit="score",
         p_value=number_or_none(observed.p_value),
-        tested="permutation",
+        tested=BOTH,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
-from evenhand.inference import critical, hypotheses
+from evenhand.inference import critical, stratified
 from evenhand.inference.spread import Proportions, Spread
 from evenhand.verdicts import comparison
 from evenhand.verdicts.rows import summary_row
@@ -183,13 +183,13 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     if len(k) < 2:
         return []
     notes = []
-    common = hypotheses.cochran_mantel_haenszel(np.array(k), np.array(n))
+    common = stratified.cochran_mantel_haenszel(np.array(k), np.array(n))
     if not math.isnan(common.p_value):
         notes.append(
             f"With strata held fixed, the test of no gap between {spell(names[0])} and {spell(names[1])} gives p = "
             f"{common.p_value:.3g} (Mantel-Haenszel)."
         )
-    apart = hypotheses.breslow_day(np.array(k), np.array(n))
+    apart = stratified.breslow_day(np.array(k), np.array(n))
     if not math.isnan(apart.p_value) and apart.p_value < _SURE:
         notes.append(
             f"The strata differ among themselves (Breslow-Day p = {apart.p_value:.2g}): no single number fits all."
