@@ -253,6 +253,7 @@ class TestChoice:
         assert class_independence([[3, 0, 4], [5, 0, 6]]) == class_independence([[3, 4], [5, 6]])
         assert class_independence([[3, 4, 1], [0, 0, 0]]).note
         assert class_independence([[3, 0], [9, 0]]).p_value == 1
+        assert class_independence([[0, 0], [0, 0]]).note
 
     def test_seeds(self):
         k, n = [3, 0, 2, 1], [9, 90, 20, 7]

@@ -209,9 +209,11 @@ def class_independence(table: npt.ArrayLike, draws: int = LEAST_DRAWS, random_st
     """
     counts = np.asarray(table, dtype=np.float64)
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if len(counts) < 2:
+        return nothing("chi-square")
+    if counts.shape[1] < 2:
+        return Test("chi-square", 0.0, 1.0, 0.0)
     counts = counts[np.lexsort(counts.T)]  # no answer depends on the order of the groups
-    if len(counts) < 2 or counts.shape[1] < 2:
-        return nothing("chi-square") if len(counts) < 2 else Test("chi-square", 0.0, 1.0, 0.0)
     if not contingency.is_sparse(counts):
         return class_chi_square(counts)
     if not _whole(counts):
