@@ -93,7 +93,9 @@ def _outcomes(n: float, rate: float) -> tuple[Floats, Floats]:
     """Counts that a binomial may show, with their probabilities; a large one in steps of equal probability."""
     from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
-    middle, deviation = n * rate, math.sqrt(n * rate * (1 - rate))
+    middle, deviation = n * rate, math.sqrt(max(n * rate * (1 - rate), 0.0))
+    if deviation < 1e-6:
+        return np.array([middle]), np.ones(1)
     if deviation > _COARSE:
         return middle + deviation * ndtri((np.arange(60) + 0.5) / 60), np.full(60, 1 / 60)
     k = np.arange(max(0.0, math.floor(middle - 6 * deviation - 6)), min(n, middle + 6 * deviation + 6) + 1e-9)
@@ -138,11 +140,20 @@ class Settling:
 
 @dataclass(frozen=True)
 class _Part:
-    """The groups of one measure; of very many, some that stand for `many` others each. `against` is the reference."""
+    """The groups of one measure; of very many, some that stand for `many` others each. `against` is the reference.
+
+    Of many measures, such as the bins of a score, it stands for several.
+    """
 
     spread: Spread
     many: Floats
     against: int | None
+    measures: int = 1
+
+    def ease(self, threshold: float) -> float:
+        """How many standard errors the extremes are within a threshold: less is harder to pass, and easier to fail."""
+        noise = math.sqrt(2 * np.nan_to_num(self.spread.variances).max()) or 1e-12
+        return float((threshold - np.ptp(self.spread.values)) / noise)
 
 
 def _part(spread: Spread, usable: Bools, place: int | None) -> _Part | None:
@@ -185,10 +196,11 @@ class Forecast:
         All measures must be within for a pass, one beyond is a fail. The true values are those of the parts.
         """
         within = not_beyond = 1.0
+        share = self.confidence ** (1 / sum(part.measures for part in parts))
         for part in parts:
             every = part.spread.scaled(multiplier, range(len(part.many)))
-            passed, not_failed = self._chances(every, part.many, part.against, self.confidence ** (1 / len(parts)))
-            within, not_beyond = within * passed, not_beyond * not_failed
+            passed, not_failed = self._chances(every, part.many, part.against, share)
+            within, not_beyond = within * passed**part.measures, not_beyond * not_failed**part.measures
         return within + 1 - not_beyond
 
     def _chances(self, spread: Spread, each: Floats, against: int | None, share: float) -> tuple[float, float]:
@@ -242,13 +254,22 @@ def _remembered(
     return _seek(spreads, np.frombuffer(usable, dtype=bool).reshape(len(spreads), -1), forecast, people)
 
 
+def _fewer(parts: list[_Part], threshold: float) -> list[_Part]:
+    """The hardest measure by itself, and of the others two that stand for the harder and for the easier ones."""
+    if len(parts) <= 3:
+        return parts
+    first, *others = sorted(parts, key=lambda part: part.ease(threshold))
+    halves = others[: len(others) // 2], others[len(others) // 2 :]
+    return [first, *(replace(half[len(half) // 2], measures=len(half)) for half in halves)]
+
+
 def _seek(spreads: Sequence[Spread], usable: Bools, forecast: Forecast, people: int) -> Settling | None:
     if forecast.judged_on == "ratio" and (
         forecast.threshold <= 0 or any(np.any(part.values[use] <= 0) for part, use in zip(spreads, usable, strict=True))
     ):
         return None
     every = [_part(spread, use, forecast.place) for spread, use in zip(spreads, usable, strict=True)]
-    parts = [part for part in every if part is not None]
+    parts = _fewer([part for part in every if part is not None], forecast.threshold)
     low, high = 0.0, math.log(max(MOST_ROWS / max(people, 1), 1.0))
     ends = [_beyond(forecast.settles(parts, math.exp(at))) for at in (low, high)]
     if ends[1] < 0:

@@ -133,6 +133,26 @@ def test_intervals_hold_for_all_strata_together():
     assert several.value.high > one.value.high
 
 
+def test_the_interval_holds_the_largest_gap_though_another_stratum_has_the_largest_estimate():
+    """A small stratum with a true gap of .2 often shows less than large ones with .12, whose intervals are short."""
+    random, held, alone = np.random.default_rng(5), 0, 0
+    for _ in range(120):
+        cells = {}
+        for stratum, n, gap in (("small", 60, 0.2), ("x", 5000, 0.12), ("y", 5000, 0.12)):
+            for group, rate in (("a", 0.5 + gap), ("b", 0.5)):
+                k = int(random.binomial(n, rate))
+                cells[stratum, group] = (k, n - k)
+        found = call(cells)
+        assert found.difference == found.value
+        assert found.value.value == pytest.approx(found.difference.value)
+        held += found.value.low <= 0.2 <= found.value.high
+        rows = [each for each in found.rows if each.measure == "demographic_parity" and each.stratum]
+        own = max(rows, key=lambda each: each.difference.value).difference
+        alone += own.low <= 0.2 <= own.high
+    assert held >= 0.93 * 120
+    assert alone < 0.85 * 120
+
+
 def test_false_alarms_of_many_strata_stay_few():
     random, alarms = np.random.default_rng(3), 0
     for _ in range(200):
