@@ -373,11 +373,9 @@ def main() -> int:
     with ProcessPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
         for outcome in pool.map(run, every):
             missed += outcome.missed
-            mark = "  MISS" if outcome.missed else ""
-            promise = outcome.promise
-            print(
-                f"{promise.kind:24} {promise.setting:66} {outcome.share:7.1%}  {outcome.samples:7,}  {bar(promise)}{mark}"
-            )
+            promise, mark = outcome.promise, "  MISS" if outcome.missed else ""
+            figures = f"{outcome.share:7.1%}  {outcome.samples:7,}"
+            print(f"{promise.kind:24} {promise.setting:66} {figures}  {bar(promise)}{mark}")
     judged = sum(each.least is not None or each.most is not None for each in every)
     print(f"{judged} bars, {missed} missed; {time.perf_counter() - start:.0f} s")
     return 1 if missed else 0
