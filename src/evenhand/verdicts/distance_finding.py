@@ -14,6 +14,7 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError, join_names
 from evenhand.inference import simultaneous
+from evenhand.inference.hypotheses import BOTH
 from evenhand.measures import dependence
 from evenhand.measures.base import no_labels, undefined_reason
 from evenhand.measures.distances import Distances
@@ -209,7 +210,7 @@ def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResu
         notes,
         unit="score",
         p_value=number_or_none(observed.p_value),
-        tested="permutation",
+        tested=BOTH,
     )
 
 

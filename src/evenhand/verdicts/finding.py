@@ -39,7 +39,7 @@ from evenhand.verdicts.notes import calibration, impact_ratios, intersections, m
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
+from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
 from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Drawn, Table, tabulate
@@ -218,7 +218,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
     left_out = _left_out(request, strata)
     if left_out and worst.verdict == "pass":
-        least = f"with fewer than {request.policy.min_group_size} rows to measure on"
+        least = f"with fewer than {worst.least} rows to measure on"
         sentence = f"{sentence[:-1]}, leaving out {join_names(left_out, 6)}, {least}."
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
@@ -239,7 +239,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         passes(value.value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
         verdict(value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
         sentence,
-        summary_row(max(strata, key=lambda stratum: stratum.size)),
+        largest_row(strata),
         tuple(row for stratum in strata for row in rows[stratum.name]),
         tuple(notes),
         p_value=None if test is None else number_or_none(test.p_value),
@@ -321,7 +321,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     notes = []
     small = _left_out(request, strata)
     if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
-        least = request.policy.min_group_size
+        least = strata[0].least
         notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":
         lacking = [name for name in cube.meaning.sensitive if name not in request.reference]

@@ -32,16 +32,18 @@ class Stratum:
         rare &= np.array([group != plan.reference for group in table.groups])
         self.rare = [group for group, left_out in zip(table.groups, rare, strict=True) if left_out]
         named &= ~rare
-        large = table.support >= request.policy.min_group_size
+        large = table.support >= self.least
         judged = np.array([row.judged for row in table.measures])
         self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[judged, i].all()]
         everyone = named & judged[:, None]
+        supported = everyone & large & (plan.reference not in self.small)
         if request.metric.binned:
-            everyone = everyone & (table.support >= request.options["min_bin"])
-        supports = everyone & large & (plan.reference not in self.small)
+            # A pass rests on every bin that is judged: bins too small for it would hide the gap that they may have.
+            everyone = everyone & large
+            supported = everyone & _reference_in(table, plan, everyone)
         if request.policy.small_groups == "inconclusive" and self.small_names:
-            supports = np.zeros_like(supports)  # a pass would leave them out
-        self.judged = JudgedGroups(everyone, supports, self._yardsticks(everyone & large, people))
+            supported = np.zeros_like(supported)  # a pass would leave them out
+        self.judged = JudgedGroups(everyone, supported, self._yardsticks(everyone & large, people))
         self.gap = comparison.gap(
             table.values,
             table.base,
@@ -66,6 +68,12 @@ class Stratum:
             return None
         able = large & (people >= self.request.policy.min_reference_share * people.sum())
         return np.where(able.any(axis=1, keepdims=True), able, True)
+
+    @property
+    def least(self) -> int:
+        """The people that a measure of a group must rest on to support a pass; of a bin, those to be judged at all."""
+        least = self.request.options["min_bin"] if self.request.metric.binned else self.request.policy.min_group_size
+        return int(least)
 
     @property
     def value(self) -> Estimate:
@@ -109,12 +117,11 @@ class Stratum:
         """The groups that are too small for a pass; of bins, those in which they have people, but too few."""
         if not self.request.metric.binned:
             return [spell(group) for group in self.small]
-        least = self.request.policy.min_group_size
         return [
             f"{spell(group)} from {row.bin[0]:g} to {row.bin[1]:g}"
             for i, row in enumerate(self.table.measures)
             for j, group in enumerate(self.table.groups)
-            if row.bin is not None and None not in group and 0 < self.table.support[i, j] < least
+            if row.bin is not None and None not in group and 0 < self.table.support[i, j] < self.least
         ]
 
     @property
@@ -147,6 +154,12 @@ class Stratum:
         able = self.judged.everyone[i] if self.judged.yardsticks is None else self.judged.yardsticks[i]
         values = np.where(able & self.judged.everyone[i], self.table.values[i], np.nan)
         return None if np.isnan(values).all() else int(np.nanargmax(values))
+
+
+def _reference_in(table: Table, plan: Plan, judged: Bools) -> Bools:
+    """In which measures the reference is judged, [measures, 1]; in all where there is none."""
+    place = next((i for i, group in enumerate(table.groups) if group == plan.reference), None)
+    return np.ones((len(judged), 1), dtype=bool) if place is None else judged[:, [place]]
 
 
 def _sizes(value: Estimate, judged_on: JudgedOn, *, one_sided: bool) -> tuple[float, float]:
