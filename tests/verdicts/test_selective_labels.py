@@ -253,7 +253,8 @@ def test_every_door(tmp_path, capsys):
     assert saved["verdict"] == "fail"
     assert eh.Audit.load(tmp_path / "audit.json").verdict == "fail"
     assert "robust_outcome_test" in {finding["metric"] for finding in saved["findings"]}
-    assert "Nobody who was refused has a label" in (tmp_path / "audit.md").read_text(encoding="utf-8")
+    for suffix in ("md", "html"):
+        assert "Nobody who was refused has a label" in (tmp_path / f"audit.{suffix}").read_text(encoding="utf-8")
     cube = eh.Cube.count(path, **ROLES)
     cube.save(tmp_path / "lender.cube")
     assert eh.audit(tmp_path / "lender.cube").verdict == "fail"
