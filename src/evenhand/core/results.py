@@ -189,6 +189,9 @@ class Sensitivity(Printable):
     group_share: float | None = None
     group_share_group: Group = ()
     label_errors: tuple[LabelError, ...] = ()
+    searched: bool = True
+    """Were tipping points looked for? Not without a threshold, and not where there are more than twelve groups, counted
+    in each stratum."""
     sentences: tuple[str, ...] = ()
     """What of it a reader must know: one for labels and one for groups, where any are missing."""
 

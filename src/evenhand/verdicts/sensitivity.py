@@ -26,10 +26,13 @@ from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
 
 MOST_ODDS = 1000.0
-_ODDS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 300, MOST_ODDS)
-_SHARES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_ERRORS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
+_ODDS = (1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, MOST_ODDS)
+_SHARES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_ERRORS = (0.02, 0.1, 0.25, 0.5)
 """Where a verdict is looked at; between two of them, where it first turns is found exactly."""
+
+MOST_GROUPS = 12
+"""Beyond so many groups, counted in each stratum, no tipping point is looked for: it would take minutes."""
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 
@@ -43,8 +46,8 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     case = _Case(replace(request, policy=policy), plan, cube, rows)
     found = Sensitivity(case.verdict, case.share(UNLABELLED), case.share_without_group)
     found = _with_bounds(case, found)
-    if request.threshold is None or case.verdict == "not judged":
-        return replace(found, sentences=sentences(found, request))
+    if request.threshold is None or len(case.groups) * len(case.strata) > MOST_GROUPS:
+        return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request))
     if found.by_labels:
         every = _turn_of_odds(case, None, math.inf)
         one, group = _least(lambda group, best: _turn_of_odds(case, group, best), case.groups)
@@ -275,7 +278,7 @@ def _least(turn: Callable[[Group, float], float | None], groups: Sequence[Group]
 
 
 def first_turn(
-    same: Callable[[float], bool], start: float, steps: Sequence[float], precision: float = 1e-7
+    same: Callable[[float], bool], start: float, steps: Sequence[float], precision: float = 2e-7
 ) -> float | None:
     """The least amount from `start` at which `same` is no longer true, to this share of it; None where it stays true.
 
@@ -287,7 +290,7 @@ def first_turn(
     for step in steps:
         if not same(step):
             low, high = last, step
-            while high - low > precision * high:
+            while high - low > precision * max(high, 1e-3):
                 middle = (low + high) / 2
                 low, high = (middle, high) if same(middle) else (low, middle)
             return high
@@ -360,7 +363,7 @@ def _label_error(case: _Case, group: Group) -> LabelError:
             errors = [np.where(pairs, part * error, 0.0) for part in (negative, positive)]
             return case.decided(*(mislabelled(part, *errors) for part in counts)) == case.verdict
 
-        return first_turn(same, 0.0, _ERRORS, 1e-4)
+        return first_turn(same, 0.0, _ERRORS, 1e-3)
 
     return LabelError(group, turn(1, 0), turn(0, 1), turn(1, 1))
 

@@ -6,7 +6,7 @@ from evenhand.core.results import Estimate, Sensitivity, figure, spell
 from evenhand.core.wording import distance, quotient
 from evenhand.verdicts.request import Request
 
-_BECOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive", "not judged": "is not judged"}
+_BECOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 
 def sentences(found: Sensitivity, request: Request) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _between(gap: Estimate, request: Request) -> str:
 
 
 def _odds(found: Sensitivity) -> str:
-    if found.verdict == "not judged":
+    if not found.searched:
         return ""
     start = f" With labels missing at random the finding {_BECOMES[found.verdict]}"
     if found.odds_ratio == 1 or found.odds_ratio_one == 1:
@@ -50,7 +50,7 @@ def _odds(found: Sensitivity) -> str:
 
 
 def _share(found: Sensitivity) -> str:
-    if found.verdict == "not judged":
+    if not found.searched:
         return ""
     if found.group_share is None:
         return " No share of them in one group turns the verdict."
