@@ -263,6 +263,16 @@ def test_odd_tables_have_a_sensitivity_or_none(change: dict[str, Any]) -> None:
             assert found is None or 0 <= found.unlabelled <= 1
 
 
+def test_where_nobody_refused_has_a_label_no_odds_ratio_is_told() -> None:
+    table: Table = {name: {(0, 1): 50, (1, 1): 450, (None, 0): 500} for name in "ab"}
+    found = judged(table).sensitivity
+    assert found is not None
+    assert found.unseen == (("a",), ("b",))
+    assert (found.odds_ratio, found.odds_ratio_one) == (None, None)
+    assert "Nobody with one of the decisions has a label in a, b" in found.sentences[0]
+    assert len(found.sentences) == 1
+
+
 def test_of_many_groups_only_the_bounds_are_told() -> None:
     rng = np.random.default_rng(0)
     label = np.where(rng.random(4000) < 0.2, np.nan, rng.integers(0, 2, 4000))
