@@ -56,9 +56,9 @@ class Policy(Printable):
         intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
             most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
+        notes: What every audit by this policy says to its reader.
         missing_labels: "bounds" asks of a pass that it holds whatever the missing labels are, where they are missing
             more often for one decision than for another; "ignore" takes them as missing at random.
-        notes: What every audit by this policy says to its reader.
 
     >>> Policy(required="equal_opportunity", thresholds={"four_fifths": 0.9}).thresholds
     {'disparate_impact': 0.9}
@@ -80,8 +80,8 @@ class Policy(Printable):
     reference: Any = None
     intersections: bool | int | None = None
     min_group_share: float = 0.0
-    missing_labels: Literal["bounds", "ignore"] = "bounds"
     notes: tuple[str, ...] = ()
+    missing_labels: Literal["bounds", "ignore"] = "bounds"
 
     def __post_init__(self) -> None:
         problems = Problems()
