@@ -228,6 +228,7 @@ def test_a_finding_without_a_threshold_has_bounds_and_no_tipping_point() -> None
     found = judged(table, policy=eh.Policy(thresholds={"equalized_odds": None})).sensitivity
     assert found is not None
     assert found.verdict == "not judged"
+    assert not found.searched
     assert found.by_labels
     assert (found.odds_ratio, found.odds_ratio_one, found.label_errors) == (None, None, ())
 
@@ -260,6 +261,34 @@ def test_odd_tables_have_a_sensitivity_or_none(change: dict[str, Any]) -> None:
         for finding in audit.findings:
             found = finding.sensitivity
             assert found is None or 0 <= found.unlabelled <= 1
+
+
+def test_where_nobody_refused_has_a_label_no_odds_ratio_is_told() -> None:
+    table: Table = {name: {(0, 1): 50, (1, 1): 450, (None, 0): 500} for name in "ab"}
+    found = judged(table).sensitivity
+    assert found is not None
+    assert found.unseen == (("a",), ("b",))
+    assert (found.odds_ratio, found.odds_ratio_one) == (None, None)
+    assert "Nobody with one of the decisions has a label in a, b" in found.sentences[0]
+    assert len(found.sentences) == 1
+
+
+def test_of_many_groups_only_the_bounds_are_told() -> None:
+    rng = np.random.default_rng(0)
+    label = np.where(rng.random(4000) < 0.2, np.nan, rng.integers(0, 2, 4000))
+    found = eh.equalized_odds(
+        label=label, prediction=rng.integers(0, 2, 4000), sensitive=np.arange(4000) % 20
+    ).sensitivity
+    assert found is not None
+    assert not found.searched
+    assert found.sentences[0].startswith("Whatever the missing labels are, the gap lies between")
+    assert "turns" not in " ".join(found.sentences)
+
+
+def test_a_verdict_that_turns_at_once_is_found_in_few_steps() -> None:
+    seen = []
+    assert first_turn(lambda x: not (seen.append(x) or x > 0), 0.0, [1.0]) == pytest.approx(0, abs=1e-9)
+    assert len(seen) < 40
 
 
 def test_what_is_not_made_of_decisions_has_none() -> None:

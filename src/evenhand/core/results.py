@@ -189,6 +189,11 @@ class Sensitivity(Printable):
     group_share: float | None = None
     group_share_group: Group = ()
     label_errors: tuple[LabelError, ...] = ()
+    unseen: tuple[Group, ...] = ()
+    """The groups in which nobody with one of the decisions has a label: then no odds ratio can be looked for."""
+    searched: bool = True
+    """Were tipping points looked for? Not without a threshold, and not where there are more than twelve groups, counted
+    in each stratum."""
     sentences: tuple[str, ...] = ()
     """What of it a reader must know: one for labels and one for groups, where any are missing."""
 

@@ -59,9 +59,9 @@ class Policy(Printable):
         intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
             most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
+        notes: What every audit by this policy says to its reader.
         missing_labels: "bounds" asks of a pass that it holds whatever the missing labels are, where they are missing
             more often for one decision than for another; "ignore" takes them as missing at random.
-        notes: What every audit by this policy says to its reader.
         min_reference_share: With reference="highest", groups with a smaller share of the people, or with fewer than
             `min_group_size`, are compared, and are not what others are measured by.
         small_groups: Whether a pass that leaves small groups out is a pass that names them ("note") or is
@@ -87,10 +87,10 @@ class Policy(Printable):
     reference: Any = None
     intersections: bool | int | None = None
     min_group_share: float = 0.0
-    missing_labels: Literal["bounds", "ignore"] = "bounds"
     notes: tuple[str, ...] = ()
     min_reference_share: float = 0.0
     small_groups: Literal["note", "inconclusive"] = "note"
+    missing_labels: Literal["bounds", "ignore"] = "bounds"
 
     def __post_init__(self) -> None:
         problems = Problems()

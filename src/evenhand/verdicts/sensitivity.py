@@ -26,10 +26,13 @@ from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
 
 MOST_ODDS = 1000.0
-_ODDS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 300, MOST_ODDS)
-_SHARES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_ERRORS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
+_ODDS = (1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, MOST_ODDS)
+_SHARES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_ERRORS = (0.02, 0.1, 0.25, 0.5)
 """Where a verdict is looked at; between two of them, where it first turns is found exactly."""
+
+MOST_GROUPS = 12
+"""Beyond so many groups, counted in each stratum, no tipping point is looked for: it would take minutes."""
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 
@@ -43,9 +46,11 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     case = _Case(replace(request, policy=policy), plan, cube, rows)
     found = Sensitivity(case.verdict, case.share(UNLABELLED), case.share_without_group)
     found = _with_bounds(case, found)
-    if request.threshold is None or case.verdict == "not judged":
-        return replace(found, sentences=sentences(found, request))
-    if found.by_labels:
+    if request.threshold is None or len(case.groups) * len(case.strata) > MOST_GROUPS:
+        return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request))
+    if found.by_labels and case.unseen:
+        found = replace(found, unseen=case.unseen)
+    elif found.by_labels:
         every = _turn_of_odds(case, None, math.inf)
         one, group = _least(lambda group, best: _turn_of_odds(case, group, best), case.groups)
         found = replace(found, odds_ratio=every, odds_ratio_one=one, odds_ratio_group=group)
@@ -96,6 +101,14 @@ class _Case:
         """The share of decisions, or where there are none of people, that have this label."""
         part = self.mass[:, :, :-1] if self.cube.has_predictions else self.mass
         return float(part[~self.lacking, label].sum() / max(part[~self.lacking].sum(), 1e-300))
+
+    @property
+    def unseen(self) -> tuple[Group, ...]:
+        """The groups that are compared and in which nobody with one of the decisions has a label."""
+        labelled, lost = self.mass[:, :UNLABELLED].sum(axis=1), self.mass[:, UNLABELLED]
+        none = ((labelled == 0) & (lost > 0)).any(axis=1)
+        found = [group for (_, group), lacks in zip(self.cube.pairs, none.tolist(), strict=True) if lacks]
+        return tuple(group for group in dict.fromkeys(found) if group in self.groups)
 
     @property
     def share_without_group(self) -> float:
@@ -185,11 +198,11 @@ class _Bounded:
     def gap(self) -> Estimate:
         """The size of the gap between its bounds, in the stratum where each is farthest."""
         every = [_gap(stratum, part) for stratum, part in zip(self.case.strata, self.parts, strict=True)]
-        known = [part for part in every if not any(math.isnan(end) for end in part)]
-        if not known:
+        known = np.array([part for part in every if not math.isnan(part[1])])
+        if not len(known):
             return Estimate(math.nan)
-        farthest = min if self.case.request.judged_on == "ratio" else max
-        value, low, high = (float(farthest(ends)) for ends in zip(*known, strict=True))
+        farthest = np.fmin if self.case.request.judged_on == "ratio" else np.fmax
+        value, low, high = (float(end) for end in farthest.reduce(known, axis=0))
         return Estimate(value, low, high)
 
 
@@ -206,13 +219,15 @@ def _gap(stratum: Stratum, part: tuple[Floats, Floats, Floats, Floats]) -> tuple
     """
     low, high, base_low, base_high = part
     table, ratio = stratum.table, stratum.request.judged_on == "ratio"
-    usable = stratum.judged.everyone & ~np.isnan(table.values) & ~np.isnan(low) & ~np.isnan(high)
+    usable = stratum.judged.everyone & ~np.isnan(low) & ~np.isnan(high)
     if table.base is None:
         cases = [gap_bounds(row, row, usable[i])[ratio] for i, row in enumerate(table.values)]
         ends = [gap_bounds(low[i], high[i], usable[i])[ratio] for i in range(len(low))]
         every = [(value[0], *end) for value, end in zip(cases, ends, strict=True)]
         return _together(np.array(every), stratum)
-    usable = usable & ~np.isnan(table.base) & ~np.isnan(base_low) & ~np.isnan(base_high)
+    usable = usable & ~np.isnan(base_low) & ~np.isnan(base_high)
+    if stratum.plan.reference is not None:  # the reference is not compared with itself
+        usable = usable & np.array([group != stratum.plan.reference for group in table.groups])
     with np.errstate(divide="ignore", invalid="ignore"):
         if ratio:
             sides = table.values / table.base, low / base_high, high / base_low
@@ -223,11 +238,11 @@ def _gap(stratum: Stratum, part: tuple[Floats, Floats, Floats, Floats]) -> tuple
 
 def _together(every: Floats, stratum: Stratum) -> tuple[float, float, float]:
     """One gap of those of several measures, [measures, (value, low, high)]: the worst, or the mean."""
-    known = every[~np.isnan(every).any(axis=1)]
+    known = every[~np.isnan(every[:, 1])]
     if not len(known):
         return math.nan, math.nan, math.nan
-    worst = np.min if stratum.request.judged_on == "ratio" else np.max
-    joined = worst(known, axis=0) if stratum.request.aggregate == "worst" else known.mean(axis=0)
+    worst = np.fmin if stratum.request.judged_on == "ratio" else np.fmax
+    joined = worst.reduce(known, axis=0) if stratum.request.aggregate == "worst" else known.mean(axis=0)
     return float(joined[0]), float(joined[1]), float(joined[2])
 
 
@@ -275,7 +290,7 @@ def _least(turn: Callable[[Group, float], float | None], groups: Sequence[Group]
 
 
 def first_turn(
-    same: Callable[[float], bool], start: float, steps: Sequence[float], precision: float = 1e-7
+    same: Callable[[float], bool], start: float, steps: Sequence[float], precision: float = 2e-7
 ) -> float | None:
     """The least amount from `start` at which `same` is no longer true, to this share of it; None where it stays true.
 
@@ -287,7 +302,7 @@ def first_turn(
     for step in steps:
         if not same(step):
             low, high = last, step
-            while high - low > precision * high:
+            while high - low > precision * max(high, 1e-3):
                 middle = (low + high) / 2
                 low, high = (middle, high) if same(middle) else (low, middle)
             return high
@@ -360,7 +375,7 @@ def _label_error(case: _Case, group: Group) -> LabelError:
             errors = [np.where(pairs, part * error, 0.0) for part in (negative, positive)]
             return case.decided(*(mislabelled(part, *errors) for part in counts)) == case.verdict
 
-        return first_turn(same, 0.0, _ERRORS, 1e-4)
+        return first_turn(same, 0.0, _ERRORS, 1e-3)
 
     return LabelError(group, turn(1, 0), turn(0, 1), turn(1, 1))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from evenhand.core.results import Estimate, Sensitivity, figure, spell
 from evenhand.core.wording import distance, quotient
+from evenhand.errors import join_names
 from evenhand.verdicts.request import Request
 
-_BECOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive", "not judged": "is not judged"}
+_BECOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 
 def sentences(found: Sensitivity, request: Request) -> tuple[str, ...]:
@@ -17,7 +18,7 @@ def sentences(found: Sensitivity, request: Request) -> tuple[str, ...]:
     if found.by_groups:
         between = _between(found.gap_by_groups, request)
         said.append(f"Whatever groups the people without one belong to, {between}.{_share(found)}")
-    if said and found.label_errors:
+    if said and found.label_errors and not found.unseen:
         said.append(_errors(found))
     return tuple(said)
 
@@ -33,8 +34,11 @@ def _between(gap: Estimate, request: Request) -> str:
 
 
 def _odds(found: Sensitivity) -> str:
-    if found.verdict == "not judged":
+    if not found.searched:
         return ""
+    if found.unseen:
+        names = join_names([spell(group) for group in found.unseen], 4)
+        return f" Nobody with one of the decisions has a label in {names}: what they are like cannot be told."
     start = f" With labels missing at random the finding {_BECOMES[found.verdict]}"
     if found.odds_ratio == 1 or found.odds_ratio_one == 1:
         return f"{start}, but not if the unlabelled are like the labelled with the same decision."
@@ -50,7 +54,7 @@ def _odds(found: Sensitivity) -> str:
 
 
 def _share(found: Sensitivity) -> str:
-    if found.verdict == "not judged":
+    if not found.searched:
         return ""
     if found.group_share is None:
         return " No share of them in one group turns the verdict."
