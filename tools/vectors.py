@@ -147,10 +147,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "many groups": (_many, {}, (1, 3)),
     "undefined": (_undefined, {}, (-1,)),
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
-    "missing labels": (_unlabelled, {}, (-1, 1, 3)),
-    "missing labels rest": (_unlabelled, {"reference": "rest"}, (-1, 1)),
-    "missing labels overall": (_unlabelled, {"reference": "overall", "policy": _RATIOS}, (-1, 3)),
-    "missing labels reference": (_unlabelled, {"reference": "y"}, (-1, 3)),
+    "missing labels": (_unlabelled, {"reference": "overall"}, (-1, 1)),
     "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),
 }
 
