@@ -175,10 +175,8 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
     "ends": (_ends, {}, (-1,)),
     "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),
-    "missing labels": (_unlabelled, {}, (-1, 1, 3)),
-    "missing labels rest": (_unlabelled, {"reference": "rest"}, (-1, 1)),
-    "missing labels overall": (_unlabelled, {"reference": "overall", "policy": _RATIOS}, (-1, 3)),
-    "missing labels reference": (_unlabelled, {"reference": "y"}, (-1, 3)),
+    "missing labels": (_unlabelled, {}, (1,)),
+    "missing labels overall": (_unlabelled, {"reference": "overall"}, (-1, 1)),
     "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),
 }
 

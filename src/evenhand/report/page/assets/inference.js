@@ -121,6 +121,7 @@ const evenhandInference = (() => {
   const NEAR = 0, FAR = 0.25;
   const HALF = { z: 0, tail: 0.5 };
   const HUGE = 1e7;
+  const MISSING_AT_RANDOM = 0.02; // by so much the unlabelled shares of the selected and of the refused may differ
 
   // k of n in each group. `twin` counts the same people the other way round, so that its limits serve for both.
   class Proportion {
@@ -348,6 +349,30 @@ const evenhandInference = (() => {
       });
       const spreads = ways.map((way) => way.spread(row.name));
       return { low: picked(spreads, chosen(-1)), high: picked(spreads, chosen(1)) };
+    }
+
+    // Do the missing labels leave anything open?
+    isOpen(name) {
+      const { low, high } = this.bounded(name);
+      return low.values.some((value, g) => value !== high.values[g] && (isNumber(value) || isNumber(high.values[g])));
+    }
+
+    // Are labels of a group missing more often for one decision than for the other?
+    selective(g) {
+      const { cells, counts } = this, at = g * 8;
+      const share = (c) => cells[at + 4 + c] / (cells[at + c] + cells[at + 2 + c] + cells[at + 4 + c]);
+      return counts[at + 4] + counts[at + 5] > 0 && Math.abs(share(0) - share(1)) > MISSING_AT_RANDOM + 1e-12;
+    }
+
+    // The share of each group in everyone; in the worst case the least, at which it lies farthest from everyone.
+    shares(row, worst) {
+      if (!worst) {
+        const mass = this.weighed(row.bottom), all = Math.max(total(mass), 1e-300);
+        return mass.map((part) => part / all);
+      }
+      const ends = (from, pick) => filled(this.size, (g) => pick(...from.ways().map((way) => way.denominator(row)[g])));
+      const mine = ends(this, Math.min), theirs = ends(this.rest(), Math.max);
+      return mine.map((part, g) => part / Math.max(part + theirs[g], 1e-300));
     }
 
     spreadOf(row) {

@@ -3,7 +3,7 @@
 // Gaps between groups, the ends that decide, the pair of groups they rest on, and the verdict; see verdicts/ in Python.
 // Undefined is NaN inside, null in results.
 const evenhandVerdicts = (() => {
-  const { estimate, repeated, filled, memo, total, mean, hypot, folded, isNumber, NEAR, FAR } =
+  const { estimate, repeated, filled, memo, mean, hypot, folded, isNumber, NEAR, FAR } =
     typeof evenhandInference === 'undefined' ? require('./inference.js').evenhandInference : evenhandInference;
 
   // --- Gaps: values are [measure][group], NaN where a group takes no part --------------------------------------------
@@ -79,9 +79,6 @@ const evenhandVerdicts = (() => {
   // --- The rule ------------------------------------------------------------------------------------------------------
 
   const TOLERANCE = 1e-9;
-
-  // By so much the unlabelled shares of the selected and of the refused may differ.
-  const MISSING_AT_RANDOM = 0.02;
 
   // What counts as equal to a size, but for rounding.
   const almost = (size) => (Number.isFinite(size) ? size - TOLERANCE * Math.max(1, Math.abs(size)) : size);
@@ -307,25 +304,11 @@ const evenhandVerdicts = (() => {
 
     // --- Labels that are missing for a reason; see verdicts/bounds/worst_case.py
 
-    // Does a group that may support a pass lack labels more often for one decision than for the other?
-    selective() {
-      const { state: { cells, counts } } = this, large = this.large();
-      return this.named.some((_, g) => {
-        const at = g * 8, share = (c) => cells[at + 4 + c] / (cells[at + c] + cells[at + 2 + c] + cells[at + 4 + c]);
-        return counts[at + 4] + counts[at + 5] > 0 && large.some((row) => row[g])
-          && Math.abs(share(0) - share(1)) > MISSING_AT_RANDOM + 1e-12;
-      });
-    }
-
     withWorstCase(bounds) {
       const { plan, state, rule: { verdict } } = this, decided = verdict(bounds.value);
       if (plan.missing_labels !== 'bounds' || plan.threshold === null || bounds.value.low === null) return bounds;
-      if (decided === 'fail' || !this.selective()) return bounds;
-      const open = plan.measures.some((name) => {
-        const { low, high } = state.bounded(name);
-        return low.values.some((value, g) => value !== high.values[g] && (isNumber(value) || isNumber(high.values[g])));
-      });
-      if (!open) return bounds;
+      const large = this.large(), selective = this.named.some((_, g) => large.some((row) => row[g]) && state.selective(g));
+      if (decided === 'fail' || !selective || !plan.measures.some((name) => state.isOpen(name))) return bounds;
       const worst = this.base ? this.boundsAgainst(true) : this.boundsBetween(true), then = verdict(worst.value);
       return then === decided || then === 'inconclusive' ? { ...worst, lacksLabels: decided === 'pass' && then !== decided } : bounds;
     }
@@ -452,7 +435,7 @@ const evenhandVerdicts = (() => {
           : added ? again(of(state.everyone()), 0, state.size) : of(state.rest())];
         // Nobody is compared without a value of the people who are known.
         const known = both((from) => from.spread(name)), [spread, base] = worst ? both((from) => from.bounded(name)) : known;
-        const shares = against === 'overall' && !added ? this.shares(row, worst) : null;
+        const shares = against === 'overall' && !added ? state.shares(row, worst) : null;
         const sides = [...known, spread, base].map(sidesOf).flatMap(({ low, high }) => [low, high]);
         const usable = this.named.map((takes, g) => takes && g !== place && (!worst || isNumber(this.values[i][g]))
           && sides.every((side) => Number.isFinite(side.values[g])));
@@ -461,18 +444,6 @@ const evenhandVerdicts = (() => {
           againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
             .map((ends, g) => (usable[g] ? ends : [NaN, NaN])));
       });
-    }
-
-    // The share of each group in everyone; in the worst case the least, at which it lies farthest from everyone.
-    shares(row, worst) {
-      const { state } = this;
-      if (worst) {
-        const ends = (from, pick) => filled(state.size, (g) => pick(...from.ways().map((way) => way.denominator(row)[g])));
-        const mine = ends(state, Math.min), theirs = ends(state.rest(), Math.max);
-        return mine.map((part, g) => part / Math.max(part + theirs[g], 1e-300));
-      }
-      const mass = state.weighed(row.bottom), all = Math.max(total(mass), 1e-300);
-      return mass.map((part) => part / all);
     }
 
     // The ends that decide, [measure][group]; of one measure where they are averaged.
