@@ -163,6 +163,12 @@ def test_groups_against_a_reference_are_settled_too(judged_on, threshold, one_si
     assert count / 500 == pytest.approx(0.8, abs=0.07)
 
 
+def test_nothing_to_compare_is_not_forecast() -> None:
+    spread, how = expected([0.3, 0.4], [100, 100]), power.Forecast("difference", 0.1, 0.95)
+    assert power.rows_to_settle([spread], np.array([[True, False]]), how, 200) is None
+    assert power.rows_to_settle([spread], np.array([[False, True]]), power.Forecast("ratio", 0.8, 0.95, 0), 200) is None
+
+
 def test_a_pass_needs_every_measure() -> None:
     one, far = expected([0.3, 0.3], [100, 100]), expected([0.3, 0.36], [100, 100])
     how, usable = power.Forecast("difference", 0.1, 0.95), np.ones((2, 2), dtype=bool)

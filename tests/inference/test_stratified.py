@@ -51,6 +51,12 @@ def test_size_in_sparse_strata(size, strata, odds):
     assert np.mean(rejected) <= 0.06 + 0.012
 
 
+def test_strata_in_which_nothing_can_vary_have_no_test():
+    k, n = [[7.5, 0.2], [0.3, 1.5]], [[7.5, 0.4], [0.6, 1.5]]
+    assert math.isnan(breslow_day(k, n).p_value)
+    assert breslow_day(k, n).note
+
+
 def test_strata_that_differ_are_found_though_they_are_sparse():
     k = np.array([[4, 0], [0, 4]] * 6)
     assert breslow_day(k, np.full((12, 2), 5)).p_value < 1e-4

@@ -272,6 +272,8 @@ def _seek(spreads: Sequence[Spread], usable: Bools, forecast: Forecast, people: 
         return None
     every = [_part(spread, use, forecast.place) for spread, use in zip(spreads, usable, strict=True)]
     parts = _fewer([part for part in every if part is not None], forecast.threshold)
+    if not parts:
+        return None
     low, high = 0.0, math.log(max(MOST_ROWS / max(people, 1), 1.0))
     ends = [_beyond(forecast.settles(parts, math.exp(at))) for at in (low, high)]
     if ends[1] < 0:

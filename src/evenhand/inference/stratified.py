@@ -107,6 +107,8 @@ def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
         margins = n[i, 0], positives[i], everyone[i]
         mean[i], spread[i] = _moments(*margins, odds, expected[i], variance[i])
     total, variation = mean.sum() * df / len(n), spread.sum() * df / len(n)
+    if not variation > 0:
+        return nothing(name, "no stratum could have come out otherwise")
     scale = variation / (2 * total)
     note = "an expected count is below 5: the degrees of freedom are those of small strata"
     return from_chi_square(name, statistic / float(scale), float(total / scale), note)
