@@ -3,7 +3,7 @@
 // Gaps between groups, the ends that decide, the pair of groups they rest on, and the verdict; see verdicts/ in Python.
 // Undefined is NaN inside, null in results.
 const evenhandVerdicts = (() => {
-  const { estimate, repeated, filled, memo, mean, hypot, folded, isNumber, NEAR, FAR } =
+  const { estimate, repeated, filled, memo, total, mean, hypot, folded, isNumber, NEAR, FAR } =
     typeof evenhandInference === 'undefined' ? require('./inference.js').evenhandInference : evenhandInference;
 
   // --- Gaps: values are [measure][group], NaN where a group takes no part --------------------------------------------
