@@ -16,7 +16,7 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.inference import critical
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Spread
+from evenhand.inference.spread import BiasedUpwards, Relative, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 
@@ -179,6 +179,8 @@ class _Limits:
             # A limit below 0 leaves the ratio without an end on that side: 0 or infinity, never the estimate itself.
             self.log_down = np.log(self.centre) - np.log(np.maximum(np.minimum(low, self.centre), 0.0))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
+        if isinstance(spread, Relative):
+            self.log_down, self.log_up = (end[chosen] for end in spread.log_reach(deviate, offset))
 
     def column(self) -> _Limits:
         """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""

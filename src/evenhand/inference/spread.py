@@ -68,6 +68,14 @@ class BiasedUpwards(ABC):
         """How far a value may be lifted beyond `bias`, at a normal deviate."""
 
 
+class Relative(ABC):
+    """Values whose logarithm has limits of its own: a ratio has both ends also where a plain limit reaches 0."""
+
+    @abstractmethod
+    def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        """How far the logarithm of each value may be off, down and up."""
+
+
 @dataclass(frozen=True)
 class Form:
     """A measure as a function of a proportion θ = top / (top + rest): αθ / (γθ + β(1−θ)).
