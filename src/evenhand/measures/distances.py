@@ -155,7 +155,8 @@ def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Dista
     for i, row in enumerate(positives):
         variance[i], off[i] = curves.auc_variance(row, negatives), curves.auc_error(row, negatives)
     variance = np.fmax(variance, curves.auc_floor(values, p, n))
-    spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), np.minimum(p, n).reshape(-1))
+    fewer = np.minimum(p, n).reshape(-1)
+    spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), fewer, fewer)
     low, high = (end.reshape(values.shape) for end in simultaneous.own(spread, confidence))
     gap, ends = np.nan, (np.nan, np.nan)
     if np.isfinite(values).sum() > 1:

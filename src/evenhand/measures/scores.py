@@ -110,7 +110,7 @@ def auc(data: BinnedScores) -> Spread:
     value, variance = curves.auc(positives, negatives), curves.auc_variance(positives, negatives)
     p, n = positives.sum(axis=1), negatives.sum(axis=1)
     sizes = np.minimum(*(data.n[:, label].sum(axis=1) for label in _LABELLED))
-    return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes)
+    return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes, np.minimum(p, n))
 
 
 def auc_error(data: BinnedScores) -> Floats:
