@@ -103,7 +103,7 @@ class Means(Relative):
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - the beta is Jeffreys'
         """The range itself where no group tells how much people vary; NaN where nothing bounds a value."""
-        low, high = self._beta(deviate)
+        low, high = self._beta(deviate) if self.low > -np.inf else self._below(deviate)
         reach, known = self._student(deviate), self.freedom > 0
         low = np.where(known, np.maximum(np.fmin(self.values - reach, low), self.low), self.low)
         high = np.where(known, np.minimum(np.fmax(self.values + reach, high), self.high), self.high)
@@ -125,6 +125,13 @@ class Means(Relative):
         from scipy.special import ndtr, stdtrit
 
         return np.asarray(-stdtrit(np.maximum(self.freedom, 1.0), ndtr(-deviate)) * self.errors)
+
+    def _below(self, deviate: float) -> tuple[Floats, Floats]:
+        """Limits of values that only have an upper end, such as R²: their distance from it is taken on logarithms."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            away = self.high - self.values
+            low = np.where(away > 0, self.high - away * np.exp(np.fmin(self._student(deviate) / away, 50.0)), np.nan)
+        return low, self.values
 
     def _beta(self, deviate: float) -> tuple[Floats, Floats]:
         """Limits of a beta distribution with the mean and the error of each value; NaN where there is no range.

@@ -12,6 +12,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import UNDEFINED, Estimate, Group, Row, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
+from evenhand.inference.draws import EQUAL
 from evenhand.inference.spread import Proportions
 from evenhand.measures import cells as measures
 from evenhand.measures.cells import MEASURES
@@ -74,15 +75,24 @@ def deciding_row(rows: Sequence[Row], value: Estimate, threshold: float | None) 
 
 
 def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
-    """An index over everyone, its parts and its value in each group, with intervals from draws of the cells."""
+    """An index over everyone, its parts and its value in each group, with intervals from draws of the cells.
+
+    What lies between groups has no interval: noise alone makes it positive, and draws of it cover the truth of no gap
+    in 0 %. Of a value that is the same in all draws, such as that of one person, the interval is the Bayesian one.
+    """
     whole = cube.marginal(control=False)
     values = index.function(whole.cells, **request.options)
 
     def statistic(cells: Floats) -> Floats:
         drawn = index.function(cells, **request.options)
-        return np.concatenate([np.stack([drawn.value, *drawn.parts.values()], axis=-1), drawn.by_group], axis=-1)
+        return np.concatenate([drawn.value[..., None], drawn.by_group], axis=-1)
 
     low, high = draws.interval(statistic, whole, request.policy)
+    same = high - low <= EQUAL * np.abs(high)
+    if same.any():
+        posterior = draws.interval(statistic, whole, request.policy.updated(interval="bayes"))
+        low, high = (np.where(same, other, end) for other, end in zip(posterior, (low, high), strict=True))
+    low, high = (np.insert(end, 1, [np.nan] * len(values.parts)) for end in (low, high))
     method = request.policy.interval if request.policy.uses_draws else "percentile"
     return _result(request, whole, values, (low, high), method)
 

@@ -58,6 +58,8 @@ class Bounds:
     ratio: Interval = NO_INTERVAL
     by_measure: tuple[tuple[Interval, Interval], ...] = ()
     by_group: Ends | None = None
+    note: str = ""
+    """Why the intervals are made by another method than the policy names."""
 
 
 @dataclass(frozen=True)
