@@ -15,10 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats
 from evenhand.inference.spread import Relative
 
-_MODERATION = 20.0  # as many people of the other groups count with each group, as tried in benchmarks/coverage_scores.py
+_MODERATION = (
+    20.0  # as many people of the other groups count with each group, as tried in benchmarks/coverage_scores.py
+)
 _MODERATION_OF_FEW, _FEW = 5.0, 3.0
 _JEFFREYS = 0.5
 _HUGE = 1e7
@@ -107,8 +109,7 @@ class Means(Relative):
         reach, known = self._student(deviate), self.freedom > 0
         low = np.where(known, np.maximum(np.fmin(self.values - reach, low), self.low), self.low)
         high = np.where(known, np.minimum(np.fmax(self.values + reach, high), self.high), self.high)
-        bounded = (high > low) & (known | (self.span < np.inf)) & ~np.isnan(self.values)
-        return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
+        return np.where(self._bounded, low, np.nan), np.where(self._bounded, high, np.nan)
 
     def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for limits
         low, high = self._beta(deviate)
@@ -118,8 +119,14 @@ class Means(Relative):
             down, up = (np.where(known, np.fmax(reach, np.log(part)), np.inf)
                         for part in (centre / np.where(self.values > 0, low, 0.0), high / centre))  # fmt: skip
             least, most = np.log(centre / max(self.low, 0.0)), np.log(self.high / centre)
-        bounded = ~np.isnan(self.limits(deviate, offset)[0])
-        return np.where(bounded, np.fmin(down, least), np.nan), np.where(bounded, np.fmin(up, most), np.nan)
+        down, up = np.fmin(down, least), np.fmin(up, most)
+        return np.where(self._bounded, down, np.nan), np.where(self._bounded, up, np.nan)
+
+    @property
+    def _bounded(self) -> Bools:
+        """Whether people vary, or a range says how far they could; else nothing bounds a value."""
+        varied = (self.freedom > 0) & (self.errors > 0)
+        return (varied | (0 < self.span < np.inf)) & ~np.isnan(self.values)
 
     def _student(self, deviate: float) -> Floats:
         from scipy.special import ndtr, stdtrit
@@ -139,6 +146,16 @@ class Means(Relative):
         Values within a range vary no more than those at its two ends, so the distribution stands for at least as many
         people as there are: also where none of them differ.
         """
+        if deviate not in self._betas:
+            self._betas[deviate] = self._find_beta(deviate)
+        return self._betas[deviate]
+
+    @cached_property
+    def _betas(self) -> dict[float, tuple[Floats, Floats]]:
+        """Those that were found: differences and ratios need the same."""
+        return {}
+
+    def _find_beta(self, deviate: float) -> tuple[Floats, Floats]:
         from scipy.special import betainccinv, betaincinv, ndtr, stdtrit
 
         if not 0 < self.span < np.inf:

@@ -139,7 +139,7 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
         low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
         with np.errstate(divide="ignore", invalid="ignore"):
             farthest = np.fmax.reduce(apart / np.hypot((values - low)[:, None], high - values), axis=None, initial=-1.0)
-        if farthest < 0:
+        if farthest < 0 or len(chosen) < 2:
             return Test("Tukey", math.nan, math.nan, note="fewer than two groups to compare")
         if farthest == 0:
             return Test("Tukey", 0.0, 1.0, float(len(chosen) - 1))

@@ -9,6 +9,7 @@ people and, as if there were ten more of them, from the people of all other grou
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -125,7 +126,7 @@ def _ks_reach(people: Floats, others: Floats, comparisons: int, confidence: floa
     equal = (people == others) & (people >= _EQUAL_LEAST)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = (1 / people + 1 / others) / 2
-    constant = np.where(equal, _EQUAL_CONSTANT, np.e)
+    constant = np.where(equal, _EQUAL_CONSTANT, math.e)
     near = np.sqrt(np.log(constant * max(comparisons, 1) / error) * scale)
     return near, np.sqrt(np.log(2 / error) * scale)
 

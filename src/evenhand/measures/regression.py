@@ -21,7 +21,6 @@ from evenhand.measures.group_data import RegressionSums
 from evenhand.measures.scores import ScoreMeasure
 from evenhand.sources.scores import ScoreReading
 
-
 _LEAST = 5
 """People without whom R² has no limits."""
 
@@ -65,7 +64,9 @@ def r_squared(data: RegressionSums) -> Spread:
     means = Means.of(1 - t, own, people, worth, (-np.inf, 1.0))
     # Of so few, the variance of the outcomes may be almost 0 by chance: nothing bounds R², and it decides nothing.
     few = worth < _LEAST
-    return replace(means, worth=np.where(few, np.minimum(worth, 1.0), worth), others=np.where(few, np.nan, means.others))
+    return replace(
+        means, worth=np.where(few, np.minimum(worth, 1.0), worth), others=np.where(few, np.nan, means.others)
+    )
 
 
 def _in_bands(bands: Callable[[RegressionSums], list[int]]) -> Callable[[RegressionSums, Array], Floats]:

@@ -40,9 +40,7 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     return spread
 
 
-def _mean(
-    data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...], span: tuple[float, float]
-) -> Means:
+def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...], span: tuple[float, float]) -> Means:
     """The mean of what was summed by bin over the rows with these labels; `sums` are Σwx, Σw²x and Σw²x².
 
     `span` is the range of x.
