@@ -174,7 +174,7 @@ class _Layout:
         count = self.shape[0] * self.shape[1]
         width = (high[-count:] - low[-count:]).reshape(self.shape)
         same = (np.abs(width) <= EQUAL) & self.judged.everyone & np.isfinite(self.table.values)
-        return [spell(self.table.groups[place]) for place in np.flatnonzero(same.any(axis=0))]
+        return [spell(self.table.groups[place]) for place in np.flatnonzero(same.any(axis=0)).tolist()]
 
     def bounds(self, low: Floats, high: Floats) -> Bounds:
         many, count = self.shape[0], self.shape[0] * self.shape[1]
