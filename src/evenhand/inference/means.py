@@ -18,10 +18,8 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.inference.spread import Relative
 
-_MODERATION = (
-    20.0  # as many people of the other groups count with each group, as tried in benchmarks/coverage_scores.py
-)
-_MODERATION_OF_FEW, _FEW = 5.0, 3.0
+_MODERATION = 20.0  # so many people of the other groups count with each group; benchmarks/coverage_scores.py
+_MODERATION_OF_FEW, _FEW = 5.0, 3.0  # with a group of fewer than three
 _JEFFREYS = 0.5
 _HUGE = 1e7
 
@@ -51,6 +49,12 @@ class Means(Relative):
         people, squares = (_of_others(part) for part in (free, free * known))
         others = np.divide(squares, people, out=np.full(squares.shape, np.nan), where=people > 0)
         return cls(values, known, others, sizes, worth, *span)
+
+    def known_from(self, least: float) -> Means:
+        """The same, where nothing is known of groups that are worth fewer people than these."""
+        few = self.worth < least
+        worth, others = np.where(few, np.minimum(self.worth, 1.0), self.worth), np.where(few, np.nan, self.others)
+        return replace(self, worth=worth, others=others)
 
     @property
     def centre(self) -> Floats:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from evenhand.measures.group_data import RegressionSums
 from evenhand.measures.scores import ScoreMeasure
 from evenhand.sources.scores import ScoreReading
 
-_LEAST = 5
+LEAST_EXPLAINED = 5
 """People without whom R² has no limits."""
 
 
@@ -60,13 +59,9 @@ def r_squared(data: RegressionSums) -> Spread:
         fourth = {"yyyy": t**2, "yyy": -4 * t**2 * y, "yy": 6 * t**2 * y**2, "y": -4 * t**2 * y**3, "": t**2 * y**4}
         mixed = {"eeyy": -2 * t, "eey": 4 * t * y, "ee": -2 * t * y**2}
         own = data.variance({**fourth, **mixed, "eeee": 1.0}, bands) / variance**2
-    people, worth = data.people(bands), data.worth(bands)
-    means = Means.of(1 - t, own, people, worth, (-np.inf, 1.0))
+    means = Means.of(1 - t, own, data.people(bands), data.worth(bands), (-np.inf, 1.0))
     # Of so few, the variance of the outcomes may be almost 0 by chance: nothing bounds R², and it decides nothing.
-    few = worth < _LEAST
-    return replace(
-        means, worth=np.where(few, np.minimum(worth, 1.0), worth), others=np.where(few, np.nan, means.others)
-    )
+    return means.known_from(LEAST_EXPLAINED)
 
 
 def _in_bands(bands: Callable[[RegressionSums], list[int]]) -> Callable[[RegressionSums, Array], Floats]:

@@ -88,7 +88,7 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
         return np.concatenate([drawn.value[..., None], drawn.by_group], axis=-1)
 
     low, high = draws.interval(statistic, whole, request.policy)
-    same = high - low <= EQUAL * np.abs(high)
+    same = (low == high) | np.isclose(low, high, rtol=EQUAL, atol=0.0)
     if same.any():
         posterior = draws.interval(statistic, whole, request.policy.updated(interval="bayes"))
         low, high = (np.where(same, other, end) for other, end in zip(posterior, (low, high), strict=True))
