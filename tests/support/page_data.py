@@ -46,14 +46,9 @@ def at(audit: eh.Audit, cutoff: float | None) -> eh.Audit:
     """What Python says of the counts of the audit itself, decided at a cutoff: of what a page recomputes."""
     there = replace(audit, cube=decided(audit.cube, cutoff), parts=tuple(decided(part, cutoff) for part in audit.parts))
     made = [each for each in audit.findings if each.basis and recomputation.recomputable(each.basis.request.metric)]
-    if not audit.parts:
-        names = list(dict.fromkeys(each.metric for each in made))
-        return (
-            replace(there.cube.audit(policy=audit.policy, metrics=names), required=audit.required) if names else there
-        )
     requests = [replace(each.basis.request, strata=1, by_range=False) for each in made]
     findings = [judge(asked, there.counts(each.attributes)) for asked, each in zip(requests, made, strict=True)]
-    return replace(there, findings=tuple(findings))
+    return replace(there, findings=tuple(findings)) if findings else there
 
 
 def places(audit: eh.Audit, most: int = 5) -> list[int]:

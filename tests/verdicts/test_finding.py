@@ -139,12 +139,20 @@ def test_berkeley_within_departments():
     assert within.tested == "Cochran-Mantel-Haenszel"
 
 
-def test_familywise_over_the_audit_widens_what_decides():
+def test_findings_that_decide_share_the_error_of_a_fail():
     both = pd.concat([table(seed=1), table(seed=2)["g"].rename("h")], axis=1)
     roles = {**ROLES, "sensitive": ["g", "h"]}
-    alone = eh.audit(both, **roles).findings[0].value
-    together = eh.audit(both, **roles, policy=eh.Policy(familywise="audit")).findings[0].value
-    assert together.high > alone.high
+    alone = eh.audit(both, **roles, policy=eh.Policy(familywise="finding"))
+    together = eh.audit(both, **roles)
+    assert "2 findings decide, and share the error probability of a fail" in " ".join(together.notes)
+    assert "2 findings decide, each with its own error probability" in " ".join(alone.notes)
+    for one, other in zip(alone.findings, together.findings, strict=True):
+        if together.decides(other):
+            assert other.value.low < one.value.low or one.value.low == 0
+            assert other.value.high < one.value.high  # what the near end leaves is spent on the far end
+            assert (one.settings["family"], other.settings["family"]) == (1, 2)
+        else:
+            assert one.value == other.value
 
 
 def test_a_function_of_the_rows_has_an_interval_too():

@@ -353,13 +353,15 @@ def audit_cube(
             "the policy decides on intersections and there are none: name two attributes or more in sensitive=, let "
             'them be combined, or set on = "all".'
         )
+    requests = [make_request(name, policy=policy, reference=reference) for name in chosen_names]
+    judged = sum(each.metric.name in required and each.threshold is not None for each in requests)
+    together = family(policy, judged * deciding)
     findings = []
-    stricter = strict(policy, len(required) * deciding)
     for attributes in sets:
         part = cube.marginal(attributes)
-        for name in chosen_names:
-            decides = policy.decides_on(attributes) and find(name)[0].name in required
-            wanted = make_request(name, policy=stricter if decides else policy, reference=reference)
+        for request in requests:
+            decides = policy.decides_on(attributes) and request.metric.name in required
+            wanted = replace(request, family=together if decides else 1)
             if any(row.made_of == "rows" for row in wanted.metric.rows):
                 if row_evaluator is None:
                     raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
@@ -371,11 +373,9 @@ def audit_cube(
     return replace(audited, findings=tuple(ordered), notes=(*notes, *audit_notes.judging_notes(audited, chosen)))
 
 
-def strict(policy: Policy, deciding: int) -> Policy:
-    """The policy for findings that decide: with familywise="audit" they share one error probability."""
-    if policy.familywise == "finding" or deciding < 2:
-        return policy
-    return replace(policy, confidence=1 - (1 - policy.confidence) / deciding)
+def family(policy: Policy, deciding: int) -> int:
+    """How many findings share the error probability of a fail: those that decide, or each has its own."""
+    return max(deciding, 1) if policy.familywise == "audit" else 1
 
 
 def adjusted(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:

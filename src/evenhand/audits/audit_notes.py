@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evenhand.cube.cube import Cube
@@ -40,6 +41,16 @@ _ON = {
 }
 
 
+def _sharing(audited: Audit, limits: Sequence[float | None]) -> str:
+    """How many findings decide, where there are several."""
+    many = sum(limit is not None for limit in limits)
+    if many < 2:
+        return ""
+    if audited.policy.familywise == "finding":
+        return f": {many} findings decide, each with its own error probability"
+    return f": {many} findings decide, and share the error probability of a fail"
+
+
 def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
     policy, judged = audited.policy, ", ".join(audited.required)
@@ -50,7 +61,7 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     elif all(limit is None for limit in limits):
         notes = [f"Shown and not judged {on}: {judged}."]
     else:
-        notes = [f"Judged by {judged} {on}."]
+        notes = [f"Judged by {judged} {on}{_sharing(audited, limits)}."]
     if not chosen:
         notes[0] += (
             " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "

@@ -7,6 +7,7 @@ critical values of its intervals. A finding can be computed again if its measure
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ class Recomputation:
         """The critical values that the plans name."""
         kinds = {plan["critical"]: plan for plan in self.plans}
         return {
-            name: _critical(plan["kind"], plan["confidence"], len(plan["measures"]), self._most_groups)
+            name: _critical(plan["kind"], plan["levels"], len(plan["measures"]), self._most_groups)
             for name, plan in kinds.items()
         }
 
@@ -157,13 +158,13 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "threshold": finding.threshold,
         "aggregate": request.aggregate,
         "one_sided": request.one_sided,
-        "confidence": request.confidence,
         "min_group_size": request.policy.min_group_size,
         "against": plan.against,
         "against_name": plan.name,
         "reference": None if plan.reference is None else list(plan.reference),
         "kind": kind,
-        "critical": f"{kind} {request.confidence!r} {len(request.metric.rows)}",
+        "levels": [request.confidence, request.near_confidence],
+        "critical": f"{kind} {request.confidence!r} {request.family} {len(request.metric.rows)}",
     }
 
 
@@ -197,9 +198,13 @@ _FEW_GROUPS = 24
 """Up to so many groups Tukey's critical value is computed; beyond, it is interpolated."""
 
 
-def _critical(kind: str, confidence: float, rows: int, most: int) -> dict[str, list[float]]:
-    """Critical values of both ends of an interval for 0 to `most` groups, with that many measures side by side."""
-    share = confidence ** (1 / rows)
+def _critical(kind: str, levels: Sequence[float], rows: int, most: int) -> dict[str, list[float]]:
+    """Critical values of both ends of an interval for 0 to `most` groups, with that many measures side by side.
+
+    `levels` are the confidence of the interval and that of its near end.
+    """
+    confidence, near_confidence = levels
+    share = near_confidence ** (1 / rows)
     near = tukey(share, most) if kind == "pairs" else [critical.sidak(count, share) for count in range(most + 1)]
     far = [critical.one_sided(q, confidence) for q in near]
     return {"near": [_round(q) for q in near], "far": [_round(c) for c in far]}

@@ -131,13 +131,12 @@ def _judged_again(audit: Audit, held: Audit) -> Audit:
     sets = [set(names) for names in held.attribute_sets()]
     there = [finding for finding in audit.findings if set(finding.attributes) in sets]
     able = [finding for finding in there if _computable(audit, held, finding)]
-    deciding = sum(audit.decides(finding) for finding in able)
-    strict = audits.strict(held.policy, deciding)
+    family = audits.family(held.policy, sum(audit.decides(finding) for finding in able))
     findings = []
     for finding in able:
-        confidence = strict.confidence if audit.decides(finding) and held.policy.familywise == "audit" else None
-        request = _request(finding, held.reference, confidence=confidence)
-        request = replace(request, threshold=_of_wider_range(request.threshold, finding, audit.cube, held.cube))
+        request = _request(finding, held.reference)
+        limit = _of_wider_range(request.threshold, finding, audit.cube, held.cube)
+        request = replace(request, threshold=limit, family=family if audit.decides(finding) else 1)
         findings.append(judge(request, held.counts(finding.attributes)))
     remaining = {finding.metric for finding in findings}
     lost = dict.fromkeys(finding.metric for finding in there if finding.metric not in remaining)

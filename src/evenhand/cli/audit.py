@@ -64,8 +64,8 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 )
 @click.option(
     "--familywise",
-    type=click.Choice(["finding", "audit"]),
-    help="Whether the confidence holds for each finding (default), or for all that decide together.",
+    type=click.Choice(["audit", "finding"]),
+    help="Whether the findings that decide share the error of a fail (audit, default), or each has its own.",
 )
 @intersections_option
 @click.option("--on", type=click.Choice(ON), help="Which attribute sets decide (default single).")

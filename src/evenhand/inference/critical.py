@@ -69,6 +69,24 @@ def sidak(groups: int, confidence: float) -> float:
     return upper((1 - confidence ** (1 / max(groups, 1))) / 2)
 
 
+def shared(confidence: float, family: int) -> float:
+    """The confidence of near ends where any of so many findings may fail: they share the error probability.
+
+    >>> round(shared(0.95, 5), 3)
+    0.99
+    """
+    return 1 - (1 - confidence) / family
+
+
+def left(confidence: float, family: int) -> float:
+    """The confidence of a two-sided interval whose far end has what a shared near end leaves of the error probability.
+
+    >>> round(left(0.95, 1), 3), round(left(0.95, 5), 3)
+    (0.95, 0.91)
+    """
+    return 1 - (1 - confidence) * (2 - 1 / family)
+
+
 def one_sided(q: float, confidence: float) -> float:
     """The deviate for the far end of a largest gap: it belongs to one fixed pair, so no family is needed.
 

@@ -67,9 +67,19 @@ def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
     return spread.limits(critical.sidak(int(there.sum()), confidence), _NEAR)
 
 
-def between_extremes(spreads: Sequence[Spread], usable: Bools, confidence: float, aggregate: str = "worst") -> Ends:
-    """The largest gap between any two groups in any of the measures; `usable` is [measures, groups]."""
-    share = confidence ** (1 / max(int(usable.any(axis=1).sum()), 1))
+def between_extremes(
+    spreads: Sequence[Spread],
+    usable: Bools,
+    confidence: float,
+    aggregate: str = "worst",
+    *,
+    near: float | None = None,
+) -> Ends:
+    """The largest gap between any two groups in any of the measures; `usable` is [measures, groups].
+
+    Near ends hold with confidence `near`, where several findings share one error probability.
+    """
+    share = (near or confidence) ** (1 / max(int(usable.any(axis=1).sum()), 1))
     pairs = tuple(_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True))
     parts = [_extremes(part) for part in pairs if part is not None]
     if not parts:
@@ -269,6 +279,7 @@ def against(
     confidence: float,
     *,
     shares: Floats | None = None,
+    near: float | None = None,
 ) -> Against:
     """Each group against a baseline: `bases` holds the baseline of each group.
 
@@ -281,7 +292,7 @@ def against(
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
         usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
-        q = family(usable, confidence ** (1 / len(spreads)))
+        q = _together(usable, (near or confidence) ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
         ends = [_one_by_one(spread, base, deviate, offset, mixed) for deviate, offset in ((q, _NEAR), (c, _FAR))]
@@ -294,7 +305,7 @@ def against(
     )
 
 
-def family(compared: Bools, confidence: float) -> float:
+def _together(compared: Bools, confidence: float) -> float:
     """Šidák's critical value, which holds whatever the comparisons have to do with each other.
 
     Dunnett's is smaller, but it takes the variances as equal: with a small reference at a low rate and 19 others it

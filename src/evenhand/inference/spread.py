@@ -133,10 +133,18 @@ class Proportions:
 
     @cached_property
     def centre(self) -> Floats:
+        """The value; where its logarithm is infinite, or it has none, the measure of Jeffreys' median.
+
+        That median everywhere would be a bias at k = n, which intervals of ratios would take for noise: four-fifths
+        with a true ratio of .8 and 30 people who are all selected passed in 22 % of samples.
+        """
         from scipy.special import betaincinv
 
+        inside = (self.values > 0) & np.isfinite(self.values)
+        if inside.all():
+            return self.values
         n = np.maximum(self.n, 0)
-        return self._measure(betaincinv(self.k + 0.5, n - self.k + 0.5, 0.5))
+        return np.where(inside, self.values, self._measure(betaincinv(self.k + 0.5, n - self.k + 0.5, 0.5)))
 
     @property
     def sizes(self) -> Floats:

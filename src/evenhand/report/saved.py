@@ -135,6 +135,7 @@ def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
         records.read(cast(Any, str | None), settings.get("convention"), "convention"),
         {name: settings.get(name, usual) for name, usual in metric.options.items()},
         strata=len(audit.counts(finding.attributes).strata),
+        family=records.read(int, settings.get("family", 1), "family"),
     )
     return Basis(request, None if finding.judged_on == "value" else plan)
 

@@ -182,6 +182,7 @@ def on_value(
         left_out=tuple(result.left_out),
         settings={
             "confidence": policy.confidence,
+            "family": request.family,
             "random_state": policy.random_state,
             **result.settings,
             **request.options,
@@ -364,6 +365,7 @@ def _settings(request: Request, plan: Plan) -> dict[str, object]:
         "two_sided": not plan.between_extremes and not request.one_sided,
         "min_group_size": policy.min_group_size,
         "confidence": policy.confidence,
+        "family": request.family,
         "interval": policy.interval,
         **request.options,
     }

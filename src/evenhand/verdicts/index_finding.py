@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from evenhand.measures.entropy import IndexValues
 from evenhand.measures.indices import CellIndex, LogRatioIndex
 from evenhand.verdicts import sentences
 from evenhand.verdicts.bounds import draws
-from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.verdict import verdict
 
@@ -87,21 +86,29 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
         drawn = index.function(cells, **request.options)
         return np.concatenate([drawn.value[..., None], drawn.by_group], axis=-1)
 
-    low, high = draws.interval(statistic, whole, request.policy)
+    low, high = _both(draws.ends_of(statistic, whole, request))
     same = (low == high) | np.isclose(low, high, rtol=EQUAL, atol=0.0)
     if same.any():
-        posterior = draws.interval(statistic, whole, request.policy.updated(interval="bayes"))
+        bayesian = replace(request, policy=request.policy.updated(interval="bayes"))
+        posterior = _both(draws.ends_of(statistic, whole, bayesian))
         low, high = (np.where(same, other, end) for other, end in zip(posterior, (low, high), strict=True))
     low, high = (np.insert(end, 1, [np.nan] * len(values.parts)) for end in (low, high))
     method = request.policy.interval if request.policy.uses_draws else "percentile"
     return _result(request, whole, values, (low, high), method)
 
 
+def _both(ends: draws.DrawnEnds) -> tuple[Floats, Floats]:
+    """The ends of an index, the near one and the far one, and then those of the groups."""
+    low, high = (end.copy() for end in ends.own)
+    low[0], high[0] = ends.near[0][0], ends.far[1][0]
+    return low, high
+
+
 def log_ratio(request: Request, cube: Cube, index: LogRatioIndex) -> ValueResult:
     """The largest log ratio between the groups that have a name, with simultaneous intervals."""
     whole = cube.marginal(control=False).named()
     values = index.function(_effective_cells(whole), **request.options)
-    return _result(request, whole, values, _largest_log_ratio(whole, request.policy, values), "simultaneous")
+    return _result(request, whole, values, _largest_log_ratio(whole, request, values), "simultaneous")
 
 
 def _effective_cells(cube: Cube) -> Floats:
@@ -146,7 +153,7 @@ def _row(name: str, group: tuple[str | None, ...], n: int, estimate: Estimate, r
     return Row(name, group, n=n, estimate=estimate, reason=None if estimate.defined else reason)
 
 
-def _largest_log_ratio(cube: Cube, policy: Policy, values: IndexValues) -> tuple[Floats, Floats]:
+def _largest_log_ratio(cube: Cube, request: Request, values: IndexValues) -> tuple[Floats, Floats]:
     """Draws fail where no group differs; the interval of the ratio between extremes, for both outcomes, does not."""
     rates = measures.spread(MEASURES["selection_rate"], cube.cells, cube.squares)
     assert isinstance(rates, Proportions)  # noqa: S101 - the selection rate is a plain proportion
@@ -154,10 +161,11 @@ def _largest_log_ratio(cube: Cube, policy: Policy, values: IndexValues) -> tuple
     usable = np.array([[None not in group for _, group in cube.pairs]])
     ends = []
     for part, value in zip((rates, refused), values.parts.values(), strict=True):
-        near = simultaneous.between_extremes([part], usable, math.sqrt(policy.confidence)).ratio
+        confidence, near = math.sqrt(request.policy.confidence), math.sqrt(request.near_confidence)
+        least, most = simultaneous.between_extremes([part], usable, confidence, near=near).ratio
         with np.errstate(divide="ignore"):
-            ends.append((min(-np.log(near[1]), value), max(-np.log(near[0]), value)))
-    own = simultaneous.own(rates, policy.confidence)
+            ends.append((min(-np.log(most), value), max(-np.log(least), value)))
+    own = simultaneous.own(rates, request.policy.confidence)
     low = [max(end[0] for end in ends), *(end[0] for end in ends), *np.fmin(own[0], values.by_group)]
     high = [max(end[1] for end in ends), *(end[1] for end in ends), *np.fmax(own[1], values.by_group)]
     return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)

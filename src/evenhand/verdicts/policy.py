@@ -46,7 +46,8 @@ class Policy(Printable):
         draws: For intervals made of draws.
         random_state: The seed of the draws.
         correction: Of the p-values for their number.
-        familywise: "audit" divides the error probability among the findings that decide.
+        familywise: "audit": any finding that decides may fail, so they share the error probability of a fail (the ends
+            of their intervals nearer to no gap); "finding": each has its own.
         metrics: Which to compute; None is every one that the data allows.
         judged_on: For a metric, "difference" or "ratio" where that is not what the catalogue says.
         on: The attribute sets on which the required metrics decide: "single", "intersections" or "all".
@@ -69,7 +70,7 @@ class Policy(Printable):
     draws: int = 1000
     random_state: int = 0
     correction: str | None = "holm"
-    familywise: Literal["finding", "audit"] = "finding"
+    familywise: Literal["audit", "finding"] = "audit"
     metrics: tuple[str, ...] | None = None
     judged_on: Mapping[str, str] = field(default_factory=dict)
     on: Literal["single", "intersections", "all"] = "single"
@@ -92,7 +93,7 @@ class Policy(Printable):
         _one_of("interval", self.interval, interval_names(), problems)
         if self.correction is not None:
             _one_of("correction", self.correction, CORRECTIONS, problems)
-        _one_of("familywise", self.familywise, ("finding", "audit"), problems)
+        _one_of("familywise", self.familywise, ("audit", "finding"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
         if self.intersections is not None and not isinstance(self.intersections, bool):

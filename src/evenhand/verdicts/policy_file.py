@@ -35,7 +35,10 @@ _KEYS: dict[str, tuple[str, str]] = {
         'What a required finding that the data cannot settle counts as: "inconclusive", "fail" or "pass".',
         "",
     ),
-    "familywise": ('Whether the confidence holds for each "finding", or for all that decide: "audit".', ""),
+    "familywise": (
+        'Whether all findings that decide share the error of a fail ("audit"), or each "finding" has its own.',
+        "",
+    ),
     "confidence": ("Confidence of the intervals.", ""),
     "interval": ("How the intervals are made: simultaneous, percentile, basic, bca, bayes, newcombe, ...", ""),
     "draws": ("Number of draws, for intervals made of draws, and their seed.", ""),

@@ -11,6 +11,7 @@ from evenhand.catalogue import Metric, find
 from evenhand.core.arguments import check_argument
 from evenhand.core.results import JudgedOn
 from evenhand.errors import CallError, nearest
+from evenhand.inference import critical
 from evenhand.verdicts import policy_file
 from evenhand.verdicts.policy import Policy, check_threshold, misjudged, spelled_reference
 
@@ -33,10 +34,18 @@ class Request:
     strata: int = 1
     """How many strata are judged side by side, any of which may fail."""
 
+    family: int = 1
+    """How many findings decide with this one, any of which may fail: near ends hold for all of them together."""
+
     @property
     def confidence(self) -> float:
         """Of the interval in one stratum, so that those of all strata hold together."""
         return float(self.policy.confidence ** (1 / self.strata))
+
+    @property
+    def near_confidence(self) -> float:
+        """Of near ends, on which a fail rests: shared by the findings of which any may fail."""
+        return critical.shared(self.confidence, self.family)
 
     @property
     def one_sided(self) -> bool:

@@ -92,14 +92,15 @@ def test_plans_follow_the_policy():
     assert found["equalized_odds", "sex"]["against"] == "extremes"
     assert found["equalized_odds", "race", "sex"]["reference"] is None
     assert {plan["min_group_size"] for plan in plans} == {7}
-    asked = [finding.settings["confidence"] for finding in audit.findings if finding.metric in PLAIN]
-    assert [plan["confidence"] for plan in plans] == asked
+    families = [finding.settings["family"] for finding in audit.findings if finding.metric in PLAIN]
+    assert set(families) == {1, 10}
+    assert [plan["levels"] for plan in plans] == [[0.9, pytest.approx(1 - 0.1 / family)] for family in families]
 
 
 def test_critical_values_are_those_of_python():
     tables = build(compas())["tables"]
-    near, far = (tables["critical"]["pairs 0.95 2"][side] for side in ("near", "far"))
-    assert near[6] == pytest.approx(critical.tukey(6, 0.95**0.5), abs=1e-12)
+    near, far = (tables["critical"]["pairs 0.95 6 2"][side] for side in ("near", "far"))
+    assert near[6] == pytest.approx(critical.tukey(6, (1 - 0.05 / 6) ** 0.5), abs=1e-12)
     assert far[6] == pytest.approx(critical.one_sided(near[6], 0.95), abs=1e-11)
     assert tables["own"] == pytest.approx([critical.sidak(count, 0.95) for count in range(7)], abs=1e-12)
 

@@ -251,7 +251,11 @@ def test_a_panel_that_findings_share_is_told_once():
 
 def test_the_method_names_what_the_numbers_rest_on():
     words = Read(page("compas")).words
-    for part in ("simultaneous, 95 % for each finding", "Correction of p-values Holm", "evenhand.audit(data, label="):
+    for part in (
+        "simultaneous, 95 %; the findings that decide share the error of a fail",
+        "Correction of p-values Holm",
+        "evenhand.audit(data, label=",
+    ):
         assert part in words
     drawn = eh.audit(prediction=[1, 0] * 50, sensitive=["a", "b"] * 50, interval="percentile", random_state=7)
     assert "1,000, seed 7" in Read(html.dumps(drawn)).words

@@ -180,10 +180,10 @@ def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
 def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     """How the numbers were made, as terms with their values."""
     policy, missing = audit.policy, audit.meaning.missing
-    together = "each finding" if policy.familywise == "finding" else "all findings that decide together"
+    shared = "" if policy.familywise == "finding" else "; the findings that decide share the error of a fail"
     drawn = f"{policy.draws:,}, seed {policy.random_state}"
     terms = [
-        ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} % for {together}"),
+        ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} %{shared}"),
         ("Draws", drawn if policy.uses_draws else "none: the intervals are analytic"),
         ("Permutation tests", f"seed {policy.random_state}" if _permuted(audit) else None),
         ("Correction of p-values", _CORRECTIONS[policy.correction]),

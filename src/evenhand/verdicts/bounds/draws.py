@@ -6,8 +6,8 @@ here because others use them, and for values that are not proportions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,16 +16,17 @@ from evenhand.core.arrays import Bools, Floats, Ints
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
-from evenhand.inference import draws
+from evenhand.inference import critical, draws
 from evenhand.inference.draws import EQUAL
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
 from evenhand.measures.cells import CELLS, cell_measures, evaluate
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.baseline import bounds_against_baseline
-from evenhand.verdicts.bounds.bounds import Bounds, Question
+from evenhand.verdicts.bounds.bounds import Bounds, Ends, Interval, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.bounds.simultaneous import simultaneous_bounds
 from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Drawn
 
 Statistic = Callable[[Floats], Floats]
@@ -44,17 +45,41 @@ def bounds_from_draws(question: Question) -> Bounds | None:
         return None
     layout = _Layout(question)
     if table.drawn is not None:
-        return layout.bounds(*_interval_of_rows(layout, table.drawn, policy))
-    ends = interval(layout.statistic, table.cube, policy)
-    same = layout.never_vary(*ends)
+        return layout.bounds(_ends_of_rows(layout, table.drawn))
+    ends = ends_of(layout.statistic, table.cube, question.request)
+    same = layout.never_vary(*ends.own)
     if not same:
-        return layout.bounds(*ends)
+        return layout.bounds(ends)
     note = f"Draws never vary the value of {join_names(same, 6)}, so the intervals are the simultaneous ones."
     return replace(simultaneous_bounds(question), note=note)
 
 
-def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, Floats]:
-    """Both ends of a statistic of the cells ([..., groups, 8] to [..., values]); undefined draws are left out."""
+@dataclass(frozen=True)
+class DrawnEnds:
+    """Both ends of a row of values: as an interval of its own, as near ends, and as far ends.
+
+    They differ where several findings decide, any of which may fail: then near ends share one error probability.
+    """
+
+    own: tuple[Floats, Floats]
+    near: tuple[Floats, Floats]
+    far: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, method: Resampled, sample: Floats, request: Request, arguments: Mapping[str, Floats]) -> DrawnEnds:
+        def at(confidence: float) -> tuple[Floats, Floats]:
+            low, high, _ = method.function(sample, confidence=confidence, **arguments)
+            return low, high
+
+        own = at(request.confidence)
+        if request.family == 1:
+            return cls(own, own, own)
+        return cls(own, at(request.near_confidence), at(critical.left(request.confidence, request.family)))
+
+
+def ends_of(statistic: Statistic, cube: Cube, request: Request) -> DrawnEnds:
+    """The ends of a statistic of the cells ([..., groups, 8] to [..., values]); undefined draws are left out."""
+    policy = request.policy
     named = METHODS.get(policy.interval)
     method = named if isinstance(named, Resampled) else PERCENTILE
     sample = np.concatenate([statistic(block) for block in _draw(cube, policy, method.drawn == "dirichlet")])
@@ -65,13 +90,13 @@ def interval(statistic: Statistic, cube: Cube, policy: Policy) -> tuple[Floats, 
         mass = None if cube.w is None else cube.cells
         lessened = np.concatenate([statistic(block) for block in draws.one_less(cube.counts, mass)])
         arguments["acceleration"] = acceleration(cube.counts, lessened)
-    low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
-    return low, high
+    return DrawnEnds.of(method, sample, request, arguments)
 
 
-def _interval_of_rows(layout: _Layout, drawn: Drawn, policy: Policy) -> tuple[Floats, Floats]:
-    """Both ends of everything in the layout, from draws of functions of rows."""
-    method = METHODS[policy.interval]
+def _ends_of_rows(layout: _Layout, drawn: Drawn) -> DrawnEnds:
+    """The ends of everything in the layout, from draws of functions of rows."""
+    request = layout.question.request
+    method = METHODS[request.policy.interval]
     assert isinstance(method, Resampled)  # noqa: S101 - the policy uses draws
     arguments: dict[str, Floats] = {}
     if "estimate" in method.needs:
@@ -83,8 +108,7 @@ def _interval_of_rows(layout: _Layout, drawn: Drawn, policy: Policy) -> tuple[Fl
         # A draw in which one of the groups has no value does not tell how far apart they are.
         needed = layout.judged.everyone & ~np.isnan(layout.table.values)
         sample[np.isnan(drawn.sample[:, needed]).any(axis=1), : -needed.size] = np.nan
-    low, high, _ = method.function(sample, confidence=policy.confidence, **arguments)
-    return low, high
+    return DrawnEnds.of(method, sample, request, arguments)
 
 
 def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
@@ -176,19 +200,28 @@ class _Layout:
         same = (np.abs(width) <= EQUAL) & self.judged.everyone & np.isfinite(self.table.values)
         return [spell(self.table.groups[place]) for place in np.flatnonzero(same.any(axis=0)).tolist()]
 
-    def bounds(self, low: Floats, high: Floats) -> Bounds:
+    def bounds(self, ends: DrawnEnds) -> Bounds:
         many, count = self.shape[0], self.shape[0] * self.shape[1]
-        own = [(low[-count:].reshape(self.shape)[i], high[-count:].reshape(self.shape)[i]) for i in range(many)]
+        low, high = (end[-count:].reshape(self.shape) for end in ends.own)
+        own = [(low[i], high[i]) for i in range(many)]
         if self.table.base is None:
-            return self._between(low, high, own)
-        ends = [end[k * count : (k + 1) * count].reshape(self.shape) for k in (0, 1) for end in (low, high)]
-        near = (ends[0], ends[1], ends[2], ends[3])
+            return self._between(ends, own)
         compared = self.judged.everyone & ~np.isnan(self.table.base)
-        return bounds_against_baseline(self.question, own, near, near, compared)
+        return bounds_against_baseline(self.question, own, self._sides(ends.near), self._sides(ends.far), compared)
 
-    def _between(self, low: Floats, high: Floats, own: list[tuple[Floats, Floats]]) -> Bounds:
-        many = self.shape[0]
-        ends = [(float(low[i]), float(high[i])) for i in range(4 + 2 * many)]
-        large = Reach(ends[2], ends[3]) if self.judged.enough(self.question.request.metric.binned) else None
-        parts = tuple((ends[4 + i], ends[4 + many + i]) for i in range(many)) if many > 1 else ()
-        return bounds_between(self.question, own, Reach(ends[0], ends[1]), large, parts)
+    def _sides(self, ends: tuple[Floats, Floats]) -> Ends:
+        """Ends of the differences from the baseline and of the ratios."""
+        count = self.shape[0] * self.shape[1]
+        parts = [end[k * count : (k + 1) * count].reshape(self.shape) for k in (0, 1) for end in ends]
+        return parts[0], parts[1], parts[2], parts[3]
+
+    def _between(self, ends: DrawnEnds, own: list[tuple[Floats, Floats]]) -> Bounds:
+        many, (near, far) = self.shape[0], (ends.near, ends.far)
+
+        def reach(difference: int, ratio: int) -> tuple[Interval, Interval]:
+            upwards = float(near[0][difference]), float(far[1][difference])
+            return upwards, (float(far[0][ratio]), float(near[1][ratio]))
+
+        large = Reach(*reach(2, 3)) if self.judged.enough(self.question.request.metric.binned) else None
+        parts = tuple(reach(4 + i, 4 + many + i) for i in range(many)) if many > 1 else ()
+        return bounds_between(self.question, own, Reach(*reach(0, 1)), large, parts)

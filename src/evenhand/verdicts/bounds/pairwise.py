@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
+from evenhand.inference import critical
 from evenhand.inference.intervals import METHODS, Classical
 from evenhand.inference.spread import Proportions
 from evenhand.verdicts.bounds.baseline import bounds_against_baseline
-from evenhand.verdicts.bounds.bounds import Bounds, Interval, Question
+from evenhand.verdicts.bounds.bounds import Bounds, Ends, Interval, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.comparison import gap
 
@@ -29,23 +30,30 @@ def pairwise_bounds(question: Question) -> Bounds | None:
     if not isinstance(method, Classical) or not plain or question.plan.against == "overall":
         return None
     confidence = request.confidence
+    levels = request.near_confidence, critical.left(confidence, request.family)
     parts = [part for part in table.spreads if isinstance(part, Proportions)]
     limits = [method.proportion(part.k, part.n, confidence) for part in parts]
     if table.base is None:
-        return _between(question, limits, method)
+        return _between(question, limits, method, levels)
     bases = [part for part in table.base_spreads if isinstance(part, Proportions)]
     if len(bases) < len(parts):  # the reference is not among these groups
         return question.without_interval(limits)
-    sides = [
-        (*method.difference(a.k, a.n, b.k, b.n, confidence), *method.ratio(a.k, a.n, b.k, b.n, confidence))
-        for a, b in zip(parts, bases, strict=True)
-    ]
     compared = judged.everyone & ~np.isnan(table.base)
-    near = tuple(np.where(compared, np.stack([side[i] for side in sides]), np.nan) for i in range(4))
-    return bounds_against_baseline(question, limits, near, near, compared)  # type: ignore[arg-type]
+
+    def ends(level: float) -> Ends:
+        sides = [
+            (*method.difference(a.k, a.n, b.k, b.n, level), *method.ratio(a.k, a.n, b.k, b.n, level))
+            for a, b in zip(parts, bases, strict=True)
+        ]
+        low, high, least, most = (np.where(compared, np.stack([side[i] for side in sides]), np.nan) for i in range(4))
+        return low, high, least, most
+
+    return bounds_against_baseline(question, limits, ends(levels[0]), ends(levels[1]), compared)
 
 
-def _between(question: Question, limits: list[tuple[Floats, Floats]], method: Classical) -> Bounds:
+def _between(
+    question: Question, limits: list[tuple[Floats, Floats]], method: Classical, levels: tuple[float, float]
+) -> Bounds:
     request, table = question.request, question.table
 
     def ends(usable: Bools) -> list[tuple[Interval, Interval]]:
@@ -55,8 +63,8 @@ def _between(question: Question, limits: list[tuple[Floats, Floats]], method: Cl
             if one.high is None or one.low is None or not isinstance(part, Proportions):
                 continue
             top, low = (part.k[one.high], part.n[one.high]), (part.k[one.low], part.n[one.low])
-            sides = method.difference(*top, *low, request.confidence), method.ratio(*low, *top, request.confidence)
-            intervals.append(((float(sides[0][0]), float(sides[0][1])), (float(sides[1][0]), float(sides[1][1]))))
+            near, far = ((method.difference(*top, *low, at), method.ratio(*low, *top, at)) for at in levels)
+            intervals.append(((float(near[0][0]), float(far[0][1])), (float(far[1][0]), float(near[1][1]))))
         return intervals
 
     everyone, large = ends(question.judged.everyone), ends(question.judged.large)

@@ -39,17 +39,19 @@ def simultaneous_bounds(question: Question) -> Bounds:
 
 def _between(question: Question, spreads: list[Spread], own: list[tuple[Floats, Floats]]) -> Bounds:
     request, judged, confidence = question.request, question.judged, question.request.confidence
+    near = request.near_confidence
 
     def reach(usable: Bools) -> Reach:
-        ends = simultaneous.between_extremes(spreads, usable, confidence, request.aggregate)
+        ends = simultaneous.between_extremes(spreads, usable, confidence, request.aggregate, near=near)
         return Reach(ends.difference, ends.ratio, ends.pairs)
 
     everyone = reach(judged.everyone)
     large = everyone
     if (judged.large != judged.everyone).any():
         large = reach(judged.large)
+    share = 1 / len(spreads)
     parts = [
-        simultaneous.between_extremes([part], judged.in_measure(i), confidence ** (1 / len(spreads)))
+        simultaneous.between_extremes([part], judged.in_measure(i), confidence**share, near=near**share)
         for i, part in enumerate(spreads if len(spreads) > 1 and not request.metric.binned else [])
     ]
     by_measure = tuple((part.difference, part.ratio) for part in parts)
@@ -58,7 +60,7 @@ def _between(question: Question, spreads: list[Spread], own: list[tuple[Floats, 
 
 def _below_highest(request: Request, spreads: list[Spread], judged: JudgedGroups) -> Ends:
     """Ends of every group against the highest in each measure."""
-    share = request.confidence ** (1 / len(spreads))
+    share = request.near_confidence ** (1 / len(spreads))
     rows = [simultaneous.below_highest(part, judged.everyone[i], share) for i, part in enumerate(spreads)]
     low, high, least, most = (np.stack(ends) for ends in zip(*rows, strict=True))
     return low, high, least, most
@@ -72,6 +74,9 @@ def _against(question: Question, own: list[tuple[Floats, Floats]]) -> Bounds:
     compared = question.judged.everyone.copy()
     if place is not None:
         compared[:, place] = False
-    ends = simultaneous.against(spreads, bases, compared, question.request.confidence, shares=table.shares)
+    request = question.request
+    ends = simultaneous.against(
+        spreads, bases, compared, request.confidence, shares=table.shares, near=request.near_confidence
+    )
     near, far = (*ends.difference_near, *ends.ratio_near), (*ends.difference_far, *ends.ratio_far)
     return bounds_against_baseline(question, own, near, far, compared)

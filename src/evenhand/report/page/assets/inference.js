@@ -130,8 +130,7 @@ const evenhandInference = (() => {
       this.limits = memo((at, offset) => (twin
         ? twin.limits(at, offset).map(turned).reverse()
         : this.ends(at, offset)));
-      this.centre = memo(() => (twin ? turned(twin.centre()) : filled(k.length, (g) =>
-        betaInverse(HALF, k[g] + 0.5, Math.max(n[g], 0) - k[g] + 0.5))));
+      this.median = memo((g) => betaInverse(HALF, k[g] + 0.5, Math.max(n[g], 0) - k[g] + 0.5));
     }
 
     ends(at, offset) {
@@ -168,10 +167,13 @@ const evenhandInference = (() => {
   // A measure that is a rising function of a proportion.
   function rising(share, { alpha, beta, gamma }) {
     const plain = alpha === beta && beta === gamma;
-    const measure = (theta) => (plain ? theta : theta.map((at) => alpha * at / (gamma * at + beta * (1 - at))));
+    const one = (at) => (plain ? at : alpha * at / (gamma * at + beta * (1 - at)));
+    const measure = (theta) => (plain ? theta : theta.map(one));
+    const values = measure(share.theta);
     return {
-      values: measure(share.theta),
-      centre: () => measure(share.centre()),
+      values,
+      // The value; where its logarithm is infinite, or it has none, the measure of Jeffreys' median.
+      centre: () => values.map((value, g) => (value > 0 && Number.isFinite(value) ? value : one(share.median(g)))),
       limits: (at, offset) => share.limits(at, offset).map(measure),
     };
   }
