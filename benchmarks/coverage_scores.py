@@ -128,6 +128,11 @@ def mean_settings(full: bool) -> Iterator[Setting]:
     ]
     allowed = [_resized(setting) for setting in every if possible(setting)]
     yield from allowed if full else covering(allowed)
+    if not full:  # for the widths, which are compared between extremes
+        large = [name for name, sizes in LAYOUTS.items() if min(sizes) >= LARGE]
+        yield from (
+            Setting(*what, layout, gap) for what, layout in itertools.product(WHAT, large) for gap in (False, True)
+        )
 
 
 def _resized(setting: Setting) -> Setting:
@@ -166,6 +171,8 @@ def sample_means(setting: Setting, random: np.random.Generator) -> tuple[list[Tr
     new, old = [], []
     for i in range(setting.samples):
         ends = span(what, float(np.nanmin(made.least[i])), float(np.nanmax(made.most[i])))
+        if ends[0] == ends[1]:
+            continue  # nobody differs from anybody
         spread = made.spread(what, i, *ends)
         if np.isfinite(spread.values).sum() < 2 or not np.isfinite(spread.values[0]):
             continue

@@ -46,10 +46,10 @@ def missed(groups: Sample, truth: float, span=(0.0, 1.0), *, kind="difference", 
 def test_one_person_varies_as_the_others_do():
     spread = means([np.array([0.9]), np.array([0.2, 0.4, 0.6])], (-10.0, 10.0))
     assert spread.others.tolist() == pytest.approx([0.04, np.nan], nan_ok=True)
-    assert spread.freedom.tolist() == [5.0, 2.0]
+    assert spread.freedom.tolist() == [3.0, 2.0]
     assert spread.variance.tolist() == pytest.approx([0.04, 0.04])
     low, high = spread.limits(1.96, 0.0)
-    assert high[0] - 0.9 == pytest.approx(stats.t.ppf(stats.norm.cdf(1.96), 5) * 0.2, rel=0.02)
+    assert high[0] - 0.9 == pytest.approx(stats.t.ppf(stats.norm.cdf(1.96), 3) * 0.2, rel=0.02)
     assert 0.9 - low[0] == pytest.approx(high[0] - 0.9, rel=0.05)
 
 
@@ -77,8 +77,9 @@ def test_at_the_end_of_the_range_limits_are_those_of_a_share_of_as_many_people()
 def test_where_nobody_tells_the_variance_the_limits_are_the_range():
     low, high = means([np.array([3.0]), np.array([9.0])], (1.0, 10.0)).limits(1.96, 0.0)
     assert (low.tolist(), high.tolist()) == ([1.0, 1.0], [10.0, 10.0])
-    unknown = means([np.array([3.0]), np.array([9.0])], (-np.inf, 10.0)).limits(1.96, 0.0)
-    assert np.isnan(unknown).all()
+    low, high = means([np.array([3.0]), np.array([9.0])], (-np.inf, 10.0)).limits(1.96, 0.0)
+    assert (low.tolist(), high.tolist()) == ([-np.inf, -np.inf], [10.0, 10.0])
+    assert np.isnan(means([np.array([3.0]), np.array([9.0])], (-np.inf, np.inf)).limits(1.96, 0.0)).all()
 
 
 def test_values_that_all_agree_and_have_no_range_have_no_limits():

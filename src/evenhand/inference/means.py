@@ -19,7 +19,7 @@ from evenhand.core.arrays import Bools, Floats
 from evenhand.inference.spread import Relative
 
 _MODERATION = 20.0  # so many people of the other groups count with each group; benchmarks/coverage_scores.py
-_MODERATION_OF_FEW, _FEW = 5.0, 3.0  # with a group of fewer than three
+_MODERATION_OF_FEW, _FEW = 3.0, 3.0  # with a group of fewer than three
 _JEFFREYS = 0.5
 _HUGE = 1e7
 
@@ -108,29 +108,36 @@ class Means(Relative):
         return replace(self, values=values, own=own, others=others, sizes=sizes, worth=worth)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - the beta is Jeffreys'
-        """The range itself where no group tells how much people vary; NaN where nothing bounds a value."""
+        """The range itself where no group tells how much people vary; NaN where there is none either."""
         low, high = self._beta(deviate) if self.low > -np.inf else self._below(deviate)
-        reach, known = self._student(deviate), self.freedom > 0
+        reach, known = self._student(deviate), self._known
         low = np.where(known, np.maximum(np.fmin(self.values - reach, low), self.low), self.low)
         high = np.where(known, np.minimum(np.fmax(self.values + reach, high), self.high), self.high)
         return np.where(self._bounded, low, np.nan), np.where(self._bounded, high, np.nan)
 
     def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for limits
         low, high = self._beta(deviate)
-        centre, known = self.centre, self.freedom > 0
+        centre, known, few = self.centre, self._known, self.worth < _FEW
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             reach = np.where(self.values > 0, self._student(deviate) / self.values, 0.0)
-            down, up = (np.where(known, np.fmax(reach, np.log(part)), np.inf)
-                        for part in (centre / np.where(self.values > 0, low, 0.0), high / centre))  # fmt: skip
+            # Of one or two people a large value may be an exception: then the plain limit, at worst 0, is the wider.
+            plain = np.where(few, np.where(reach < 1, -np.log1p(-np.fmin(reach, 1.0)), np.inf), reach)
+            down = np.fmax(plain, np.log(centre / np.where(self.values > 0, low, 0.0)))
+            up = np.fmax(reach, np.log(high / centre))
             least, most = np.log(centre / max(self.low, 0.0)), np.log(self.high / centre)
-        down, up = np.fmin(down, least), np.fmin(up, most)
+        down, up = (np.fmin(np.where(known, end, np.inf), last) for end, last in ((down, least), (up, most)))
         return np.where(self._bounded, down, np.nan), np.where(self._bounded, up, np.nan)
 
     @property
+    def _known(self) -> Bools:
+        """Whether people vary, or a range says how far they could if they do not."""
+        return (self.freedom > 0) & ((self.errors > 0) | (0 < self.span < np.inf))
+
+    @property
     def _bounded(self) -> Bools:
-        """Whether people vary, or a range says how far they could; else nothing bounds a value."""
-        varied = (self.freedom > 0) & (self.errors > 0)
-        return (varied | (0 < self.span < np.inf)) & ~np.isnan(self.values)
+        """Whether anything bounds a value: what is known of people, or an end of the range."""
+        end = self.span > 0 and (self.low > -np.inf or self.high < np.inf)
+        return (self._known | end) & ~np.isnan(self.values)
 
     def _student(self, deviate: float) -> Floats:
         from scipy.special import ndtr, stdtrit

@@ -241,10 +241,12 @@ def _cells(data: BinnedScores, labels: bool) -> Floats:
 
 def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape) -> Floats:
     """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need."""
+    from scipy.special import stdtrit
+
     random = np.random.default_rng(random_state)
     usable = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
     many = max(len(usable), 1)
-    z = critical.upper((1 - confidence) / (2 * many))
+    tail = (1 - confidence) / (2 * many)
     draws = min(max(_ALL_DRAWS // many, 50), _DRAWS)
     everyone = cells[usable].sum(axis=0)
     errors = np.full(len(cells), np.nan)
@@ -253,7 +255,8 @@ def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Sha
         law = _moderated(cells[i], everyone - cells[i])
         drawn = random.multinomial(people, law, size=(draws, len(people))).astype(np.float64)
         apart = shape.apart(shape.of(law[None]), shape.of(drawn))
-        errors[i] = apart.mean() + z * apart.std(ddof=1)
+        # Of a few people the distance is far from normal.
+        errors[i] = apart.mean() - stdtrit(people.min() + 2, tail) * apart.std(ddof=1)
         if apart.max() <= 1e-12 * shape.span:  # nobody differs: what bounds the distance of any sample from its truth
             bound = np.sqrt(np.log(2 * many / (1 - confidence)) / (2 * people)).sum()
             errors[i] = shape.span * bound if shape.span > 0 else np.nan
