@@ -467,7 +467,7 @@ def main() -> int:
         Setting(name, "beta scores", layout, gap, samples=250) for name, layout, gap in calibration_settings()
     )
     every = [*mean_settings(options.full), *auc_settings(), *distance_settings(), *calibrated]
-    jobs = [each for each in every if options.only.lower() in each.measure.lower()]
+    jobs = [each for each in dict.fromkeys(every) if options.only.lower() in each.measure.lower()]
     if options.quick:
         jobs = [replace(each, samples=max(each.samples // 10, 10)) for each in jobs]
     np.seterr(all="ignore")
