@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import betaincinv
 
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Proportions
@@ -28,12 +29,14 @@ NEAR, FAR = simultaneous._NEAR, simultaneous._FAR
 class Reach:
     """Values, and how far limits lie from them, up and down, plain and on logarithms; [samples, groups]."""
 
-    def __init__(self, k: Floats, n: Floats, deviate: float, offset: float) -> None:
+    def __init__(self, k: Floats, n: Floats, deviate: float, offset: float, jeffreys: bool = False) -> None:
         pairs, back = np.unique(k + 1j * n, return_inverse=True)  # limits depend on (k, n) only: each pair once
         spread = Proportions(pairs.real.copy(), pairs.imag.copy(), FORM)
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = spread.limits(deviate, offset)
             value, middle = spread.values, spread.centre
+            if jeffreys:
+                middle = betaincinv(spread.k + 0.5, spread.n - spread.k + 0.5, 0.5)
             table = np.stack(
                 [
                     value,
@@ -48,16 +51,19 @@ class Reach:
         self.value, self.down, self.up, self.log_down, self.log_up, self.log_centre = table[:, back.reshape(k.shape)]
 
 
-def extremes(parts: Sequence[Part]) -> tuple[Floats, ...]:
-    """As `simultaneous.between_extremes`: both ends of the difference and of the ratio, for each sample."""
-    found = np.stack([_pairs(k, n, CONFIDENCE ** (1 / len(parts))) for k, n in parts])
+def extremes(parts: Sequence[Part], jeffreys: bool = False) -> tuple[Floats, ...]:
+    """As `simultaneous.between_extremes`: both ends of the difference and of the ratio, for each sample.
+
+    With `jeffreys` ratios are centred as they were before: at Jeffreys' medians.
+    """
+    found = np.stack([_pairs(k, n, CONFIDENCE ** (1 / len(parts)), jeffreys) for k, n in parts])
     none = np.isnan(found).all(axis=0)
     ends = [np.fmax.reduce(found[:, 0]), np.fmax.reduce(found[:, 1])]
     ends += [np.fmin.reduce(found[:, 2]), np.fmin.reduce(found[:, 3])]
     return tuple(np.where(none[i], (0.0, 1.0)[i % 2], end) for i, end in enumerate(ends))
 
 
-def _pairs(k: Floats, n: Floats, share: float) -> Floats:
+def _pairs(k: Floats, n: Floats, share: float, jeffreys: bool) -> Floats:
     """The four ends of one measure, [4, samples]; NaN where fewer than two groups have a value."""
     there = (n > 0).sum(axis=1)
     out = np.full((4, len(k)), np.nan)
@@ -66,7 +72,7 @@ def _pairs(k: Floats, n: Floats, share: float) -> Floats:
         q = critical.tukey(groups, share)
         c = critical.one_sided(q, CONFIDENCE)
         rows = np.flatnonzero(there == groups)
-        near, far = (Reach(k[rows], n[rows], *how) for how in ((q, NEAR), (c, FAR)))
+        near, far = (Reach(k[rows], n[rows], *how, jeffreys) for how in ((q, NEAR), (c, FAR)))
         for first in range(0, len(rows), step):
             block = slice(first, first + step)
             out[:, rows[block]] = _combine(near, far, block)
@@ -110,7 +116,7 @@ def reference(parts: Sequence[Part], place: int) -> tuple[Floats, ...]:
 
 def _one_by_one(k: Floats, n: Floats, place: int) -> list[Floats]:
     others = np.arange(k.shape[1]) != place
-    q = simultaneous.family(others, CONFIDENCE)
+    q = critical.sidak(int(others.sum()), CONFIDENCE)
     found = []
     for how in ((q, NEAR), (critical.one_sided(q, CONFIDENCE), FAR)):
         r = Reach(k, n, *how)
@@ -128,14 +134,25 @@ def _one_by_one(k: Floats, n: Floats, place: int) -> list[Floats]:
     return found
 
 
-def _by_library(parts: Sequence[Part], place: int) -> tuple[Floats, ...]:
+def others(parts: Sequence[Part], overall: bool) -> tuple[Floats, ...]:
+    """Each group against all others, or with them against everyone: as `reference` has it."""
+    return _by_library(parts, None, overall)
+
+
+def _by_library(parts: Sequence[Part], place: int | None, overall: bool = False) -> tuple[Floats, ...]:
     compared = np.ones((len(parts), parts[0][0].shape[1]), dtype=bool)
-    compared[:, place] = False
+    if place is not None:
+        compared[:, place] = False
+
+    def base(part: Floats) -> Floats:
+        return part.sum() - part if place is None else np.full(len(part), part[place])
+
     found = []
     for i in range(len(parts[0][0])):
         spreads = [Proportions(k[i], n[i], FORM) for k, n in parts]
-        bases = [Proportions(np.full(len(k[i]), k[i, place]), np.full(len(k[i]), n[i, place]), FORM) for k, n in parts]
-        ends = simultaneous.against(spreads, bases, compared, CONFIDENCE)
+        bases = [Proportions(base(k[i]), base(n[i]), FORM) for k, n in parts]
+        shares = np.stack([n[i] / n[i].sum() for _, n in parts]) if overall else None
+        ends = simultaneous.against(spreads, bases, compared, CONFIDENCE, shares=shares)
         found.append((*ends.difference_near, *ends.ratio_near, *ends.difference_far, *ends.ratio_far))
     return tuple(np.stack(end) for end in zip(*found, strict=True))
 

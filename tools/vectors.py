@@ -22,10 +22,12 @@ from evenhand.catalogue import METRICS, find
 from evenhand.core import records
 from evenhand.core.results import Estimate, Finding, spell
 from evenhand.cube.cube import Cube
+from evenhand.measures.base import Measure, undefined_reason
 from evenhand.measures.cells import MEASURES, evaluate
 from evenhand.measures.evaluate import every_measure
-from evenhand.measures.group_data import BinnedScores
+from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts.notes import calibration
+from evenhand.verdicts.selective_labels import everybody_selected, is_settled
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "vectors"
@@ -96,6 +98,31 @@ def _both() -> dict[str, Any]:
     )
 
 
+def _selective() -> dict[str, Any]:
+    """Labels for the selected only in two groups, for the refused only in one, for all in one, for nobody in one."""
+    known = {"a": (0, 1), "b": (0, 1), "c": (1, 0), "d": (1, 1), "e": (0, 0)}
+    found = table(
+        lambda g, y, s: (11 + 5 * g + 7 * s + 3 * y + 2 * g * s) % 19 + 4,
+        {"group": [*known]},
+        label=[0, 1],
+        score=[0.2, 0.5, 0.8],
+    )
+    rows = zip(found["sensitive"]["group"], found["label"], found["score"], strict=True)
+    return {**found, "label": [label if known[group][score >= 0.5] else None for group, label, score in rows],
+            "cutoff": 0.5}  # fmt: skip
+
+
+def _unlabelled() -> dict[str, Any]:
+    """Labels that are missing more often below the cutoff than above it, so that a pass must hold whatever they are."""
+    grid = [0.1, 0.3, 0.5, 0.7, 0.9]
+
+    def many(g: int, y: int, s: int) -> int:
+        labelled = (300 + 40 * g) * (s + 1 if y else 5 - s)
+        return (labelled + 7 * g * s) if y < 2 else (30 * (4 - s) + 5 * g) // (1 + 3 * (s == 2))
+
+    return table(many, {"side": ["x", "y", "z", None]}, label=[0, 1, None], score=grid) | {"cutoff": 0.5}
+
+
 def _huge() -> dict[str, Any]:
     return table(
         lambda g, y, s: 10_000_000 + 1_234_567 * ((5 * g + 3 * y + 7 * s + g * s) % 11),
@@ -105,6 +132,15 @@ def _huge() -> dict[str, Any]:
     ) | {"cutoff": 0.5}
 
 
+def _ends() -> dict[str, Any]:
+    """Everybody selected in a small group, nobody in another, and scores at which that changes."""
+    selected = {"all": [0, 0, 12], "none": [40, 0, 0], "most": [20, 30, 650], "some": [300, 60, 240], "few": [14, 6, 9]}
+    rows = [(name, score, n) for name, counts in selected.items() for score, n in enumerate(counts)]
+    group, score, count = zip(*[(name, score, n) for name, score, n in rows if n], strict=True)
+    return {"score": list(score), "count": list(count), "sensitive": {"side": list(group)}, "cutoff": 2}
+
+
+_YARDSTICK = eh.Policy(reference="highest", min_reference_share=0.05, small_groups="inconclusive")
 _RATIOS = eh.Policy(
     judged_on={"equalized_odds": "ratio", "average_odds": "ratio", "predictive_parity": "ratio"}, min_group_share=0.01
 )
@@ -135,7 +171,14 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "weighted rest": (_weighted, {"reference": "rest"}, (9,)),
     "many groups": (_many, {}, (1, 3)),
     "undefined": (_undefined, {}, (-1,)),
+    "selective labels": (_selective, {}, (0, 1)),
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
+    "ends": (_ends, {}, (-1,)),
+    "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),
+    "missing labels": (_unlabelled, {}, (-1, 1, 3)),
+    "missing labels rest": (_unlabelled, {"reference": "rest"}, (-1, 1)),
+    "missing labels overall": (_unlabelled, {"reference": "overall", "policy": _RATIOS}, (-1, 3)),
+    "missing labels reference": (_unlabelled, {"reference": "y"}, (-1, 3)),
     "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),
 }
 
@@ -199,7 +242,11 @@ def _expected(audit: Audit, stop: int, cutoff: float | None, measures: Collectio
             {
                 "attributes": list(attributes),
                 **_groups(again.counts(attributes), audit.policy.confidence, measures),
-                "findings": [_finding(found) for found in again.findings if found.attributes == attributes],
+                "findings": [
+                    {**_finding(found), **_undecided(found, again)}
+                    for found in again.findings
+                    if found.attributes == attributes
+                ],
             }
             for attributes in sets
         ],
@@ -207,7 +254,7 @@ def _expected(audit: Audit, stop: int, cutoff: float | None, measures: Collectio
 
 
 def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[str, Any]:
-    told = every_measure(part, confidence, measures)
+    told, data = every_measure(part, confidence, measures), GroupData(part)
     everyone = part.cells.sum(axis=0, keepdims=True)
     overall = {row.measure.name: float(evaluate(everyone, [row.measure])[row.measure.name][0]) for row in told}
     return {
@@ -220,7 +267,7 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
                     row.measure.name: [
                         *_estimate(_known(row.values[i], row.low[i], row.high[i])),
                         int(row.support[i]),
-                        *([row.measure.reason(spell(group))] if math.isnan(row.values[i]) else []),
+                        *([_reason(row.measure, data, i, spell(group))] if math.isnan(row.values[i]) else []),
                     ]
                     for row in told
                 },
@@ -228,6 +275,10 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
             for i, (_, group) in enumerate(part.pairs)
         ],
     }
+
+
+def _reason(measure: Measure, data: GroupData, place: int, group: str) -> str:
+    return undefined_reason(measure, data, place, group, 0)
 
 
 def _known(value: float, low: float, high: float) -> Estimate:
@@ -251,6 +302,13 @@ def _finding(found: Finding) -> dict[str, Any]:
         "evidence": _evidence(found),
         "left_out": list(found.left_out),
     }
+
+
+def _undecided(found: Finding, audit: Audit) -> dict[str, Any]:
+    """Why values are undefined, and whether everybody is selected, so that nothing is judged; only where it is so."""
+    reasons = list(dict.fromkeys(row.reason for row in found.groups if row.reason is not None))
+    settled = is_settled(find(found.metric)[0]) and everybody_selected(audit.counts(found.attributes))
+    return {**({"reasons": reasons} if reasons else {}), **({"settled": True} if settled else {})}
 
 
 def _evidence(found: Finding) -> list[Any] | None:

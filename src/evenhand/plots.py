@@ -22,7 +22,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, check_kind, nearest
 from evenhand.inference.intervals import wilson
 from evenhand.measures import curves
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores, GroupData
 from evenhand.mitigate.comparison import Comparison
 from evenhand.report.tables import share_of_limit
 
@@ -193,7 +193,8 @@ class RocDisplay(_Display):
     def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> RocDisplay:
         """The curves from the score bins."""
         cube = _part(audit, attributes)
-        binned = _scores(cube, labels=True)
+        # Without labels on one side of the decision, a curve would be that of the others.
+        binned = _scores(cube, labels=True).without_labels(np.asarray(GroupData(cube).silent.any(axis=1)))
         positives, negatives = binned.of_label(POSITIVE), binned.of_label(NEGATIVE)
         names = [clip(spell(group)) for _, group in cube.pairs]
         return cls(names, *curves.roc(positives, negatives), curves.auc(positives, negatives))

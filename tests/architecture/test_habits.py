@@ -101,7 +101,6 @@ TESTED_IN = {
     "errors": "sources/test_bad_input.py",
     "inference.replica_spread": "replicas/test_stability.py",
     "measures.base": "measures/test_scores.py",
-    "measures.cells": "cases/test_known.py",
     "measures.entropy": "properties/test_properties.py",
     "report.text.diff": "audits/test_diff.py",
     "sources.features": "individual/test_consistency.py",

@@ -61,6 +61,7 @@ POLICIES = {
         "--inconclusive=pass --on=intersections",
     ),
     "familywise": ("familywise = 'audit'", {"familywise": "audit"}, "--familywise=audit"),
+    "labels": ("missing_labels = 'ignore'", {"missing_labels": "ignore"}, "--missing-labels=ignore"),
     "correction": ("correction = 'none'", {"correction": None}, "--correction=none"),
     "interval": (
         "interval = 'percentile'\ndraws = 200\nrandom_state = 3",

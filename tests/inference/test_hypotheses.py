@@ -7,6 +7,7 @@ import json
 import math
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,19 +20,19 @@ from statsmodels.stats.proportion import proportions_ztest
 import evenhand as eh
 from evenhand.errors import CallError
 from evenhand.inference import hypotheses
+from evenhand.inference import stratified as stratified_tests
 from evenhand.inference.hypotheses import (
-    breslow_day,
     chi_square,
-    cochran_mantel_haenszel,
+    class_independence,
     cohens_h,
     combined,
     fisher_exact,
     independence,
-    mantel_haenszel_odds_ratio,
     odds_ratio,
     permutation,
     two_proportion_z,
 )
+from evenhand.inference.stratified import breslow_day, cochran_mantel_haenszel, mantel_haenszel_odds_ratio
 from support.profiles import examples
 
 
@@ -127,7 +128,8 @@ class TestAgainstOthers:
         # Near 1 the other's formula divides 0 by 0, and near the ends of its range it cancels.
         assume(0.02 < odds < 50 and abs(odds - 1) > 1e-3)
         expected = StratifiedTable(two_by_two(k, n)).test_equal_odds(adjust=False)
-        test = breslow_day(k, n)
+        with patch.object(stratified_tests, "SMALL", 0):  # sparse strata are treated otherwise: see test_stratified
+            test = breslow_day(k, n)
         assert test.statistic == pytest.approx(expected.statistic, rel=1e-8, abs=1e-8)
         assert test.p_value == pytest.approx(expected.pvalue, rel=1e-8, abs=1e-8)
         assert test.df == len(n) - 1
@@ -162,6 +164,17 @@ class TestAgainstOthers:
                     exact += stats.multivariate_hypergeom.pmf(dealt, n, 4)
         assert permutation(k, n, draws=40_000).p_value == pytest.approx(exact, abs=0.01)
 
+    @given(st.data())
+    def test_classes(self, data):
+        shape = data.draw(st.tuples(st.integers(2, 4), st.integers(2, 4)))
+        cells = st.lists(st.integers(5, 90), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
+        table = np.array(data.draw(cells)).reshape(shape)
+        expected = stats.chi2_contingency(table, correction=False)
+        assume(expected.expected_freq.min() >= 5)
+        test = class_independence(table)
+        assert (test.statistic, test.p_value, test.df) == close((expected.statistic, expected.pvalue, expected.dof))
+        assert class_independence(table[::-1, ::-1]).p_value == close(expected.pvalue)
+
 
 class TestBerkeley:
     def test_pooled(self):
@@ -185,7 +198,8 @@ class TestChoice:
     def test_by_expected_counts(self):
         assert independence([50, 40], [100, 100]).name == "chi-square"
         assert independence([2, 0], [30, 30]).name == "Fisher's exact"
-        assert independence([50, 40, 2], [100, 100, 8]).name == "permutation"
+        assert independence([50, 40, 2], [100, 100, 8]).name == hypotheses.BOTH
+        assert independence([5, 4, 2], [10, 10, 8]).name == "permutation"
         assert independence([50, 40, 20], [100, 100, 40]).name == "chi-square"
 
     def test_weighted_counts_go_to_chi_square(self):
@@ -203,6 +217,44 @@ class TestChoice:
         ]
         assert np.mean(rejected) <= 0.06
 
+    def test_a_group_beside_a_huge_one_is_tested_exactly(self):
+        """By enumeration chi-square rejects 7.8 % of these at nominal 5 %: 28 people allow 29 rates."""
+        positives = np.arange(29)
+        chance = stats.binom.pmf(positives, 28, 0.179)
+        tests = [independence([k, 17_900], [28, 100_000]) for k in positives]
+        chi = [chi_square([k, 17_900], [28, 100_000]).p_value <= 0.05 for k in positives]
+        assert {test.name for test in tests} == {"Fisher's exact"}
+        assert chance @ [test.p_value <= 0.05 for test in tests] <= 0.05 < 0.07 < chance @ chi
+        assert independence([600, 17_900], [1500, 100_000]).name == "chi-square"
+
+    def test_a_small_group_does_not_put_a_floor_under_the_p_value(self):
+        """COMPAS by race: the groups of 11 and 32 people took 4e-42 up to 1/1001."""
+        k, n = [900, 500, 3], [1500, 1500, 9]
+        test = independence(k, n, draws=1000)
+        without = chi_square(k[:2], n[:2])
+        assert (test.name, test.p_value) == (hypotheses.BOTH, 2 * without.p_value)
+        assert test.p_value < 1e-40
+        unusual = independence([150, 150, 9], [1500, 1500, 9], draws=1000)
+        assert unusual.p_value < 1e-4  # which the test without the small group cannot see
+
+    def test_size_with_classes(self):
+        """Adding tables of each class against the rest rejects 7 to 9 % at nominal 5 %."""
+        rng = np.random.default_rng(8)
+        for sizes in ([100, 60, 40], [300, 10, 8]):
+            rejected = [
+                class_independence(
+                    np.stack([rng.multinomial(n, [0.6, 0.25, 0.15]) for n in sizes]), 200, seed
+                ).p_value <= 0.05
+                for seed in range(600)
+            ]  # fmt: skip
+            assert np.mean(rejected) <= 0.08
+
+    def test_empty_groups_and_classes(self):
+        assert class_independence([[3, 0, 4], [5, 0, 6]]) == class_independence([[3, 4], [5, 6]])
+        assert class_independence([[3, 4, 1], [0, 0, 0]]).note
+        assert class_independence([[3, 0], [9, 0]]).p_value == 1
+        assert class_independence([[0, 0], [0, 0]]).note
+
     def test_seeds(self):
         k, n = [3, 0, 2, 1], [9, 90, 20, 7]
         assert permutation(k, n, random_state=4) == permutation(k, n, random_state=4)
@@ -214,7 +266,7 @@ class TestChoice:
         n = np.full(2000, 3)
         k = np.zeros(2000)
         k[:10] = 3
-        assert permutation(k, n, draws=1200).p_value == 1 / 1201
+        assert permutation(k, n, draws=1200, most=1200).p_value == 1 / 1201
 
     @examples(30)
     @given(tables(most=30), st.randoms(use_true_random=False))
@@ -248,6 +300,7 @@ class TestCombined:
 
     def test_others_by_bonferroni(self):
         first, second = chi_square([50, 40], [100, 100]), fisher_exact(5, 9, 0, 9)
+        assert combined([first, first], apart=False).p_value == 2 * first.p_value
         both = combined([first, second])
         assert (both.name, both.p_value) == ("Fisher's exact", 2 * second.p_value)
         assert "Bonferroni" in both.note
@@ -309,8 +362,8 @@ class TestEdges:
 
     def test_equal_odds_at_a_common_ratio_of_one(self):
         assert breslow_day([[2, 2], [3, 3]], [[4, 4], [9, 9]]).statistic == close(0)
-        test = breslow_day([[3, 1], [1, 3]], [[4, 4], [4, 4]])
-        assert test.statistic == close(4)
+        test = breslow_day([[30, 10], [10, 30]], [[40, 40], [40, 40]])
+        assert test.statistic == close(40)
 
     def test_refusals(self):
         with pytest.raises(CallError, match="whole counts"):

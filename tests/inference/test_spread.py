@@ -82,6 +82,26 @@ def test_a_bin_below_min_bin_is_shown_and_not_judged():
     assert lenient.verdict == "fail"
 
 
+def test_a_bin_of_ten_to_29_people_may_keep_a_score_from_passing():
+    """Twenty people of b in one bin, with a true gap at the threshold: that passed in half of the samples."""
+    random, verdicts = np.random.default_rng(2), []
+    score = (np.arange(5) + 0.5) / 5
+    sizes = np.array([[20_000] * 5, [20_000, 20, 20_000, 20_000, 20_000]])
+    rates = np.array([score, np.where(np.arange(5) == 1, score + 0.1, score)])
+    for _ in range(20):
+        k = random.binomial(sizes, rates)
+        table = {
+            "score": np.tile(score, 4),
+            "label": np.repeat([1, 0], 10),
+            "sensitive": np.tile(np.repeat(["a", "b"], 5), 2),
+            "count": np.concatenate([k.ravel(), (sizes - k).ravel()]),
+        }
+        verdicts.append(eh.calibration(**table, bins=5, score_range=(0, 1)).verdict)
+    assert "pass" not in verdicts
+    left_out = eh.calibration(**table, bins=5, score_range=(0, 1), min_bin=30)
+    assert left_out.left_out == ("b from 0.2 to 0.4",)
+
+
 def test_the_last_bin_is_closed():
     found = eh.calibration(score=[1.0] * 40, label=[1, 0] * 20, sensitive=["a"] * 20 + ["b"] * 20, score_range=(0, 1))
     assert {(row[1], row[2], row[3]) for row in found.panels[0].rows} == {(0.9, 1.0, 20)}

@@ -155,6 +155,12 @@ def _of_index(entry: Metric, finding: eh.Finding, people: People, task: Task) ->
     elif name in ("maximal_correlation", "mutual_information"):
         expected = getattr(oracle, name)(people, of)
         yield name, finding.rows[0].estimate.value, expected  # type: ignore[union-attr]
+    elif name == "robust_outcome_test":
+        values = oracle.robust_outcome_test(people)
+        rows = {(row.group[0], row.against): row.estimate.value for row in finding.rows if row.estimate is not None}
+        yield from ((f"{name} of {pair}", rows.get(pair, math.nan), values[pair]) for pair in values)
+        known = [value for value in values.values() if not math.isnan(value)]
+        yield name, finding.value.value, max(known, default=math.nan)
     elif name == "differential_fairness":
         yield name, finding.value.value, oracle.differential_fairness(people)
     else:

@@ -330,5 +330,22 @@ def differential_fairness(people: People) -> float:
     return max(math.log(high / low), math.log((1 - low) / (1 - high)))
 
 
+def robust_outcome_test(people: People) -> dict[tuple[str, str], float]:
+    """The smaller of how much less often the first is selected and how much more often its selected are positive."""
+    chosen = people["prediction"] == 1
+    values = {}
+    for one, other in itertools.permutations(people.groups, 2):
+        mine, theirs = people.group(one), people.group(other)
+        rates = [mean(each["prediction"] == 1, each.weight) for each in (mine, theirs)]
+        hits = [
+            mean(each["label"] == 1, each.weight)
+            for each in (part.take(part["prediction"] == 1) for part in (mine, theirs))
+        ]
+        gap = min(rates[1] - rates[0], hits[0] - hits[1])
+        unknown = math.isnan(sum(hits)) or not people.weight[~chosen].any()
+        values[one, other] = NAN if unknown else max(gap, 0.0)
+    return values
+
+
 def bounded_group_loss(people: People) -> dict[str, float]:
     return {name: NUMBERS["mean_absolute_error"](people.group(name), people) for name in people.groups}

@@ -15,6 +15,7 @@ from evenhand.audits import page_counts, recomputation
 from evenhand.cube import cutoffs
 from evenhand.cube.cube import Cube
 from evenhand.verdicts.finding import judge
+from evenhand.verdicts.selective_labels import judgeable
 
 
 def unpack(text: str) -> Any:
@@ -48,7 +49,8 @@ def at(audit: eh.Audit, cutoff: float | None) -> eh.Audit:
     made = [each for each in audit.findings if each.basis and recomputation.recomputable(each.basis.request.metric)]
     requests = [replace(each.basis.request, strata=1, by_range=False) for each in made]
     findings = [judge(asked, there.counts(each.attributes)) for asked, each in zip(requests, made, strict=True)]
-    return replace(there, findings=tuple(findings)) if findings else there
+    required, _ = judgeable(audit.required, [each.basis.request.metric for each in made], there.cube)
+    return replace(there, findings=tuple(findings), required=required) if findings else there
 
 
 def places(audit: eh.Audit, most: int = 5) -> list[int]:

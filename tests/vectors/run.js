@@ -73,6 +73,8 @@ function checkFindings(where, found, expected) {
       for (const key of ['judged_on', 'threshold', 'passes', 'verdict', 'highest', 'lowest', 'left_out']) {
         same(`${at} ${key}`, made[key], wanted[key]);
       }
+      same(`${at} reasons`, made.reasons, wanted.reasons ?? []);
+      same(`${at} settled`, made.settled, wanted.settled ?? false);
       const { evidence: pair } = made;
       same(`${at} evidence`, pair && [pair.measure, pair.group, pair.against, pair.n, pair.n_against], wanted.evidence);
     });

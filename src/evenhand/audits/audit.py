@@ -29,6 +29,7 @@ from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
+from evenhand.verdicts.selective_labels import judgeable
 from evenhand.verdicts.verdict import overall
 
 # Computes a metric made of functions of the rows, on some of the attributes.
@@ -347,6 +348,8 @@ def audit_cube(
     chosen = policy.required is not None or policy.metrics is not None or metrics is not None
     if chosen and policy.required is None:
         required = tuple(dict.fromkeys(find(name)[0].name for name in chosen_names))
+    required, unjudged = judgeable(required, chosen_names, cube)
+    notes += unjudged
     deciding = sum(policy.decides_on(attributes) for attributes in sets)
     if required and not deciding:
         raise CallError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evenhand.core.wording import capital
 from evenhand.cube.cube import Cube
 from evenhand.verdicts.notes.bands import cut_notes, text_notes
 
@@ -62,8 +63,16 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
         notes = [f"Shown and not judged {on}: {judged}."]
     else:
         notes = [f"Judged by {judged} {on}{_sharing(audited, limits)}."]
+    lacking = policy.selective_labels(audited.cube)
+    if lacking is not None:
+        notes.insert(0, lacking.missing if chosen else lacking.why)
+        notes[1:1] = [
+            f"{capital(finding.title)} on {' × '.join(finding.attributes)}: {finding.interpretation}"
+            for finding in audited.findings
+            if finding.metric == "robust_outcome_test" and policy.decides_on(finding.attributes)
+        ]
     if not chosen:
-        notes[0] += (
+        notes[-1] += (
             " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
             "evenhand guide helps to."
         )

@@ -12,6 +12,7 @@ from evenhand.catalogue import METRICS
 from evenhand.core import frames
 from evenhand.core.results import Finding, spell
 from evenhand.measures.base import undefined_reason
+from evenhand.measures.group_data import GroupData
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -92,12 +93,13 @@ def groups_table(audit: Audit) -> Any:
 def _measure_lines(audit: Audit, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The lines of `groups` that the cube tells."""
     part = audit.counts(attributes)
+    data = GroupData(part)
     for measured in audit.measures(attributes, strata=True):
         row = measured.measure
         for i, (stratum, group) in enumerate(part.pairs):
             people = int(measured.support[i])
             undefined = np.isnan(measured.values[i])
-            why = undefined_reason(row, spell(group), people, part.w is not None) if undefined else None
+            why = undefined_reason(row, data, i, spell(group), people) if undefined else None
             numbers = [float(column[i]) for column in (measured.values, measured.low, measured.high)]
             yield stratum, group, row.name, row.of_class, *numbers, people, why
 

@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.catalogue import METRICS, find
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
+from evenhand.measures.indices import OutcomeTestIndex
 from evenhand.verdicts.finding import check_roles, lacks_losses
 from evenhand.verdicts.policy import Policy
 
@@ -19,7 +20,7 @@ def choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: lis
     judged.
     """
     if metrics is None and policy.metrics is None:
-        metrics = _usable(cube, notes)
+        metrics = _usable(cube, policy, notes)
     elif metrics is None:
         metrics = _possible(cube, policy, notes)
     required = {find(name)[0].name: name for name in policy.required or ()}
@@ -49,10 +50,13 @@ def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
     return possible
 
 
-def _usable(cube: Cube, notes: list[str]) -> list[str]:
-    """Every metric of the catalogue that the data allows."""
+def _usable(cube: Cube, policy: Policy, notes: list[str]) -> list[str]:
+    """Every metric of the catalogue that the data allows; the robust outcome test where labels are selective."""
     available = {role for role, present in cube.has.items() if present}
     fitting = [entry for entry in METRICS.values() if cube.meaning.task in entry.tasks]
+    selective = policy.selective_labels(cube)
+    if selective is None or "refused" not in selective.sides:
+        fitting = [entry for entry in fitting if not isinstance(entry.index, OutcomeTestIndex)]
     usable = [entry for entry in fitting if entry.needs <= available]
     if cube.scores is not None and not cube.scores.bins.is_probability:
         other_scale = [entry.name for entry in usable if entry.probability]

@@ -26,7 +26,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
-from evenhand.measures.group_data import POSITIVE, BinnedScores
+from evenhand.measures.group_data import POSITIVE, SIDES, BinnedScores, silent_sides
 from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
@@ -170,13 +170,15 @@ class _Computation:
     def __init__(self, cube: Cube, places: Sequence[int], policy: Policy, strata: bool) -> None:
         self.part, self.places, self.confidence, self.strata = cube, list(places), policy.confidence, strata
         self.names = [cube.pairs[place][1] for place in places]
+        self.silent = silent_sides(cube.cells[self.places])
         both = np.arange(len(measures.CELLS)) < 4  # people with a label and a decision
         self.cells = cube.cells[self.places] * both
         self.squares = None if cube.squares is None else cube.squares[self.places] * both
         counts = cube.counts[self.places]
         self.people = counts[:, :4].sum(axis=1)
         self.lost = int(counts[:, 4:].sum())
-        self.values = measures.evaluate(self.cells, [measures.find_cell_measure(name) for name in _RATES])
+        rates = [measures.find_cell_measure(name) for name in _RATES]
+        self.values = measures.evaluate(self.cells, rates, silent=self.silent)
         self.left_out = [self._why_not(i, policy.min_group_size) for i in range(len(self.names))]
         self.used = np.array([why is None for why in self.left_out], dtype=np.bool_)
         self.base = BaseRates.of(self.cells[self.used, :4]) if self.used.any() else None
@@ -238,6 +240,9 @@ class _Computation:
         tn, fp, fn, tp = self.cells[i, :4]
         if None in self.names[i]:
             return "the group is missing"
+        for side, lacking in zip(SIDES, self.silent[i], strict=True):
+            if lacking:
+                return f"nobody who was {side} has a label"
         if self.people[i] < least:
             return f"fewer than {least} people with a label and a decision"
         if fn + tp == 0 or tn + fp == 0:

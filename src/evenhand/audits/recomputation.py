@@ -23,6 +23,7 @@ from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
 from evenhand.verdicts import comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
+from evenhand.verdicts.selective_labels import is_settled
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -114,6 +115,7 @@ def _measure(row: CellMeasure) -> dict[str, Any]:
     return {
         **told,
         "needs": sorted(row.needs),
+        "labels_of": list(row.labels_of),
         "of": list(row.of),
         "total": not row.of and not row.denominator,
         "top": top.tolist(),
@@ -146,6 +148,10 @@ def _usual_plan(audit: Audit, attributes: tuple[str, ...]) -> Plan:
     return comparison.plan(audit.reference, attributes, cube.groups, sizes, Convention())
 
 
+_POLICY = ("min_group_size", "min_reference_share", "small_groups", "missing_labels")
+"""What a plan takes from the policy."""
+
+
 def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, Any]:
     request = basis.request
     kind = "pairs" if plan.between_extremes else "family"
@@ -157,8 +163,9 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "judged_on": finding.judged_on,
         "threshold": finding.threshold,
         "aggregate": request.aggregate,
+        "settled": is_settled(request.metric),
         "one_sided": request.one_sided,
-        "min_group_size": request.policy.min_group_size,
+        **{name: getattr(request.policy, name) for name in _POLICY},
         "against": plan.against,
         "against_name": plan.name,
         "reference": None if plan.reference is None else list(plan.reference),

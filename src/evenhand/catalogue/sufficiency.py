@@ -8,6 +8,7 @@ has to act on it.
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
+from evenhand.measures.indices import OutcomeTestIndex
 
 _BERK = (
     "Berk, R., Heidari, H., Jabbari, S., Kearns, M., & Roth, A. (2021). Fairness in criminal justice risk "
@@ -30,7 +31,21 @@ _SELECTIVE = (
     "problem: Evaluating algorithmic predictions in the presence of unobservables. ACM SIGKDD Conference on "
     "Knowledge Discovery and Data Mining (KDD)."
 )
+_GAEBLER = (
+    "Gaebler, J. D., & Goel, S. (2025). A simple, statistically robust test of discrimination. Proceedings of the "
+    "National Academy of Sciences (PNAS)."
+)
+_BECKER = "Becker, G. S. (1957). The Economics of Discrimination. University of Chicago Press."
 _AEQUITAS = "Saleiro, P., et al. (2018). Aequitas: A bias and fairness audit toolkit. arXiv:1811.05577."
+
+_EXAMPLE = """loans = eh.robust_outcome_test(
+    prediction=[1, 1, 0] * 2,
+    label=[1, 0, None] * 2,
+    count=[2250, 250, 2500, 950, 50, 4000],
+    sensitive=["a"] * 3 + ["b"] * 3,
+)
+print(loans)
+loans"""
 
 ENTRIES: tuple[Metric, ...] = (
     Metric(
@@ -245,5 +260,44 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_AEQUITAS, _SELECTIVE),
         see_also=("negative_predictive_parity", "false_negative_rate_parity", "false_discovery_rate_parity"),
         holds_equal=("NPV",),
+    ),
+    Metric(
+        name="robust_outcome_test",
+        title="robust outcome test",
+        family="sufficiency",
+        index=OutcomeTestIndex(needs=("label", "prediction"), options={"selection": "benefit"}),
+        judged_on="value",
+        threshold=0.0,
+        question="Is a group selected less often although its selected turn out positive more often?",
+        formula="P(Ŷ=1 | A=a) < P(Ŷ=1 | A=b) and P(Y=1 | Ŷ=1, A=a) > P(Y=1 | Ŷ=1, A=b)",
+        compares=(
+            "For every ordered pair of groups, the selection rates and the positive predictive values. The first "
+            "group is disfavoured if it is selected less often and its selected turn out positive more often. The "
+            "p-value of a pair is the larger of the two one-sided ones, after Holm over all pairs; the value is the "
+            "smaller of the two gaps. With selection='burden', such as being searched, it is the other way round: a "
+            "group is disfavoured if it is selected more often and its selected turn out positive less often. Within "
+            "strata of a control, gaps are weighted as by Mantel and Haenszel."
+        ),
+        when=(
+            "Use it where outcomes are known of the selected only: loans that were granted, cars that were searched. "
+            "Error rates cannot be computed then, and predictive parity alone is misled by groups that differ in risk "
+            "(infra-marginality). An audit of such a table adds it by itself."
+        ),
+        assumes=(
+            "That the likelihood ratio of the risks of any two groups is monotone: the higher the chance of a positive "
+            "outcome, the more (or the less) common one group is against the other. With one bar for all, a group of "
+            "higher risks is then selected more often and also turns out positive more often; the two never part. A "
+            "positive label must be what selection looks for, be it a repaid loan or a weapon that was found."
+        ),
+        harm=("allocation",),
+        limits=(
+            "It can show that a group is held to another standard, and never that it is not: it fails or stays "
+            "inconclusive. Different bars stay unseen where risks differ so much that the two rates move together. "
+            "Where the assumption does not hold, it can point to a group wrongly. It speaks of the average over "
+            "everyone with a decision, not of one person."
+        ),
+        sources=(_GAEBLER, _SIMOIU, _BECKER),
+        see_also=("predictive_parity", "demographic_parity", "equalized_odds"),
+        example=_EXAMPLE,
     ),
 )

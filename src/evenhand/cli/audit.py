@@ -32,7 +32,7 @@ from evenhand.cli.options import (
 from evenhand.cli.output import counts_options, made_here, output_option, show
 from evenhand.cli.values import reference, thresholds
 from evenhand.errors import CallError
-from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, ON, Policy, chosen_metrics
+from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, MISSING_LABELS, ON, Policy, chosen_metrics
 from evenhand.verdicts.policy_file import resolve
 
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
@@ -71,6 +71,11 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @click.option("--on", type=click.Choice(ON), help="Which attribute sets decide (default single).")
 @click.option(
     "--inconclusive", type=click.Choice(INCONCLUSIVE), help="What an inconclusive finding that decides counts as."
+)
+@click.option(
+    "--missing-labels",
+    type=click.Choice(MISSING_LABELS),
+    help="Where labels are missing for a reason, must a pass hold whatever they are (bounds, the default)?",
 )
 @output_option
 @counts_options
@@ -114,6 +119,7 @@ def _policy(options: dict[str, Any], has_labels: bool) -> Policy:
         correction=None if options["correction"] == "none" else options["correction"],
         on=options["on"],
         inconclusive=options["inconclusive"],
+        missing_labels=options["missing_labels"],
     )
     if options["correction"] == "none":
         policy = replace(policy, correction=None)

@@ -146,6 +146,63 @@ class Sample(Printable):
     limiting_group: Group | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LabelError(Printable):
+    """How many labels of a group may be wrong before a verdict turns; None where it holds up to a half of them.
+
+    `negative` is the share of negative labels that are truly positive, with every positive label right; `positive` the
+    share of positive labels that are truly negative, with every negative label right; `both` the two shares together.
+    `group` is () where every group has the same errors, whatever the decision.
+    """
+
+    group: Group
+    negative: float | None
+    positive: float | None
+    both: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity(Printable):
+    """What missing labels, missing groups and wrong labels could hide.
+
+    `verdict` is the verdict with labels taken as missing at random, to which every tipping point refers. `unlabelled`
+    and `without_group` are shares of the people, by weight. `by_labels` has each rate between its least and its
+    greatest value over the missing labels, and `gap_by_labels` the size of the gap; `by_groups` and `gap_by_groups` the
+    same over the groups that people without one may belong to.
+
+    The tipping points: `odds_ratio` is how many times as high, or as low, the odds of a positive label must be among
+    the unlabelled as among the labelled with the same decision, in every group, for another verdict; `odds_ratio_one`
+    the same in one group alone, `odds_ratio_group`. `group_share` is the least share of the people without a group who,
+    if they belong to `group_share_group`, make another verdict. None: nothing up to 1,000 times, or up to all of them.
+    """
+
+    verdict: Verdict
+    unlabelled: float
+    without_group: float
+    by_labels: tuple[Row, ...] = ()
+    gap_by_labels: Estimate = UNDEFINED
+    by_groups: tuple[Row, ...] = ()
+    gap_by_groups: Estimate = UNDEFINED
+    odds_ratio: float | None = None
+    odds_ratio_one: float | None = None
+    odds_ratio_group: Group = ()
+    group_share: float | None = None
+    group_share_group: Group = ()
+    label_errors: tuple[LabelError, ...] = ()
+    unseen: tuple[Group, ...] = ()
+    """The groups in which nobody with one of the decisions has a label: then no odds ratio can be looked for."""
+    searched: bool = True
+    """Were tipping points looked for? Not without a threshold, and not where there are more than twelve groups, counted
+    in each stratum."""
+    sentences: tuple[str, ...] = ()
+    """What of it a reader must know: one for labels and one for groups, where any are missing."""
+
+    @property
+    def missing(self) -> bool:
+        """Is anything missing that the finding depends on?"""
+        return bool(self.by_labels or self.by_groups)
+
+
 @dataclass(frozen=True)
 class Finding:
     """One metric evaluated on one set of groups.
@@ -156,7 +213,8 @@ class Finding:
     that are too small to support a pass. `highest` and `lowest` are the extremes, however unsure. `p_value` tests
     "no gap at all" by the test named in `tested`, and does not decide the verdict; `counts` is the table it rests on,
     by which an audit tells equal questions apart. `basis` is what it was judged by (a `verdicts.basis.Basis`), where
-    that is known. Neither is shown, compared or saved; loading an audit makes `basis` again.
+    that is known, and what `sensitivity` is computed from. Neither is shown, compared or saved; loading an audit makes
+    `basis` again.
     """
 
     metric: str
@@ -207,6 +265,15 @@ class Finding:
         parts = {} if self.evidence is None else {"difference": self.evidence.difference, "ratio": self.evidence.ratio}
         own = None if self.evidence is None else self.evidence.estimate
         return parts.get(self.judged_on, own) or self.value
+
+    @property
+    def sensitivity(self) -> Sensitivity | None:
+        """What missing labels, missing groups and wrong labels could hide; computed when it is asked for.
+
+        None where the finding is not made of counted decisions, or the counts are not known.
+        """
+        found: Sensitivity | None = getattr(self.basis, "sensitivity", None)
+        return found
 
     @property
     def groups(self) -> tuple[Row, ...]:

@@ -1,6 +1,6 @@
-"""Tests of "no gap": z, chi-square, Fisher, permutation, Cochran-Mantel-Haenszel, Breslow-Day.
+"""Tests of "no gap": z, chi-square, Fisher, permutation; within strata see `stratified`.
 
-Everything takes plain counts: `k` positives of `n` people, one entry a group (and one row a stratum). A group with
+Everything takes plain counts: `k` positives of `n` people, one entry a group. A group with
 n = 0 says nothing and is left out. Where every outcome is the same there is no gap to see: the statistic is 0 and
 p is 1. Where there are not two groups to compare there is no test: the statistic and p are NaN, with a note.
 """
@@ -16,10 +16,15 @@ import numpy.typing as npt
 
 from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError
+from evenhand.inference import contingency
+from evenhand.inference.contingency import LEAST_DRAWS, MOST_DRAWS
 
-SMALL = 5
-"""An expected count below this makes the chi-square test reject too often (8 % at nominal 5 %)."""
-_ROUNDING = 1e-9
+BOTH = "permutation or chi-square"
+"""The name of the test of several small groups: the smaller of two p-values, times 2."""
+
+UNEVEN, FINE = 50, 60
+"""Beside a group this many times as large, the rate of the smaller one has steps so coarse that chi-square rejects up
+to 8 % at nominal 5 %, unless its expected counts are at least `FINE`."""
 
 FISHER_MOST = 10**7
 """Up to this many people scipy's exact test takes milliseconds and is right; past 10⁹ it is neither."""
@@ -50,10 +55,10 @@ def two_proportion_z(k1: float, n1: float, k2: float, n2: float) -> Test:
     """
     from scipy.special import ndtr
 
-    k, n = _counts([k1, k2], [n1, n2])
+    k, n = counts([k1, k2], [n1, n2])
     name = "two-proportion z"
     if not n.all():
-        return _nothing(name)
+        return nothing(name)
     everyone, positives = n.sum(), k.sum()
     rate = positives / everyone
     variance = rate * ((everyone - positives) / everyone) * (1 / n[0] + 1 / n[1])
@@ -72,8 +77,8 @@ def chi_square(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
     """
     k, n = _groups(k, n)
     if len(n) < 2:
-        return _nothing("chi-square")
-    return _from_chi_square("chi-square", float(_pearson(k, n, k.sum())), len(n) - 1)
+        return nothing("chi-square")
+    return from_chi_square("chi-square", float(_pearson(k, n, k.sum())), len(n) - 1)
 
 
 def fisher_exact(k1: float, n1: float, k2: float, n2: float) -> Test:
@@ -86,11 +91,11 @@ def fisher_exact(k1: float, n1: float, k2: float, n2: float) -> Test:
     >>> round(fisher_exact(8, 10, 1, 6).p_value, 4)
     0.035
     """
-    k, n = _counts([k1, k2], [n1, n2])
+    k, n = counts([k1, k2], [n1, n2])
     _must_be_whole("Fisher's exact test", k, n)
     name = "Fisher's exact"
     if not n.all():
-        return _nothing(name)
+        return nothing(name)
     odds = odds_ratio(k1, n1, k2, n2)
     positives, everyone = k.sum(), n.sum()
     if positives in (0, everyone):
@@ -111,12 +116,21 @@ def fisher_exact(k1: float, n1: float, k2: float, n2: float) -> Test:
     return Test(name, odds, float(p), note="too many people for the exact sums: their binomial limit instead")
 
 
-def permutation(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_state: int = 0) -> Test:
-    """Test whether the rates of the groups differ: the outcomes are assigned to the groups at random, `draws` times.
+def permutation(
+    k: npt.ArrayLike,
+    n: npt.ArrayLike,
+    draws: int = LEAST_DRAWS,
+    random_state: int = 0,
+    *,
+    most: int = MOST_DRAWS,
+    enough: float = 0.0,
+) -> Test:
+    """Test whether the rates of the groups differ: the outcomes are assigned to the groups at random.
 
-    The p-value is (c + 1) / (draws + 1), where c counts the tables at least as far from equal rates, by
-    chi-square, as the one that was seen. It holds however small the counts are, depends on the seed only, and
-    neither on the order of the groups nor on which outcome is called positive.
+    The p-value is the share of tables at least as far from equal rates, by chi-square, as the one that was seen, from
+    at least `draws` tables and at most `most` (see `contingency.permutation_p`). It holds however small the counts are,
+    depends on the seed only, and neither on the order of the groups nor on which outcome is called positive. Past
+    `enough`, a smaller p-value that is known already, the draws stop.
 
     >>> permutation([0, 4, 1], [12, 9, 10]) == permutation([1, 0, 4], [10, 12, 9])
     True
@@ -126,52 +140,106 @@ def permutation(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_
     if draws < 1:
         raise CallError(f"draws={draws!r} must be at least 1.")
     if len(n) < 2:
-        return _nothing("permutation")
+        return nothing("permutation")
     positives, everyone = k.sum(), n.sum()
     if positives in (0, everyone):
         return Test("permutation", 0.0, 1.0)
     if everyone > PERMUTATION_MOST:
         return replace(chi_square(k, n), note="too many people to permute: the asymptotic p-value instead")
-    rng = np.random.default_rng(random_state)
-    fewer = min(positives, everyone - positives)
-    seen = float(_pearson(k, n, positives))
-    as_far, left = 0, draws
-    while left:
-        size = min(left, max(1, 2**20 // len(n)))
+    random, people = np.random.default_rng(random_state), n.astype(np.int64)
+    fewer = int(min(positives, everyone - positives))
+
+    def draw(size: int) -> Floats:
         # numpy's draws, for as many people as they take: importing scipy.stats costs more than all of them.
-        tables = rng.multivariate_hypergeometric(n.astype(np.int64), int(fewer), size=size, method="marginals")
-        # Tables that mirror each other are equally far and may differ in the last bit.
-        as_far += int(np.sum(_pearson(tables, n, fewer) >= seen * (1 - 1e-9)))
-        left -= size
-    return Test("permutation", seen, (as_far + 1) / (draws + 1))
+        tables = random.multivariate_hypergeometric(people, fewer, size=size, method="marginals")
+        return _pearson(tables, n, fewer)
+
+    seen = float(_pearson(k, n, positives))
+    p = contingency.permutation_p(draw, seen, len(n), draws, most, enough=enough)
+    return Test("permutation", seen, p)
 
 
-def independence(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = 10_000, random_state: int = 0) -> Test:
+def independence(k: npt.ArrayLike, n: npt.ArrayLike, draws: int = LEAST_DRAWS, random_state: int = 0) -> Test:
     """Test whether the rates of the groups differ, by the test that is valid for counts like these.
 
-    Chi-square where every expected count is at least 5; otherwise Fisher's exact test for two groups and the
-    permutation test for more. Fractional counts (weighted data) always go to chi-square.
+    Chi-square where every expected count is at least 5. Otherwise Fisher's exact test for two groups, which also tests
+    a group beside another that is 50 times as large. For more groups twice the smaller of two p-values: permutation,
+    which sees every group and resolves no p-value below 10⁻⁵, and chi-square with the small groups taken as one, which
+    resolves any. Fractional counts (weighted data) always go to chi-square.
 
     >>> independence([60, 40], [100, 90]).name, independence([3, 0], [9, 90]).name
     ('chi-square', "Fisher's exact")
     >>> independence([3, 0, 2], [9, 90, 20]).name
     'permutation'
+    >>> test = independence([700, 300, 2], [1000, 1000, 8])
+    >>> test.name, f"{test.p_value:.0e}"
+    ('permutation or chi-square', '3e-71')
     """
     k, n = _groups(k, n)
-    if len(n) < 2 or _expected(k, n).min() >= SMALL - _ROUNDING or k.sum() in (0, n.sum()):
+    table = np.stack([k, n - k], axis=1)
+    if len(n) < 2 or k.sum() in (0, n.sum()) or not (contingency.is_sparse(table) or _is_coarse(table)):
         return chi_square(k, n)
     if not _whole(k, n):
-        return replace(chi_square(k, n), note="weighted, with an expected count below 5: the p-value is approximate")
+        return _weighted(table)
     if len(n) == 2:
         return fisher_exact(k[0], n[0], k[1], n[1])
-    return permutation(k, n, draws, random_state)
+    merged = contingency.merge_small(table)
+    if len(merged) < 2:
+        return permutation(k, n, draws, random_state)
+    together = chi_square(merged[:, 0], merged.sum(axis=1))
+    if n.sum() > PERMUTATION_MOST:
+        return replace(together, note="too many people to permute: chi-square with the small groups as one")
+    return _smaller(permutation(k, n, draws, random_state, enough=together.p_value), together)
 
 
-def combined(tests: Sequence[Test]) -> Test:
-    """One test of a criterion that asks for several equal rates, such as TPR and FPR, each from its own people.
+def class_chi_square(table: Floats) -> Test:
+    """Pearson's test of a table of groups (rows) by classes (columns), none of which is empty."""
+    statistic = float(contingency.pearson(table, table.sum(axis=1), table.sum(axis=0)))
+    return from_chi_square("chi-square", statistic, (len(table) - 1) * (table.shape[1] - 1))
 
-    Chi-squares of separate tables add up, with their degrees of freedom. Other tests are combined by
-    Bonferroni: the smallest p-value times their number, which holds whatever the tests are. A test that could not
+
+def class_independence(table: npt.ArrayLike, draws: int = LEAST_DRAWS, random_state: int = 0) -> Test:
+    """Test whether groups (rows) differ in how their people are spread over several classes (columns).
+
+    Pearson's test of the whole table; where an expected count is below 5, as `independence` does it.
+
+    >>> test = class_independence([[30, 50, 20], [40, 40, 20]])
+    >>> round(test.statistic, 3), test.df, round(test.p_value, 3)
+    (2.54, 2.0, 0.281)
+    """
+    counts = np.asarray(table, dtype=np.float64)
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if len(counts) < 2:
+        return nothing("chi-square")
+    if counts.shape[1] < 2:
+        return Test("chi-square", 0.0, 1.0, 0.0)
+    counts = counts[np.lexsort(counts.T)]  # no answer depends on the order of the groups
+    if not contingency.is_sparse(counts):
+        return class_chi_square(counts)
+    if not _whole(counts):
+        return _weighted(counts)
+    merged = contingency.merge_small(counts)
+    together = class_chi_square(merged) if len(merged) > 1 else None
+    if counts.sum() > PERMUTATION_MOST:
+        return replace(together or class_chi_square(counts), note="too many people to permute")
+    random = np.random.default_rng(random_state)
+    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+
+    def draw(size: int) -> Floats:
+        drawn = contingency.draw_tables(rows.astype(np.int64), columns.astype(np.int64), size, random)
+        return contingency.pearson(drawn, rows, columns)
+
+    seen, enough = float(contingency.pearson(counts, rows, columns)), together.p_value if together else 0.0
+    p = contingency.permutation_p(draw, seen, counts.size, draws, enough=enough)
+    permuted = Test("permutation", seen, p)
+    return permuted if together is None else _smaller(permuted, together)
+
+
+def combined(tests: Sequence[Test], *, apart: bool = True) -> Test:
+    """One test of a criterion that asks for several equal rates, such as TPR and FPR.
+
+    Chi-squares of tables of different people (`apart`) add up, with their degrees of freedom. Other tests are combined
+    by Bonferroni: the smallest p-value times their number, which holds whatever the tests are. A test that could not
     be made (NaN) is left out.
 
     >>> both = combined([Test("chi-square", 3.0, 0.083, 1), Test("chi-square", 4.0, 0.046, 1)])
@@ -183,97 +251,17 @@ def combined(tests: Sequence[Test]) -> Test:
     made = [test for test in tests if not math.isnan(test.p_value)]
     many = len(made)
     if not made:
-        return tests[0] if tests else _nothing("chi-square")
+        return tests[0] if tests else nothing("chi-square")
     if many == 1:
         return made[0]
     notes = list(dict.fromkeys(test.note for test in made if test.note))
-    if all(test.name == "chi-square" and test.df is not None for test in made):
+    if apart and all(test.name == "chi-square" and test.df is not None for test in made):
         df = sum(test.df or 0.0 for test in made)
         total = math.fsum(test.statistic for test in made)
-        return _from_chi_square("chi-square", total, df, "; ".join([f"sum over {many} tables", *notes]))
+        return from_chi_square("chi-square", total, df, "; ".join([f"sum over {many} tables", *notes]))
     least = min(made, key=lambda test: (test.p_value, test.name, -abs(test.statistic)))
     how = f"{'smaller' if many == 2 else 'smallest'} of {many} p-values, times {many} (Bonferroni)"
     return replace(least, p_value=min(1.0, many * least.p_value), note="; ".join([how, *notes]))
-
-
-def cochran_mantel_haenszel(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
-    """Test whether the rates of the groups differ within strata. `k` and `n` are [strata, groups].
-
-    Within each stratum the positives are dealt out to the groups; what each group has above its expectation is
-    added over the strata and set against its covariance. For two groups this is the classical test,
-    without a continuity correction. A stratum with one group, or one outcome, contributes nothing.
-
-    >>> test = cochran_mantel_haenszel([[512, 89], [353, 17]], [[825, 108], [560, 25]])
-    >>> round(test.statistic, 2), test.df
-    (15.47, 1.0)
-    """
-    k, n = _strata(k, n)
-    present = n.any(axis=0)
-    k, n = k[:, present], n[:, present]
-    groups = n.shape[1]
-    name = "Cochran-Mantel-Haenszel"
-    if not np.any((n > 0).sum(axis=1) > 1):
-        return _nothing(name, "no stratum has two groups to compare")
-    k, n = _informative(k, n)
-    everyone, positives = n.sum(axis=1), k.sum(axis=1)
-    above = (k - n * (positives / everyone)[:, None]).sum(axis=0)
-    factor = positives * (everyone - positives) / (everyone**2 * (everyone - 1))
-    between = (n * factor[:, None]).T @ n
-    np.fill_diagonal(between, 0)
-    variance = between.sum(axis=1)
-    if not variance.any():
-        return _from_chi_square(name, 0.0, groups - 1)
-    if groups == 2:
-        return _from_chi_square(name, float(above[0] ** 2 / variance[0]), 1)
-    # In units of each group's own deviation, so that a group of 30 counts beside one of 10^12. The covariance has
-    # no inverse: what all groups that share strata have above expectation adds up to 0.
-    varies = variance > 0
-    deviation = np.sqrt(variance[varies])
-    covariance = np.eye(len(deviation)) - between[np.ix_(varies, varies)] / np.outer(deviation, deviation)
-    values, vectors = np.linalg.eigh(covariance)
-    free = values > 1e-10
-    along = (above[varies] / deviation) @ vectors[:, free]
-    return _from_chi_square(name, float(np.sum(along**2 / values[free])), int(free.sum()))
-
-
-def mantel_haenszel_odds_ratio(k: npt.ArrayLike, n: npt.ArrayLike) -> float:
-    """The odds of the first group against the second, common to all strata; `k` and `n` are [strata, 2].
-
-    >>> round(mantel_haenszel_odds_ratio([[512, 89], [353, 17]], [[825, 108], [560, 25]]), 3)
-    0.425
-    """
-    k, n = _pairs(k, n)
-    k, n = _informative(k, n)
-    everyone = n.sum(axis=1)
-    rest = n - k
-    return _ratio(float(np.sum(k[:, 0] * rest[:, 1] / everyone)), float(np.sum(k[:, 1] * rest[:, 0] / everyone)))
-
-
-def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:
-    """Test whether the odds ratio of two groups differs between strata. `k` and `n` are [strata, 2].
-
-    A small p-value says that one common odds ratio does not describe the strata: they differ among themselves.
-
-    >>> round(breslow_day([[512, 89], [353, 17]], [[825, 108], [560, 25]]).p_value, 3)
-    0.098
-    """
-    name = "Breslow-Day"
-    k, n = _pairs(k, n)
-    k, n = _informative(k, n)
-    if len(n) < 2:
-        return _nothing(name, "fewer than two strata have an odds ratio")
-    odds = mantel_haenszel_odds_ratio(k, n)
-    if not 0 < odds < math.inf:
-        return _nothing(name, f"the common odds ratio is {'0' if odds == 0 else 'infinite'}")
-    if odds > 1:  # below 1 the root is a sum without cancellation
-        k, odds = n - k, 1 / odds
-    positives, everyone = k.sum(axis=1), n.sum(axis=1)
-    expected = _cell(n[:, 0], positives, everyone, odds)
-    cells = [expected, n[:, 0] - expected, positives - expected, _cell(n[:, 1], everyone - positives, everyone, odds)]
-    variance = 1 / np.sum([1 / cell for cell in cells], axis=0)
-    above = k[:, 0] - expected
-    statistic = float(np.sum(above**2 / variance))
-    return _from_chi_square(name, statistic, len(n) - 1)
 
 
 def cohens_h(p1: float, p2: float) -> float:
@@ -293,7 +281,7 @@ def odds_ratio(k1: float, n1: float, k2: float, n2: float) -> float:
     >>> odds_ratio(8, 10, 1, 6)
     20.0
     """
-    return _ratio(float(k1) * float(n2 - k2), float(k2) * float(n1 - k1))
+    return ratio(float(k1) * float(n2 - k2), float(k2) * float(n1 - k1))
 
 
 def _pearson(k: Array, n: Floats, positives: float) -> Floats:
@@ -305,21 +293,26 @@ def _pearson(k: Array, n: Floats, positives: float) -> Floats:
     return np.asarray(np.sum((k - n * rate) ** 2 / n, axis=-1) / spread)
 
 
-def _expected(k: Floats, n: Floats) -> Floats:
-    rate = k.sum() / n.sum()
-    return np.stack([n * rate, n * (1 - rate)])
+def _smaller(permuted: Test, together: Test) -> Test:
+    """Twice the smaller of the two p-values: the price of looking at both."""
+    least = min(permuted.p_value, together.p_value)
+    return Test(BOTH, permuted.statistic, min(1.0, 2 * least), note="the smaller of two p-values, times 2")
 
 
-def _cell(row: Floats, column: Floats, everyone: Floats, odds: float) -> Floats:
-    """The corner of a 2 x 2 table with these margins whose odds ratio is `odds`, at most 1."""
-    slope = everyone - (1 - odds) * (row + column)
-    root = np.sqrt(slope**2 + 4 * (1 - odds) * odds * row * column)
-    # Both are the one positive root; which of them cancels depends on the sign of the slope.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(slope > 0, 2 * odds * row * column / (slope + root), (root - slope) / (2 * (1 - odds)))
+def _weighted(table: Floats) -> Test:
+    """Effective counts cannot be dealt out again: chi-square with the small groups as one, where that leaves two."""
+    merged = contingency.merge_small(table, keep=True)
+    test = class_chi_square(merged if len(merged) > 1 else table)
+    return replace(test, note="weighted, with an expected count below 5: the p-value is approximate")
 
 
-def _counts(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
+def _is_coarse(table: Floats) -> bool:
+    """Is one of two groups so much smaller than the other that its few possible rates are all that chi-square sees?"""
+    sizes = table.sum(axis=1)
+    return bool(len(sizes) == 2 and sizes.max() > UNEVEN * sizes.min() and contingency.expected(table).min() < FINE)
+
+
+def counts(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
     k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if k.shape != n.shape:
         raise CallError(f"k and n must have one shape; they have {k.shape} and {n.shape}.")
@@ -330,33 +323,12 @@ def _counts(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
 
 def _groups(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
     """The groups that have people, in the order of (n, k): no answer depends on the order of the arguments."""
-    k, n = _counts(k, n)
+    k, n = counts(k, n)
     if k.ndim != 1:
         raise CallError(f"k and n must be one number for each group; they have shape {k.shape}.")
     order = np.lexsort((k, n))
     order = order[n[order] > 0]
     return k[order], n[order]
-
-
-def _strata(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
-    k, n = _counts(k, n)
-    if k.ndim != 2:
-        raise CallError(f"k and n must be [strata, groups]; they have shape {k.shape}.")
-    return k, n
-
-
-def _pairs(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
-    k, n = _strata(k, n)
-    if k.shape[1] != 2:
-        raise CallError(f"an odds ratio compares two groups and there are {k.shape[1]}.")
-    return k, n
-
-
-def _informative(k: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """The strata with at least two groups and both outcomes."""
-    positives, everyone = k.sum(axis=1), n.sum(axis=1)
-    keep = ((n > 0).sum(axis=1) > 1) & (positives > 0) & (positives < everyone) & (everyone > 1)
-    return k[keep], n[keep]
 
 
 def _whole(*counts: Floats) -> bool:
@@ -368,17 +340,17 @@ def _must_be_whole(what: str, *counts: Floats) -> None:
         raise CallError(f"{what} needs whole counts; for weighted data use chi_square().")
 
 
-def _ratio(a: float, b: float) -> float:
+def ratio(a: float, b: float) -> float:
     if b == 0:
         return math.inf if a > 0 else math.nan
     return a / b
 
 
-def _from_chi_square(name: str, statistic: float, df: float, note: str = "") -> Test:
+def from_chi_square(name: str, statistic: float, df: float, note: str = "") -> Test:
     from scipy.special import chdtrc
 
     return Test(name, statistic, float(chdtrc(df, statistic)), float(df), note)
 
 
-def _nothing(name: str, note: str = "fewer than two groups to compare") -> Test:
+def nothing(name: str, note: str = "fewer than two groups to compare") -> Test:
     return Test(name, math.nan, math.nan, note=note)

@@ -18,7 +18,7 @@ from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.inference import critical
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Relative, Spread
+from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 
@@ -36,6 +36,18 @@ class Pairs:
     difference_far: Floats
     ratio_near: Floats
     ratio_far: Floats
+
+    def among(self, tops: Bools) -> Pairs:
+        """Only the pairs whose higher group is one of these: the row of a difference, the column of a ratio."""
+        if tops.all():
+            return self
+        rows, columns = tops[:, None], tops[None, :]
+        return Pairs(
+            np.where(rows, self.difference_near, np.nan),
+            np.where(rows, self.difference_far, np.nan),
+            np.where(columns, self.ratio_near, np.nan),
+            np.where(columns, self.ratio_far, np.nan),
+        )
 
     def difference(self, i: int, j: int) -> tuple[float, float, float, float]:
         """Near low, near high, far low and far high of i − j; two of them are those of j − i with the sign changed."""
@@ -68,20 +80,24 @@ def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
 
 
 def between_extremes(
-    spreads: Sequence[Spread],
+    spreads: Sequence[Spread | Bounded],
     usable: Bools,
     confidence: float,
     aggregate: str = "worst",
     *,
     near: float | None = None,
+    yardsticks: Bools | None = None,
 ) -> Ends:
     """The largest gap between any two groups in any of the measures; `usable` is [measures, groups].
 
-    Near ends hold with confidence `near`, where several findings share one error probability.
+    Near ends hold with confidence `near`, where several findings share one error probability. Only `yardsticks`,
+    [measures, groups], can be the higher group of a pair, if they are given. Where only bounds of a measure are known,
+    each end takes the two groups at the bounds that move it farthest.
     """
     share = (near or confidence) ** (1 / max(int(usable.any(axis=1).sum()), 1))
     pairs = tuple(_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True))
-    parts = [_extremes(part) for part in pairs if part is not None]
+    able = np.ones_like(usable) if yardsticks is None else yardsticks
+    parts = [_extremes(part.among(tops)) for part, tops in zip(pairs, able, strict=True) if part is not None]
     if not parts:
         return Ends(pairs=pairs)
     differences, ratios = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
@@ -101,20 +117,28 @@ def _extremes(pairs: Pairs) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(np.maximum(low, 0.0)), float(high)), (float(least), float(np.minimum(most, 1.0)))
 
 
-def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pairs | None:
-    chosen = np.flatnonzero(usable & np.isfinite(spread.values))
+def _sides(spread: Spread | Bounded) -> tuple[Spread, Spread]:
+    """The spread at the lower and at the upper bound; twice the same where the value itself is known."""
+    return (spread.low, spread.high) if isinstance(spread, Bounded) else (spread, spread)
+
+
+def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: float) -> Pairs | None:
+    low, high = _sides(spread)
+    chosen = np.flatnonzero(usable & np.isfinite(spread.values) & np.isfinite(low.values) & ~np.isnan(high.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
     c = critical.one_sided(q, confidence)
-    near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
-    differences = _lower(near.column(), near), _upper(far.column(), far)
+    near, far = _limits(spread, q, _NEAR, chosen), _limits(spread, c, _FAR, chosen)
+    with np.errstate(invalid="ignore"):  # an infinite upper bound less another one
+        differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
+    ratios = _ratio_near(near[1].column(), near[0]), _ratio_far(far[0].column(), far[1])
     ends = []
-    for part, unbounded in zip((*differences, *_ratios(spread.values[chosen], near, far)), _UNBOUNDED, strict=True):
+    for part, unbounded in zip((*differences, *ratios), _UNBOUNDED, strict=True):
         whole = np.full((len(usable), len(usable)), np.nan)
         # Where some pairs have ends, one without, such as of a group of one, may lie anywhere.
         unknown = np.isnan(part)
-        part[unknown & ~unknown.all()] = unbounded
+        part[unknown & (isinstance(spread, Bounded) or not unknown.all())] = unbounded
         np.fill_diagonal(part, np.nan)
         whole[np.ix_(chosen, chosen)] = part
         ends.append(whole)
@@ -124,15 +148,22 @@ def _pairs(spread: Spread, usable: Bools, share: float, confidence: float) -> Pa
 _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
 
 
-def _ratios(values: Floats, near: _Limits, far: _Limits) -> tuple[Floats, Floats]:
-    """Upper near ends and lower far ends of all ratios, on logarithms; 0 / 0 may be anything."""
+def _ratio_near(mine: _Limits, theirs: _Limits) -> Floats:
+    """Upper near ends of mine / theirs, on logarithms, which contain the estimate; 0 / 0 may be anything."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
-        low = np.exp(middle - _log_lower(far.column(), far))
-        high = np.exp(middle + _log_upper(near.column(), near))
-        estimates = values[:, None] / values[None, :]
-    nothing = (values[:, None] == 0) & (values[None, :] == 0)
-    return np.where(nothing, np.inf, np.maximum(high, estimates)), np.where(nothing, 0.0, np.minimum(low, estimates))
+        high = np.exp(np.log(mine.centre) - np.log(theirs.centre) + _log_upper(mine, theirs))
+        estimates = mine.values / theirs.values
+    nothing = (mine.values == 0) & (theirs.values == 0)
+    return np.where(nothing, np.inf, np.maximum(high, estimates))
+
+
+def _ratio_far(mine: _Limits, theirs: _Limits) -> Floats:
+    """Lower far ends of the same."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low = np.exp(np.log(mine.centre) - np.log(theirs.centre) - _log_lower(mine, theirs))
+        estimates = mine.values / theirs.values
+    nothing = (mine.values == 0) & (theirs.values == 0)
+    return np.where(nothing, 0.0, np.minimum(low, estimates))
 
 
 def no_gap(spread: Spread, usable: Bools) -> Test:
@@ -164,8 +195,10 @@ _STEPS = 40
 _FARTHEST_DEVIATE = 37.0  # where the tail of a normal variable is about the smallest number there is
 
 
-def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Each group against the one that is truly highest: ends of the difference (≤ 0) and of the ratio (≤ 1).
+def below_highest(
+    spread: Spread, usable: Bools, confidence: float, yardsticks: Bools
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Each group against the one of the yardsticks that is truly highest: ends of the difference and of the ratio.
 
     Which group is highest is not known, only estimated. Limits of all pairs hold together, and group − highest is the
     least of a group's differences from the others (and 0): so are its ends. NaN for groups that are not usable.
@@ -183,9 +216,11 @@ def below_highest(spread: Spread, usable: Bools, confidence: float) -> tuple[Flo
             np.exp(middle - _log_lower(near.column(), near)),
             np.exp(middle + _log_upper(near.column(), near)),
         )
-        seen = (values - values.max(), values / values.max())
+        top = values[yardsticks[chosen]].max(initial=-np.inf)
+        seen = (values - top, values / top)
     for i, (end, pair) in enumerate(zip(ends, pairs, strict=True)):
         np.fill_diagonal(pair, (0.0, 0.0, 1.0, 1.0)[i])
+        pair[:, ~yardsticks[chosen]] = np.inf
         widened = np.minimum if i % 2 == 0 else np.maximum
         end[chosen] = widened(pair.min(axis=1), seen[i // 2])
     return ends  # type: ignore[return-value]
@@ -231,6 +266,12 @@ class _Limits:
         return turned
 
 
+def _limits(spread: Spread | Bounded, deviate: float, offset: float, chosen: Indices) -> tuple[_Limits, _Limits]:
+    """The limits at the lower and at the upper bound; the same ones where the value itself is known."""
+    low = _Limits(_sides(spread)[0], deviate, offset, chosen)
+    return low, _Limits(spread.high, deviate, offset, chosen) if isinstance(spread, Bounded) else low
+
+
 def _lower(mine: _Limits, theirs: _Limits) -> Floats:
     """The lower end of mine − theirs."""
     reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.independent)
@@ -273,8 +314,8 @@ class Against:
 
 
 def against(
-    spreads: Sequence[Spread],
-    bases: Sequence[Spread],
+    spreads: Sequence[Spread | Bounded],
+    bases: Sequence[Spread | Bounded],
     compared: Bools,
     confidence: float,
     *,
@@ -292,6 +333,8 @@ def against(
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
         usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
+        for side in (*_sides(spread), *_sides(base)):
+            usable = usable & np.isfinite(side.values)
         q = _together(usable, (near or confidence) ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
@@ -315,21 +358,25 @@ def _together(compared: Bools, confidence: float) -> float:
 
 
 def _one_by_one(
-    spread: Spread, base: Spread, deviate: float, offset: float, independent: bool
+    spread: Spread | Bounded, base: Spread | Bounded, deviate: float, offset: float, independent: bool
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    every = np.arange(len(spread.values))
-    mine, theirs = _Limits(spread, deviate, offset, every), _Limits(base, deviate, offset, every)
-    mine.independent = independent
+    """Lower and upper ends of the difference and of the ratio; each takes the bounds that move it farthest."""
+    every = np.arange(len(_sides(spread)[0].values))
+    mine, theirs = _limits(spread, deviate, offset, every), _limits(base, deviate, offset, every)
+    for side in mine:
+        side.independent = independent
+    with np.errstate(invalid="ignore"):
+        low, high = _lower(mine[0], theirs[1]), _upper(mine[1], theirs[0])
+    return low, high, _ratio_end(mine[0], theirs[1], -1), _ratio_end(mine[1], theirs[0], 1)
+
+
+def _ratio_end(mine: _Limits, theirs: _Limits, side: int) -> Floats:
+    """The lower (−1) or upper (1) end of mine / theirs, which contains the estimate."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low, high = _lower(mine, theirs), _upper(mine, theirs)
-        middle = np.log(mine.centre) - np.log(theirs.centre)
-        ratio = spread.values / base.values
-        least = np.exp(middle - _log_lower(mine, theirs))
-        most = np.exp(middle + _log_upper(mine, theirs))
-    least, most = (
-        np.where(np.isnan(end), np.nan, widened(end, ratio)) for end, widened in ((least, np.fmin), (most, np.fmax))
-    )
-    return low, high, least, most
+        reach = _log_lower(mine, theirs) if side < 0 else _log_upper(mine, theirs)
+        end = np.exp(np.log(mine.centre) - np.log(theirs.centre) + side * reach)
+        ratio = mine.values / theirs.values
+    return np.where(np.isnan(end), np.nan, (np.fmin if side < 0 else np.fmax)(end, ratio))
 
 
 def _to_overall(ends: tuple[Floats, Floats, Floats, Floats], share: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -236,6 +236,18 @@ class Average:
 
 
 @dataclass(frozen=True)
+class Bounded:
+    """A measure of which only bounds are known, with how far each of them may be from the truth.
+
+    `values` are those of the people who are known; a group without one is not compared.
+    """
+
+    values: Floats
+    low: Spread
+    high: Spread
+
+
+@dataclass(frozen=True)
 class _Measured:
     """Values with standard errors."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Spread
-from evenhand.measures.group_data import GroupData
+from evenhand.measures.group_data import SIDES, GroupData, Side
 
 MadeOf = Literal["cells", "scores", "classes", "rows"]
 
@@ -36,6 +36,11 @@ class Measure(Protocol):
     @property
     def made_of(self) -> MadeOf:
         """What the measure is computed from. Only "rows" cannot be computed from a cube."""
+        ...
+
+    @property
+    def labels_of(self) -> tuple[Side, ...]:
+        """The sides of a decision on whose labels it rests: where nobody on such a side has one, it is undefined."""
         ...
 
     @property
@@ -112,6 +117,10 @@ class MeasureDefaults:
     probability: bool = field(default=False, repr=False)
     in_score_units: bool = field(default=False, repr=False)
 
+    @property
+    def labels_of(self) -> tuple[Side, ...]:
+        return ()
+
     def values(self, data: GroupData, spread: Spread | None) -> Floats:
         return np.full(data.groups, np.nan) if spread is None else spread.values
 
@@ -132,6 +141,23 @@ class MeasureDefaults:
         return None
 
 
-def undefined_reason(measure: Measure, group: str, people: int, weighted: bool) -> str:
-    """Why a measure is undefined for a group; `people` are those that it rests on, whose weights may all be 0."""
-    return measure.reason(group) + (" with a weight above 0" if weighted and people > 0 else "")
+def undefined_reason(measure: Measure, data: GroupData, place: int, group: str, people: int) -> str:
+    """Why a measure is undefined for the group that stands at this place of the data.
+
+    `people` are those that it rests on, whose weights may all be 0.
+    """
+    silent = data.silence(measure.of_class)[place]
+    lacking = [side for side in measure.labels_of if silent[SIDES.index(side)]]
+    if len(lacking) == 1:  # with none on either side the group has no labels at all, which the measure itself says
+        return no_labels(lacking[0], group, measure.of_class)
+    return measure.reason(group) + (" with a weight above 0" if data.weighted and people > 0 else "")
+
+
+def no_labels(side: Side, group: str, of_class: str | None = None) -> str:
+    """That nobody on one side of a decision has a label, in words.
+
+    >>> no_labels("refused", "b"), no_labels("refused", "b", "gold")
+    ('nobody who was refused among b has a label', "nobody who was not predicted 'gold' among b has a label")
+    """
+    was = str(side) if of_class is None else f"{'not ' if side == 'refused' else ''}predicted {of_class!r}"
+    return f"nobody who was {was} among {group} has a label"

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arguments import checked
-from evenhand.core.arrays import Array, Floats
+from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
 from evenhand.measures.base import MadeOf, Measure, MeasureDefaults
-from evenhand.measures.group_data import GroupData
+from evenhand.measures.group_data import SIDES, GroupData, Side, silent_sides, without_labels
 
 CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
@@ -66,6 +66,25 @@ class CellMeasure(MeasureDefaults):
         return "cells"
 
     @property
+    def labels_of(self) -> tuple[Side, ...]:
+        """Whose labels it rests on. A measure that counts the unlabelled of a side does not rest on their labels."""
+        if self.of:
+            return tuple(side for side in SIDES if any(side in MEASURES[name].labels_of for name in self.of))
+        cells = set(_tokens(self.numerator)) | set(_tokens(self.denominator))
+        return tuple(
+            side for side, (labelled, unlabelled) in _SIDES.items() if cells & labelled and unlabelled not in cells
+        )
+
+    @property
+    def settled(self) -> bool:
+        """Is the value the same for any group in which everybody is selected? Rates of errors and selection are."""
+        if self.of:
+            return all(MEASURES[name].settled for name in self.of)
+        labelled, unlabelled = _SIDES["selected"]
+        top, bottom = (part[[CELLS.index(name) for name in (*labelled, unlabelled)]] for part in self.coefficients)
+        return not self.share and bool(bottom.any()) and np.array_equal(top * bottom.sum(), bottom * top.sum())
+
+    @property
     def coefficients(self) -> tuple[Floats, Floats]:
         """Numerator and denominator as rows over the cells."""
         return _coefficients(self.numerator), _coefficients(self.denominator)
@@ -88,15 +107,15 @@ class CellMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None for a plain total, which has no interval."""
-        return spread(self, data.cells.mass, data.cells.squares, data.cells.everyone)
+        return spread(self, data.cells.mass, data.cells.squares, data.cells.everyone, data.cells.silent)
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group."""
-        return evaluate(data.cells.mass, [self], data.cells.everyone)[self.name]
+        return evaluate(data.cells.mass, [self], data.cells.everyone, data.cells.silent)[self.name]
 
     def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people in the denominator."""
-        return support(data.cells.people, self)
+        return support(data.cells.people, self, data.cells.silent)
 
     @property
     def linear(self) -> bool:
@@ -116,6 +135,7 @@ class CellMeasure(MeasureDefaults):
         return f"no {self.empty} among {group}"
 
 
+_SIDES: dict[Side, tuple[set[str], str]] = {"refused": ({"TN", "FN"}, "U0"), "selected": ({"FP", "TP"}, "U1")}
 _EVERYONE = " ".join(CELLS)
 _DECIDED = "TN FP FN TP U0 U1"
 
@@ -221,6 +241,11 @@ class RowMeasure(MeasureDefaults):
         return "rows"
 
     @property
+    def labels_of(self) -> tuple[Side, ...]:
+        """Those of everyone: what a function makes of labels is not known."""
+        return SIDES
+
+    @property
     def tasks(self) -> frozenset[str]:
         return frozenset({"binary", "multiclass", "regression"})
 
@@ -249,12 +274,16 @@ def cell_measures(measures: Iterable[Measure]) -> list[CellMeasure]:
     return [measure for measure in measures if isinstance(measure, CellMeasure)]
 
 
-def evaluate(cells: Floats, measures: Iterable[CellMeasure], total: Floats | None = None) -> Mapping[str, Floats]:
+def evaluate(
+    cells: Floats, measures: Iterable[CellMeasure], total: Floats | None = None, silent: Bools | None = None
+) -> Mapping[str, Floats]:
     """Each measure for each group: `cells` is [..., groups, 8], a value is [..., groups].
 
-    `total` holds the cells of everyone, for shares; by default their sum over the groups.
+    `total` holds the cells of everyone, for shares; by default their sum over the groups. `silent` says of each group
+    whether nobody refused, and nobody selected, has a label; by default as the cells are (see `silent_sides`).
     """
     measures = list(measures)
+    silent = silent_sides(cells) if silent is None else silent
     direct = {part.name: part for row in measures for part in _parts(row)}
     numerators = np.stack([_coefficients(row.numerator) for row in direct.values()], axis=1)
     denominators = np.stack([_coefficients(row.denominator) for row in direct.values()], axis=1)
@@ -265,25 +294,30 @@ def evaluate(cells: Floats, measures: Iterable[CellMeasure], total: Floats | Non
     values: dict[str, Floats] = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         for j, row in enumerate(direct.values()):
+            unknown = without_labels(row.labels_of, silent)
             if not row.denominator:
-                values[row.name] = top[..., j]
+                values[row.name] = np.where(unknown, np.nan, top[..., j])
                 continue
             under = np.broadcast_to(everyone[..., j], top[..., j].shape) if row.share else bottom[..., j]
-            values[row.name] = np.where(under == 0, np.nan, top[..., j] / under)
+            values[row.name] = np.where((under == 0) | unknown, np.nan, top[..., j] / under)
     for row in measures:
         if row.of:
             values[row.name] = np.mean([values[name] for name in row.of], axis=0)
     return {row.name: values[row.name] for row in measures}
 
 
-def support(cells: Array, row: CellMeasure) -> Array:
-    """How many rows of each group a measure rests on: its denominator (the smaller one, for a mean)."""
+def support(cells: Array, row: CellMeasure, silent: Bools | None = None) -> Array:
+    """How many rows of each group a measure rests on: its denominator (the smaller one, for a mean).
+
+    Nobody, where the labels that it rests on are not known; `silent` is as in `evaluate`.
+    """
+    silent = silent_sides(cells) if silent is None else silent
     if row.of:
-        return np.min([support(cells, MEASURES[name]) for name in row.of], axis=0)  # type: ignore[no-any-return]
+        return np.min([support(cells, MEASURES[name], silent) for name in row.of], axis=0)  # type: ignore[no-any-return]
     used = _coefficients(row.denominator or row.numerator) > 0
     if row.share:
         used = _coefficients(_DECIDED) > 0
-    return cells[..., used].sum(axis=-1)  # type: ignore[no-any-return]
+    return np.where(without_labels(row.labels_of, silent), 0, cells[..., used].sum(axis=-1))
 
 
 def denominators(row: CellMeasure, cells: Floats) -> Floats:
@@ -292,15 +326,20 @@ def denominators(row: CellMeasure, cells: Floats) -> Floats:
 
 
 def spread(
-    row: CellMeasure, cells: Floats, squares: Floats | None = None, everyone: Floats | None = None
+    row: CellMeasure,
+    cells: Floats,
+    squares: Floats | None = None,
+    everyone: Floats | None = None,
+    silent: Bools | None = None,
 ) -> Spread | None:
     """The spread of a measure from the cells of the groups, [groups, 8]; `squares` are Σw² where there are weights.
 
-    `everyone` holds the cells of all groups together, for shares; by default their sum. None for a plain total, which
-    has no interval.
+    `everyone` holds the cells of all groups together, for shares; by default their sum. `silent` is as in `evaluate`.
+    None for a plain total, which has no interval.
     """
+    silent = silent_sides(cells) if silent is None else silent
     if row.of:
-        parts = [spread(MEASURES[name], cells, squares) for name in row.of]
+        parts = [spread(MEASURES[name], cells, squares, silent=silent) for name in row.of]
         return Average([part for part in parts if part is not None])
     form = row.form
     if form is None:
@@ -309,7 +348,8 @@ def spread(
         chosen = cells @ form.top
         total = chosen.sum() if everyone is None else everyone @ form.top
         return Proportions(chosen, np.full(len(chosen), total), form)
-    top, rest = cells @ form.top, cells @ form.rest
+    known = ~without_labels(row.labels_of, silent)
+    top, rest = (cells @ form.top) * known, (cells @ form.rest) * known
     if squares is None:
         return Proportions(top, top + rest, form)
     return Proportions(*effective(top, rest, squares @ form.top, squares @ form.rest), form)

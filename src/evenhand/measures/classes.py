@@ -12,7 +12,7 @@ from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Average, Spread
 from evenhand.measures.base import MadeOf, MeasureDefaults
 from evenhand.measures.cells import CellMeasure, denominators, evaluate, find_cell_measure, spread, support
-from evenhand.measures.group_data import Cells, GroupData
+from evenhand.measures.group_data import Cells, GroupData, Side
 
 _RIGHT_OR_WRONG = ("accuracy", "error_rate")
 _SAME_FOR_ALL = ("selection_rate", "base_rate", "selected_share", "count")
@@ -42,10 +42,14 @@ class ClassMeasure(MeasureDefaults):
     def made_of(self) -> MadeOf:
         return "classes"
 
+    @property
+    def labels_of(self) -> tuple[Side, ...]:
+        return self.of.labels_of
+
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; the mean of the spreads of the classes where it is a mean."""
-        each = [spread(self.of, cells.mass, cells.squares, cells.everyone) for cells in self._cells(data)]
-        return Average([part for part in each if part is not None]) if self._is_mean else each[0]
+        each = [spread(self.of, cells.mass, cells.squares, cells.everyone, cells.silent) for cells in self.cells(data)]
+        return Average([part for part in each if part is not None]) if self.is_mean else each[0]
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group, the mean over the classes where it is one."""
@@ -53,12 +57,12 @@ class ClassMeasure(MeasureDefaults):
 
     def support(self, data: GroupData, spread: Spread | None) -> Array:  # noqa: ARG002 - as above
         """The people behind each value, in the class with the fewest."""
-        return self._over_classes(data, lambda cells: support(cells.people, self.of), np.min)
+        return self._over_classes(data, lambda cells: support(cells.people, self.of, cells.silent), np.min)
 
     @property
     def linear(self) -> bool:
         """A mean over the classes is not a mean over the groups: each class has its own denominators."""
-        return self.of.linear and not self._is_mean
+        return self.of.linear and not self.is_mean
 
     @property
     def tasks(self) -> frozenset[str]:
@@ -66,7 +70,7 @@ class ClassMeasure(MeasureDefaults):
 
     def mass(self, data: GroupData) -> Floats:
         """The denominators, of the one class or of right against wrong."""
-        return denominators(self.of, self._cells(data)[0].mass)
+        return denominators(self.of, self.cells(data)[0].mass)
 
     def reason(self, group: str) -> str:
         """Why the measure is undefined for a group."""
@@ -74,21 +78,22 @@ class ClassMeasure(MeasureDefaults):
         return f"no {self.of.empty}{among} among {group}"
 
     def _values(self, cells: Cells) -> Floats:
-        return evaluate(cells.mass, [self.of], cells.everyone)[self.of.name]
+        return evaluate(cells.mass, [self.of], cells.everyone, cells.silent)[self.of.name]
 
     @property
-    def _is_mean(self) -> bool:
+    def is_mean(self) -> bool:
+        """Is it the mean over the classes?"""
         return self.of_class is None and self.of.name not in _RIGHT_OR_WRONG
 
-    def _cells(self, data: GroupData) -> list[Cells]:
+    def cells(self, data: GroupData) -> list[Cells]:
         """The cells that the measure is computed from: of every class for a mean, else one entry."""
-        if not self._is_mean:
+        if not self.is_mean:
             return [data.classes[self.of_class]]
         return [cells for name, cells in data.classes.items() if name is not None]
 
     def _over_classes(self, data: GroupData, one: Callable[[Cells], Any], combine: Any) -> Array:
-        each = [one(cells) for cells in self._cells(data)]
-        return np.asarray(combine(each, axis=0) if self._is_mean else each[0])
+        each = [one(cells) for cells in self.cells(data)]
+        return np.asarray(combine(each, axis=0) if self.is_mean else each[0])
 
 
 def class_measures(

@@ -1,8 +1,8 @@
 """Maximal correlation and mutual information: how strongly rows and columns of a table of people depend on each other.
 
 Both are 0 under independence, but never in a sample. So each comes with its mean under independence, from tables that
-are drawn with the same margins, and with the share of those tables that look as dependent (Phipson and Smyth 2010:
-(c + 1)/(draws + 1)).
+are drawn with the same margins, and with a p-value: twice the smaller of the share of those tables that look as
+dependent (Phipson and Smyth 2010: (c + 1)/(draws + 1)) and of Pearson's, which has no such floor.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
+from evenhand.inference import contingency, hypotheses
 
 Statistic = Callable[[Floats], Floats]
 """A number for each of several tables [..., rows, columns]."""
@@ -93,6 +94,9 @@ def against_chance(
     null = statistic(drawn) * (rows.sum() / people) ** power
     raw = float(statistic(table))
     p = (1 + int((null >= raw - 1e-12).sum())) / (draws + 1)
+    merged = contingency.merge_small(table)
+    if len(merged) > 1:
+        p = min(1.0, 2 * min(p, hypotheses.class_chi_square(merged).p_value))
     value = raw if chance is None else max(raw - chance(table), 0.0)
     return Dependence(value, float(null.mean()), p, raw)
 
@@ -100,25 +104,7 @@ def against_chance(
 @lru_cache(maxsize=4)
 def _kept(rows: tuple[int, ...], columns: tuple[int, ...], draws: int, random_state: int) -> Floats:
     """The drawn tables, kept because both kinds of dependence use the same ones."""
-    return _drawn(np.array(rows), np.array(columns), draws, np.random.default_rng(random_state))
-
-
-def _drawn(rows: Ints, columns: Ints, draws: int, random: np.random.Generator) -> Floats:
-    """Tables with these margins, as chance would fill them: cell by cell, each hypergeometric after those before it."""
-    tables = np.zeros((draws, len(rows), len(columns)))
-    left = np.tile(columns, (draws, 1))
-    for i, people in enumerate(rows[:-1]):
-        wanted, others = np.full(draws, people), left.sum(axis=1)
-        for j in range(len(columns) - 1):
-            others = others - left[:, j]
-            taken = random.hypergeometric(left[:, j], others, wanted)
-            tables[:, i, j] = taken
-            left[:, j] -= taken
-            wanted = wanted - taken
-        tables[:, i, -1] = wanted
-        left[:, -1] -= wanted
-    tables[:, -1] = left
-    return tables
+    return contingency.draw_tables(np.array(rows), np.array(columns), draws, np.random.default_rng(random_state))
 
 
 def _margins(people: Floats) -> Ints:

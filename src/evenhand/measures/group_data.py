@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Floats, Indices
+from evenhand.core.arrays import Array, Bools, Floats, Indices
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, nearest
@@ -23,6 +23,26 @@ _MOST_KEPT = 1_000_000  # numbers that stay in memory as long as the table of sc
 
 
 Whose = Literal["groups", "rest", "everyone"]
+Side = Literal["refused", "selected"]
+"""On which side of a decision people stand."""
+SIDES: tuple[Side, ...] = ("refused", "selected")
+
+
+def silent_sides(cells: Array) -> Bools:
+    """Whether people of a group were refused, and were selected, of whom nobody has a label: [..., 8] to [..., 2].
+
+    Who repays is often known of the approved only. Then every true and false positive rate that can be counted is 1,
+    which says nothing: what rests on the labels of such a side is undefined.
+
+    >>> silent_sides(np.array([[0, 10, 0, 90, 100, 0, 0, 0], [1, 10, 0, 90, 99, 0, 0, 0]])).tolist()
+    [[True, False], [False, False]]
+    """
+    return np.asarray((cells[..., 4:6] > 0) & (cells[..., 0:2] + cells[..., 2:4] == 0))
+
+
+def without_labels(sides: Sequence[Side], silent: Bools) -> Bools:
+    """Which groups lack all labels of one of these sides; `silent` is [..., groups, 2]."""
+    return np.asarray(silent[..., [SIDES.index(side) for side in sides]].any(axis=-1))
 
 
 class GroupData:
@@ -44,7 +64,7 @@ class GroupData:
     @cached_property
     def classes(self) -> Mapping[str | None, Cells]:
         """The cells of each class against all others, by its name; under None those of right against wrong."""
-        cells: dict[str | None, Cells] = {None: self._cells(correctness(self._cube))}
+        cells: dict[str | None, Cells] = {None: self._cells(correctness(self._cube), self.silent)}
         for name in self._cube.classes:
             cells[name] = self._cells(against_rest(self._cube, name))
         return cells
@@ -59,23 +79,52 @@ class GroupData:
         kind = RegressionSums if self._cube.meaning.task == "regression" else BinnedScores
         return kind.from_table(table, len(self._cube.pairs)).of(self._whose)
 
-    def _cells(self, cube: Cube) -> Cells:
+    @cached_property
+    def silent(self) -> Bools:
+        """Of which sides of a decision nobody in a group has a label, [groups, 2]; of several classes, of any class."""
+        if self._cube.meaning.task == "regression":
+            return np.zeros((self.groups, 2), dtype=np.bool_)
+        if not self._cube.classes:
+            return self.cells.silent
+        mass = _regroup(self._cube.n if self._cube.w is None else self._cube.w, self._whose)
+        lacking = (mass[:, -1] > 0) & (mass[:, :-1].sum(axis=1) == 0)  # [groups, classes of the decision]
+        return np.repeat(lacking[:, :-1].any(axis=1)[:, None], 2, axis=1)
+
+    def silence(self, of_class: str | None = None) -> Bools:
+        """As `silent`; of one class against all others, which sides of that decision have no label."""
+        return self.silent if of_class is None else self.classes[of_class].silent
+
+    @property
+    def weighted(self) -> bool:
+        """Are there weights?"""
+        return self._cube.w is not None
+
+    @cached_property
+    def known_scores(self) -> BinnedScores | RegressionSums | None:
+        """The scores, without the labels of the groups in which a side of the decision has none."""
+        scores = self.scores
+        return (
+            scores.without_labels(np.asarray(self.silent.any(axis=1))) if isinstance(scores, BinnedScores) else scores
+        )
+
+    def _cells(self, cube: Cube, silent: Bools | None = None) -> Cells:
         squares = None if cube.squares is None else _regroup(cube.squares, self._whose)
         people, mass = (_regroup(part, self._whose) for part in (cube.counts, cube.cells))
-        return Cells(people, mass, squares, cube.cells.sum(axis=0))
+        return Cells(people, mass, squares, cube.cells.sum(axis=0), silent_sides(mass) if silent is None else silent)
 
 
 @dataclass(frozen=True)
 class Cells:
     """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any.
 
-    `everyone` holds the weights of all groups together, [8].
+    `everyone` holds the weights of all groups together, [8]; `silent` is what `silent_sides` says of the groups.
     """
 
     people: Array
     mass: Floats
     squares: Floats | None
     everyone: Floats
+    silent: Bools
 
 
 def _regroup(part: Array, whose: Whose) -> Array:
@@ -161,6 +210,14 @@ class BinnedScores:
         if whose == "groups":
             return self
         return BinnedScores(self.reading, {name: _regroup(part, whose) for name, part in self._arrays.items()})
+
+    def without_labels(self, groups: Bools) -> BinnedScores:
+        """The same scores, with nobody who has a label in these groups."""
+        if not groups.any():
+            return self
+        kept = np.ones((len(groups), UNLABELLED + 1, 1), dtype=np.int64)
+        kept[groups, :UNLABELLED] = 0
+        return BinnedScores(self.reading, {name: part * kept for name, part in self._arrays.items()})
 
     def people(self, labels: Sequence[int] = (NEGATIVE, POSITIVE, UNLABELLED)) -> Floats:
         """People by bin, [groups, bins]: shares by weight, and in each group as many people as the weights are worth.

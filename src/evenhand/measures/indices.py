@@ -77,3 +77,8 @@ class DependenceIndex(Index):
     statistic: Statistic
     power: float
     chance: Callable[[Floats], float] | None = None
+
+
+@dataclass(frozen=True)
+class OutcomeTestIndex(Index):
+    """The robust outcome test of every ordered pair of groups; it looks at selected people whose outcome is known."""

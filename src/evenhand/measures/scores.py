@@ -19,7 +19,16 @@ from evenhand.inference.means import Means
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Proportions, Spread, effective
 from evenhand.measures import curves
 from evenhand.measures.base import MadeOf, MeasureDefaults
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, GroupData, without_rounding
+from evenhand.measures.group_data import (
+    NEGATIVE,
+    POSITIVE,
+    SIDES,
+    UNLABELLED,
+    BinnedScores,
+    GroupData,
+    Side,
+    without_rounding,
+)
 from evenhand.sources.scores import TINY, ScoreReading
 
 MIN_BIN = 10
@@ -212,15 +221,23 @@ class ScoreMeasure(MeasureDefaults):
     def made_of(self) -> MadeOf:
         return "scores"
 
+    @property
+    def labels_of(self) -> tuple[Side, ...]:
+        """Those of everyone; but the observed rate in a bin, as a predictive value, is that of whoever has a label."""
+        return SIDES if "label" in self.needs and self.bin is None else ()
+
+    def _scores(self, data: GroupData) -> Any:
+        return data.known_scores if self.labels_of else data.scores
+
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None where the data has no scores."""
-        return None if data.scores is None else self.function(data.scores)
+        return None if data.scores is None else self.function(self._scores(data))
 
     def support(self, data: GroupData, spread: Spread | None) -> Array:
         """How many people the value of each group rests on, whatever their weights are worth."""
         if self.over is None or data.scores is None:
             return super().support(data, spread)
-        return self.over(data.scores, data.scores.n)
+        return self.over(self._scores(data), self._scores(data).n)
 
     @property
     def linear(self) -> bool:
@@ -228,9 +245,9 @@ class ScoreMeasure(MeasureDefaults):
 
     def mass(self, data: GroupData) -> Floats:
         """The weight of those whose mean it is."""
-        return (
-            super().mass(data) if self.over is None or data.scores is None else self.over(data.scores, data.scores.mass)
-        )
+        if self.over is None or data.scores is None:
+            return super().mass(data)
+        return self.over(self._scores(data), self._scores(data).mass)
 
     def signed(self, data: GroupData) -> bool:
         """Can a value be negative, on the scale that the score has in this data?"""
@@ -240,7 +257,7 @@ class ScoreMeasure(MeasureDefaults):
 
     def grid_error(self, data: GroupData) -> Floats | None:
         """How far the value of each group may be off because scores within a bin count as equal."""
-        return None if self.error is None or data.scores is None else self.error(data.scores)
+        return None if self.error is None or data.scores is None else self.error(self._scores(data))
 
     def reason(self, group: str) -> str:
         """Why the measure is undefined for a group."""

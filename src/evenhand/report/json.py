@@ -16,6 +16,7 @@ from evenhand.core import checksum, records
 from evenhand.core.results import Finding, Row
 from evenhand.core.version import __version__
 from evenhand.cube import tables
+from evenhand.report import tables as report_tables
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -109,9 +110,19 @@ def finding_data(finding: Finding, *, required: bool = False) -> dict[str, Any]:
         "highest": finding.highest,
         "lowest": finding.lowest,
         "evidence": None if finding.evidence is None else _row(finding.evidence),
+        "sensitivity": _sensitivity(finding) if required else None,
         "summary": _row(finding.summary),
         "rows": [_row(row) for row in finding.rows],
     }
+
+
+def _sensitivity(finding: Finding) -> dict[str, Any] | None:
+    """What missing labels and groups could hide, of a finding that decides; null where nothing is missing."""
+    found = report_tables.sensitivity(finding)
+    if found is None:
+        return None
+    rows = {name: [_row(row) for row in getattr(found, name)] for name in ("by_labels", "by_groups")}
+    return {**records.write(found), **rows}
 
 
 def _row(row: Row) -> dict[str, Any]:

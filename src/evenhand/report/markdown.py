@@ -48,7 +48,7 @@ def _entry(finding: Finding, aside: str = "") -> Iterable[str]:
     """A finding as an entry of a list, with its notes below it."""
     name = f"{code(' × '.join(finding.attributes))}, {code(finding.metric)}{', ' if aside else ''}{aside}"
     yield f"- {name}: **{finding.verdict}**. {prose(finding.interpretation)}"
-    yield from (f"    - {prose(note)}" for note in finding.notes)
+    yield from (f"    - {prose(note)}" for note in tables.notes(finding, decides=not aside))
 
 
 def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding]) -> list[str]:

@@ -137,7 +137,10 @@ def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
         strata=len(audit.counts(finding.attributes).strata),
         family=records.read(int, settings.get("family", 1), "family"),
     )
-    return Basis(request, None if finding.judged_on == "value" else plan)
+    if finding.judged_on == "value":
+        return Basis(request)
+    # A convention may pool groups or drop signs, which the settings do not tell in full.
+    return Basis(request, plan, audit.counts(finding.attributes) if request.convention is None else None)
 
 
 def _judged_by(policy: Policy, settings: Mapping[str, object]) -> Policy:

@@ -13,8 +13,10 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, Verdict, figure, spell
+from evenhand.core.results import Finding, Sensitivity, Verdict, figure, spell
 from evenhand.core.wording import clip
+from evenhand.errors import join_names
+from evenhand.verdicts.basis import Basis
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -119,6 +121,19 @@ def deciding(audit: Audit) -> list[Finding]:
     return sorted(chosen, key=lambda finding: VERDICTS.index(finding.verdict))
 
 
+def notes(finding: Finding, *, decides: bool) -> tuple[str, ...]:
+    """What the reader must know of a finding; of one that decides also what missing labels and groups could hide."""
+    found = sensitivity(finding) if decides else None
+    return (*finding.notes, *(found.sentences if found is not None else ()))
+
+
+def sensitivity(finding: Finding) -> Sensitivity | None:
+    """What missing labels and groups could hide; None where nothing is missing."""
+    basis = finding.basis
+    found = finding.sensitivity if isinstance(basis, Basis) and basis.incomplete else None
+    return found if found is not None and found.missing else None
+
+
 def by_attributes(audit: Audit) -> list[tuple[tuple[str, ...], list[Finding]]]:
     """The findings of each set of attributes, single ones first; in each, those that decide, then by evidence."""
     order = {attributes: i for i, attributes in enumerate(dict.fromkeys(f.attributes for f in audit.findings))}
@@ -167,7 +182,10 @@ def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
     for verdict in VERDICTS:
         chosen = [finding for finding in decided if finding.verdict == verdict]
         most = len(decided) if len(decided) <= _FEW else _MOST_NAMED if decided[0].verdict == verdict else 0
-        names = [f"{name(each.metric)} on {name(' × '.join(each.attributes))}" for each in chosen[:most]]
+        names = [
+            f"{name(each.metric)} on {name(' × '.join(each.attributes))}{_without(each, name)}"
+            for each in chosen[:most]
+        ]
         left = len(chosen) - len(names)
         more = f"{' and ' if names else ''}{left}{' more' if names else ''}" if left else ""
         if chosen:
@@ -176,6 +194,13 @@ def outcomes(audit: Audit, name: Callable[[str], str] = clip) -> str:
         aside = "" if audit.sharing is None else " to be shared"
         parts.append(f"left out{aside}: {', '.join(map(name, audit.left_out))}")
     return "; ".join(parts)
+
+
+def _without(finding: Finding, name: Callable[[str], str]) -> str:
+    """The groups that a pass leaves out."""
+    if finding.verdict != "pass" or not finding.left_out:
+        return ""
+    return f" (leaving out {join_names(map(name, finding.left_out), 4)})"
 
 
 def _outcome(audit: Audit, verdict: Verdict) -> str:

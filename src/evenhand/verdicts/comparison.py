@@ -190,10 +190,14 @@ def baselines(cells: Floats, rows: Sequence[CellMeasure], plan: Plan, groups: Se
     return base
 
 
-def apart(values: Floats) -> tuple[Floats, Floats]:
-    """Highest − lowest and lowest / highest over the last axis; NaN where fewer than two groups have a value."""
+def apart(values: Floats, yardsticks: Bools | None = None) -> tuple[Floats, Floats]:
+    """Highest − lowest and lowest / highest over the last axis; NaN where fewer than two groups have a value.
+
+    Only `yardsticks` can be the highest, if they are given.
+    """
     enough = (~np.isnan(values)).sum(axis=-1) >= 2
-    high, low = np.fmax.reduce(values, axis=-1), np.fmin.reduce(values, axis=-1)
+    able = values if yardsticks is None else np.where(yardsticks, values, np.nan)
+    high, low = np.fmax.reduce(able, axis=-1), np.fmin.reduce(values, axis=-1)
     return np.where(enough, high - low, np.nan), np.where(enough, ratio(low, high), np.nan)
 
 
@@ -260,28 +264,34 @@ def gap(
     one_sided: bool = False,
     fold: bool = False,
     signed: Bools | None = None,
+    yardsticks: Bools | None = None,
 ) -> Gap:
     """The gap of one or several measures, `values` [measures, groups], over the groups that are usable.
 
     `signed` says of each measure whether it can be negative: then there is no ratio unless all values are above 0.
+    Between extremes only `yardsticks` can be the highest group, if they are given.
     """
     values = np.where(usable, values, np.nan)
     if base is None:
-        found = _between_extremes(values, aggregate, judged_on)
+        found = _between_extremes(values, aggregate, judged_on, yardsticks)
     else:
         found = _against(values, base, aggregate, judged_on, one_sided, fold)
     unfit = without_ratio(values, base, usable, signed)
     return replace(found, ratio=math.nan) if unfit[0].any() or unfit[1].any() else found
 
 
-def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn) -> Gap:
+def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn, yardsticks: Bools | None) -> Gap:
     counted = (~np.isnan(values)).sum(axis=1)
     if not (counted >= 2).any() or (aggregate != "worst" and not (counted >= 2).all()):
         return Gap()
-    high = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
-    # The last of equals, so that even groups without any gap are two.
-    low = values.shape[1] - 1 - np.argmin(np.where(np.isnan(values), np.inf, values)[:, ::-1], axis=1)
     every = np.arange(len(values))
+    able = values if yardsticks is None else np.where(yardsticks, values, np.nan)
+    high = np.argmax(np.where(np.isnan(able), -np.inf, able), axis=1)
+    others = np.where(np.isnan(values), np.inf, values)
+    if yardsticks is not None:
+        others[every, high] = np.inf  # where it is the lowest of all too, another one is set against it
+    # The last of equals, so that even groups without any gap are two.
+    low = values.shape[1] - 1 - np.argmin(others[:, ::-1], axis=1)
     tops, bottoms = values[every, high], values[every, low]
     differences = np.where(counted >= 2, tops - bottoms, np.nan)
     ratios = np.where(counted >= 2, ratio(bottoms, tops), np.nan)

@@ -12,12 +12,13 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate, Group, Row, number_or_none, spell
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
-from evenhand.errors import CallError
+from evenhand.errors import CallError, join_names
 from evenhand.inference import simultaneous
+from evenhand.inference.hypotheses import BOTH
 from evenhand.measures import dependence
-from evenhand.measures.base import undefined_reason
+from evenhand.measures.base import no_labels, undefined_reason
 from evenhand.measures.distances import Distances
-from evenhand.measures.group_data import BinnedScores, RegressionSums, worth
+from evenhand.measures.group_data import SIDES, BinnedScores, GroupData, RegressionSums, worth
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
 from evenhand.verdicts.index_finding import ValueResult, deciding_pair, deciding_row, nobody
@@ -28,7 +29,8 @@ from evenhand.verdicts.verdict import verdict
 def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult:
     """A distance for every pair of groups; the largest is judged."""
     metric, groups, table = request.metric, *_named(cube)
-    binned = _binned(cube, table, len(groups))
+    binned, silent = _binned(cube, table, len(groups)), _without_labels(request, cube, groups)
+    binned = binned.without_labels(np.array([group in silent for group in groups]))
     apart = index.function(binned, request.policy.confidence, request.policy.random_state)
     pairs = [(i, j) for i in range(len(groups)) for j in range(len(groups)) if apart.ordered or i < j]
     rows = [
@@ -37,14 +39,19 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
             groups[i],
             against=spell(groups[j]),
             estimate=Estimate.of(apart.values[i, j], apart.low[i, j], apart.high[i, j]),
-            reason=nobody(groups[i], groups[j]) if math.isnan(apart.values[i, j]) else None,
+            reason=(silent.get(groups[i]) or silent.get(groups[j]) or nobody(groups[i], groups[j]))
+            if math.isnan(apart.values[i, j])
+            else None,
         )
         for i, j in pairs
     ]
     value = Estimate.of(*apart.worst)
     summary = _farthest(metric.name, apart.values, groups, pairs)
-    sentence = f"{metric.title} is undefined: fewer than two groups have scores with what it needs."
+    why = join_names(list(silent.values()), 4, mark="; ") or "fewer than two groups have scores with what it needs"
+    sentence = f"{metric.title} is undefined: {why}."
     notes = [sentences.precision(table.bins, apart.error, exact=apart.exact)]
+    if silent:
+        notes.append(f"Undefined, so not compared: {join_names(list(silent.values()), 6, mark='; ')}.")
     evidence = None
     if value.defined and apart.ordered:
         ending = sentences.value_ending(request, value)
@@ -59,6 +66,18 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
             pair = f"{spell(summary.group)} and {summary.against}"
             notes.append(f"The largest estimate is {value.value:.3g}, between {pair}; it is less sure.")
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
+
+
+def _without_labels(request: Request, cube: Cube, groups: list[Group]) -> dict[Group, str]:
+    """The groups in which a side of the decision has no label, with that reason, where the metric rests on labels."""
+    if "label" not in request.metric.needs:
+        return {}
+    silent = GroupData(cube.marginal(control=False).named()).silent
+    return {
+        group: no_labels(SIDES[int(np.argmax(silent[i]))], spell(group))
+        for i, group in enumerate(groups)
+        if silent[i].any()
+    }
 
 
 def _evidence(
@@ -121,6 +140,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
     if loss not in index.losses:
         raise CallError(f"loss={loss!r} must be {' or '.join(map(repr, index.losses))}.")
     row, (groups, table) = index.losses[loss], _named(cube)
+    data = GroupData(cube.marginal(control=False).named())
     spread = row.function(RegressionSums.from_table(table, len(groups)))
     low, high = simultaneous.own(spread, request.policy.confidence)
     rows = [
@@ -129,7 +149,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
             group,
             n=int(spread.sizes[i]),
             estimate=Estimate.of(spread.values[i], low[i], high[i]),
-            reason=undefined_reason(row, spell(group), int(spread.sizes[i]), cube.w is not None)
+            reason=undefined_reason(row, data, i, spell(group), int(spread.sizes[i]))
             if math.isnan(spread.values[i])
             else None,
         )
@@ -190,7 +210,7 @@ def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResu
         notes,
         unit="score",
         p_value=number_or_none(observed.p_value),
-        tested="permutation",
+        tested=BOTH,
     )
 
 

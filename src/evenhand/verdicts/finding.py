@@ -25,20 +25,21 @@ from evenhand.measures.indices import (
     Index,
     LargestLoss,
     LogRatioIndex,
+    OutcomeTestIndex,
     ScoreDistance,
     ShiftFromEveryone,
 )
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import ScoreMeasure, calibration_bins
-from evenhand.verdicts import comparison, distance_finding, index_finding
+from evenhand.verdicts import comparison, distance_finding, index_finding, outcome_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
-from evenhand.verdicts.notes import calibration, impact_ratios, intersections, p_values, sample_size
+from evenhand.verdicts.notes import calibration, impact_ratios, intersections, missing_labels, p_values, sample_size
 from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
-from evenhand.verdicts.rows import evidence_row, stratum_rows, summary_row
+from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
 from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Drawn, Table, tabulate
@@ -54,6 +55,7 @@ FINDERS: dict[type[Index], Callable[[Request, Cube, Any], ValueResult]] = {
     ShiftFromEveryone: distance_finding.shift,
     LargestLoss: distance_finding.largest_loss,
     DependenceIndex: distance_finding.dependent,
+    OutcomeTestIndex: outcome_finding.robust_outcome,
 }
 
 
@@ -65,15 +67,15 @@ def judge(request: Request, cube: Cube) -> Finding:
     index = request.metric.index
     if index is not None:
         result = FINDERS[type(index)](request, cube, index)
-        names, together = cube.meaning.sensitive, bool(cube.meaning.control)
+        names, together = cube.meaning.sensitive, bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
         return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
     rows = _measures(request, cube)
     within = replace(request, strata=len(cube.strata))
-    strata = [Stratum(within, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
-    finding = _on_gap(within, plan, cube, strata)
+    strata = strata_of(within, plan, rows, cube)
+    finding = replace(_on_gap(within, plan, cube, strata), basis=Basis(within, plan, cube))
     if len(strata) < 2:
         return finding
     pooled = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))
@@ -84,6 +86,11 @@ def judge(request: Request, cube: Cube) -> Finding:
         notes=(*notes, *finding.notes),
         panels=(*panels, *finding.panels),
     )
+
+
+def strata_of(request: Request, plan: Plan, rows: Sequence[Measure], cube: Cube) -> list[Stratum]:
+    """The measures of the groups in each stratum of a cube, judged."""
+    return [Stratum(request, plan, name, tabulate(rows, cube.stratum(name), plan)) for name in cube.strata]
 
 
 def _measures(request: Request, cube: Cube) -> Sequence[Measure]:
@@ -180,6 +187,7 @@ def on_value(
         tested=result.tested,
         evidence=result.evidence,
         left_out=tuple(result.left_out),
+        panels=tuple(result.panels),
         settings={
             "confidence": policy.confidence,
             "family": request.family,
@@ -204,13 +212,13 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
 
 def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
     """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
-    worst, value = max(strata, key=lambda stratum: stratum.weight), _value(strata)
+    worst, value = max(strata, key=lambda stratum: stratum.weight), value_over(strata)
     sentence = stratum_sentence(worst)
     if worst.name:
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
     left_out = _left_out(request, strata)
     if left_out and worst.verdict == "pass":
-        least = f"with fewer than {request.policy.min_group_size} rows to measure on"
+        least = f"with fewer than {worst.least} rows to measure on"
         sentence = f"{sentence[:-1]}, leaving out {join_names(left_out, 6)}, {least}."
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
@@ -231,7 +239,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         passes(value.value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
         verdict(value, request.threshold, request.judged_on, two_sided=worst.question.two_sided),
         sentence,
-        summary_row(max(strata, key=lambda stratum: stratum.size)),
+        largest_row(strata),
         tuple(row for stratum in strata for row in rows[stratum.name]),
         tuple(notes),
         p_value=None if test is None else number_or_none(test.p_value),
@@ -251,7 +259,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     )
 
 
-def _value(strata: Sequence[Stratum]) -> Estimate:
+def value_over(strata: Sequence[Stratum]) -> Estimate:
     """The value over all strata: the largest gap with the largest lower and upper end; of ratios the lowest.
 
     Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
@@ -284,6 +292,8 @@ def _evidence_note(stratum: Stratum) -> list[str]:
     at = gap.ratio_at if judged_on == "ratio" else gap.difference_at
     if gap.high is None or gap.measure is None or evidence is None or stratum.request.threshold is None:
         return []
+    if stratum.bounds.without_labels is not None:  # the verdict rests on the pair that missing labels may move most
+        return []
     largest = gap.ratio if judged_on == "ratio" else gap.difference
     own = evidence.ratio if judged_on == "ratio" else evidence.difference
     if math.isnan(largest) or not stratum.value.defined or math.isclose(largest, own.value, abs_tol=1e-12):
@@ -311,7 +321,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     notes = []
     small = _left_out(request, strata)
     if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
-        least = request.policy.min_group_size
+        least = strata[0].least
         notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":
         lacking = [name for name in cube.meaning.sensitive if name not in request.reference]
@@ -339,7 +349,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
         share = missing / cube.size
         qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
         notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
-    return [*notes, *cut_notes(cube)]
+    return [*missing_labels.missing_label_notes(strata), *notes, *cut_notes(cube)]
 
 
 def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import UNDEFINED, Estimate, Group, Row, spell
+from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, Row, spell
 from evenhand.cube.cube import Cube
+from evenhand.errors import join_names
 from evenhand.inference import simultaneous
 from evenhand.inference.draws import EQUAL
 from evenhand.inference.spread import Proportions
 from evenhand.measures import cells as measures
+from evenhand.measures.base import no_labels
 from evenhand.measures.cells import MEASURES
 from evenhand.measures.entropy import IndexValues
+from evenhand.measures.group_data import SIDES, GroupData
 from evenhand.measures.indices import CellIndex, LogRatioIndex
 from evenhand.verdicts import sentences
 from evenhand.verdicts.bounds import draws
@@ -44,6 +47,7 @@ class ValueResult:
     settings: Mapping[str, object] = field(default_factory=dict)
     evidence: Row | None = None
     left_out: Sequence[str] = ()
+    panels: Sequence[Panel] = ()
 
 
 def nobody(*groups: Group) -> str:
@@ -80,10 +84,12 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
     in 0 %. Of a value that is the same in all draws, such as that of one person, the interval is the Bayesian one.
     """
     whole = cube.marginal(control=False)
-    values = index.function(whole.cells, **request.options)
+    silent = GroupData(whole).silent & ("label" in request.metric.needs)
+    kept = ~silent.any(axis=1, keepdims=True)
+    values = index.function(whole.cells * kept, **request.options)
 
     def statistic(cells: Floats) -> Floats:
-        drawn = index.function(cells, **request.options)
+        drawn = index.function(cells * kept, **request.options)
         return np.concatenate([drawn.value[..., None], drawn.by_group], axis=-1)
 
     low, high = _both(draws.ends_of(statistic, whole, request))
@@ -94,7 +100,12 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
         low, high = (np.where(same, other, end) for other, end in zip(posterior, (low, high), strict=True))
     low, high = (np.insert(end, 1, [np.nan] * len(values.parts)) for end in (low, high))
     method = request.policy.interval if request.policy.uses_draws else "percentile"
-    return _result(request, whole, values, (low, high), method)
+    reasons = {
+        group: no_labels(SIDES[int(np.argmax(sides))], spell(group))
+        for (_, group), sides in zip(whole.pairs, silent, strict=True)
+        if sides.any()
+    }
+    return _result(request, whole, values, (low, high), method, reasons)
 
 
 def _both(ends: draws.DrawnEnds) -> tuple[Floats, Floats]:
@@ -120,9 +131,18 @@ def _effective_cells(cube: Cube) -> Floats:
 
 
 def _result(
-    request: Request, whole: Cube, values: IndexValues, ends: tuple[Floats, Floats], method: str
+    request: Request,
+    whole: Cube,
+    values: IndexValues,
+    ends: tuple[Floats, Floats],
+    method: str,
+    left_out: Mapping[Group, str] | None = None,
 ) -> ValueResult:
-    """The result of an index; `ends` are of the index, then of its parts, then of the groups."""
+    """The result of an index; `ends` are of the index, then of its parts, then of the groups.
+
+    `left_out` are the groups that it was computed without, each with the reason.
+    """
+    left_out = left_out or {}
     metric, names = request.metric, list(values.parts)
     needed = _LABELLED if "label" in metric.needs else _DECIDED
     people, mass = whole.counts[:, needed], whole.cells[:, needed].sum(axis=1)
@@ -133,7 +153,13 @@ def _result(
     ]
     parts, groups = estimates[1 : 1 + len(names)], estimates[1 + len(names) :]
     rows = [
-        _row(metric.name, group, int(n), estimate, values.reason if weight else nobody(group))
+        _row(
+            metric.name,
+            group,
+            int(n),
+            UNDEFINED if group in left_out else estimate,
+            left_out.get(group) or (values.reason if weight else nobody(group)),
+        )
         for (_, group), n, weight, estimate in zip(whole.pairs, people.sum(axis=1), mass, groups, strict=True)
     ]
     rows += [
@@ -141,10 +167,14 @@ def _result(
     ]
     return ValueResult(
         estimates[0],
-        _sentence(request, values, estimates[0]),
+        _sentence(request, values, estimates[0], list(left_out.values())),
         _extremes(metric.name, whole, values),
         rows,
-        [f"Rows of this finding: the {values.title}."],
+        [
+            f"Rows of this finding: the {values.title}.",
+            *([f"Left out: {join_names(list(left_out.values()), 6, mark='; ')}."] if left_out else []),
+        ],
+        left_out=[spell(group) for group in left_out],
         settings={"interval": method, "draws": request.policy.draws},
     )
 
@@ -171,10 +201,10 @@ def _largest_log_ratio(cube: Cube, request: Request, values: IndexValues) -> tup
     return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
 
-def _sentence(request: Request, values: IndexValues, value: Estimate) -> str:
+def _sentence(request: Request, values: IndexValues, value: Estimate, left_out: Sequence[str]) -> str:
     title = request.metric.title
     if not value.defined:
-        return f"{title} is undefined: {values.reason}."
+        return f"{title} is undefined: {join_names(left_out, 4, mark='; ') or values.reason}."
     parts = [(name, float(part)) for name, part in values.parts.items()]
     return sentences.index(title, value.value, parts, sentences.value_ending(request, value))
 

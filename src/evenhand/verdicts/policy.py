@@ -21,12 +21,14 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.spelling import spelling
+from evenhand.verdicts.selective_labels import SelectiveLabels, selective_labels
 
 MIN_GROUP_SIZE = 30
 _MOST_PEOPLE = 10**12
 CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
+MISSING_LABELS = ("bounds", "ignore")
 
 
 @checked
@@ -36,8 +38,9 @@ class Policy(Printable):
 
     Attributes:
         required: The metrics that decide. None leaves the choice to the data: equalized odds where there are
-            decisions and labels, demographic parity where there are no labels; for scores alone calibration, or
-            without labels mean-score parity; base-rate parity where there is only a label.
+            decisions and labels, demographic parity where there are no labels, predictive parity and demographic
+            parity where nobody who was refused has a label; for scores alone calibration, or without labels mean-score
+            parity; base-rate parity where there is only a label.
         thresholds: Replaces those of the catalogue; None takes a metric's threshold away, so that it is shown and
             not judged.
         min_group_size: Groups with fewer people are shown, but are too small to support a pass.
@@ -57,6 +60,12 @@ class Policy(Printable):
             most 64 sets.
         min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
         notes: What every audit by this policy says to its reader.
+        missing_labels: "bounds" asks of a pass that it holds whatever the missing labels are, where they are missing
+            more often for one decision than for another; "ignore" takes them as missing at random.
+        min_reference_share: With reference="highest", groups with a smaller share of the people, or with fewer than
+            `min_group_size`, are compared, and are not what others are measured by.
+        small_groups: Whether a pass that leaves small groups out is a pass that names them ("note") or is
+            "inconclusive".
 
     >>> Policy(required="equal_opportunity", thresholds={"four_fifths": 0.9}).thresholds
     {'disparate_impact': 0.9}
@@ -79,6 +88,9 @@ class Policy(Printable):
     intersections: bool | int | None = None
     min_group_share: float = 0.0
     notes: tuple[str, ...] = ()
+    min_reference_share: float = 0.0
+    small_groups: Literal["note", "inconclusive"] = "note"
+    missing_labels: Literal["bounds", "ignore"] = "bounds"
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -90,12 +102,16 @@ class Policy(Printable):
         check_seed(self.random_state, problems)
         _share("confidence", self.confidence, 0.5, "a share of at least 0.5 and below 1, such as 0.95", problems)
         _share("min_group_share", self.min_group_share, 0.0, "a share from 0 to below 1, such as 0.02", problems)
+        shares = "a share from 0 to below 1, such as 0.02"
+        _share("min_reference_share", self.min_reference_share, 0.0, shares, problems)
+        _one_of("small_groups", self.small_groups, ("note", "inconclusive"), problems)
         _one_of("interval", self.interval, interval_names(), problems)
         if self.correction is not None:
             _one_of("correction", self.correction, CORRECTIONS, problems)
         _one_of("familywise", self.familywise, ("audit", "finding"), problems)
         _one_of("on", self.on, ON, problems)
         _one_of("inconclusive", self.inconclusive, INCONCLUSIVE, problems)
+        _one_of("missing_labels", self.missing_labels, MISSING_LABELS, problems)
         if self.intersections is not None and not isinstance(self.intersections, bool):
             check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
         object.__setattr__(self, "reference", spelled_reference(self.reference))
@@ -182,7 +198,15 @@ class Policy(Printable):
             if cube.scores is not None:
                 return ("calibration",) if cube.has_labels else ("mean_score_parity",)
             return ("base_rate_parity",)
+        lacking = self.selective_labels(cube)
+        if lacking is not None:
+            return lacking.required
         return ("equalized_odds",) if cube.has_labels else ("demographic_parity",)
+
+    def selective_labels(self, cube: Cube) -> SelectiveLabels | None:
+        """The groups of which a whole side of the decision has no label, where that leaves too little to judge."""
+        sets = [each for each in cube.attribute_sets(self.intersections).sets if self.decides_on(each)]
+        return selective_labels(cube, sets, self.min_group_size)
 
     def decides_on(self, attributes: Sequence[str]) -> bool:
         """Do required metrics decide on this set of attributes?"""
@@ -297,6 +321,7 @@ _FOUR_FIFTHS = Policy(
     required=("disparate_impact",),
     thresholds={"disparate_impact": 0.8},
     reference="highest",
+    min_reference_share=0.02,
     notes=(
         "Four fifths is a rule of thumb of US enforcement agencies (29 CFR 1607.4(D)), read beside tests of "
         "significance and the facts of the case; it does not define discrimination.",
@@ -311,6 +336,7 @@ _NYC_LL144 = Policy(
     on="all",
     reference="highest",
     min_group_share=0.02,
+    min_reference_share=0.02,
     notes=(
         "Local Law 144 asks for rates and impact ratios by sex, by race or ethnicity and by both together, and sets "
         "no threshold: nothing is judged here.",

@@ -46,6 +46,16 @@ _KEYS: dict[str, tuple[str, str]] = {
     "correction": ('Correction of the p-values for their number: "holm", "bonferroni", "bh", "by" or "none".', ""),
     "min_group_size": ("Groups with fewer people in a rate are shown, but are too small to support a pass.", ""),
     "min_group_share": ("Groups with a smaller share of all people are shown and not compared.", ""),
+    "min_reference_share": (
+        'With reference = "highest", the least share of people that others are measured by.',
+        "",
+    ),
+    "small_groups": ('A pass that leaves small groups out: "note" names them, or it is "inconclusive".', ""),
+    "missing_labels": (
+        'Where labels are missing more often for one decision than for another: "bounds" asks of a pass that it\n'
+        'holds whatever they are; "ignore" takes them as missing at random.',
+        "",
+    ),
     "intersections": (
         "Whether attributes are combined: true, false, or how many at most. Unset: up to three, in at most 64 sets.",
         "true",

@@ -20,6 +20,7 @@ from evenhand.errors import CallError, join_names, shorten
 from evenhand.inference.intervals import METHODS, Resampled
 from evenhand.inference.spread import Normal
 from evenhand.measures.cells import RowMeasure
+from evenhand.measures.group_data import GroupData
 from evenhand.sources.roles import assign
 from evenhand.sources.rows import read
 from evenhand.verdicts import row_draws
@@ -42,7 +43,12 @@ def finding(request: Request, cube: Cube, data: Any, arguments: Mapping[str, Any
     policy = request.policy
     by_name = _rows_by_group(cube, data, arguments)
     names = [group for _, group in cube.pairs]
-    groups = [by_name[name] for name in names]
+    # What a function makes of labels is not known, so that it has none where a side of the decision has none.
+    silent = np.asarray(GroupData(cube).silent.any(axis=1))
+    groups = [
+        {role: values[:0] for role, values in by_name[name].items()} if lacking else by_name[name]
+        for name, lacking in zip(names, silent, strict=True)
+    ]
     sample = row_draws.sample(measures, groups, [spell(name) for name in names], policy.draws, policy.random_state)
     spreads = {
         row.name: Normal(*parts)

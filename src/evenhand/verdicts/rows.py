@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Row, number_or_none, spell
+from evenhand.core.results import UNDEFINED, Estimate, Row, number_or_none, spell
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Interval
 from evenhand.verdicts.comparison import Gap
@@ -89,6 +91,29 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
 def summary_row(stratum: Stratum) -> Row:
     """The gap itself as a row: who is highest, who is lowest, how far apart."""
     return _gap_row(stratum, stratum.request.metric.name, stratum.gap, stratum.bounds.difference, stratum.bounds.ratio)
+
+
+def largest_row(strata: Sequence[Stratum]) -> Row:
+    """The largest gap over all strata as a row, with the largest lower and the largest upper end over strata.
+
+    The interval of the stratum with the largest estimate alone would often miss the largest true gap, which may be
+    that of a smaller stratum. Against a baseline, where gaps have a sign, it is the row of that stratum.
+    """
+    row = summary_row(max(strata, key=lambda stratum: stratum.size))
+    judged_on = strata[0].request.judged_on
+    if len(strata) < 2 or strata[0].signed:
+        return row
+    if judged_on == "ratio":
+        return replace(row, ratio=_widest(row.ratio, [stratum.bounds.ratio for stratum in strata], min))
+    return replace(row, difference=_widest(row.difference, [stratum.bounds.difference for stratum in strata], max))
+
+
+def _widest(own: Estimate | None, intervals: Sequence[Interval], farthest: Callable[[list[float]], float]) -> Estimate:
+    """The estimate with the farthest ends of the intervals that there are."""
+    known = [ends for ends in intervals if not math.isnan(ends[0])]
+    if own is None or own.low is None or not known:
+        return own or UNDEFINED
+    return Estimate(own.value, *(farthest([ends[i] for ends in known]) for i in (0, 1)))
 
 
 def evidence_row(stratum: Stratum) -> Row | None:

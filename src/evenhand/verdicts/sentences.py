@@ -46,14 +46,15 @@ def _ending(stratum: Stratum, judged: Estimate) -> str:
     request, unit = stratum.request, stratum.unit
     low, high = (math.nan if end is None else end for end in (judged.low, judged.high))
     said = reach((low, high), request.policy.confidence, request.judged_on, unit)
-    return said + bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
+    side = bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
+    return said + side + (", because labels are missing" if stratum.lacks_labels else "")
 
 
 def undefined_reasons(stratum: Stratum) -> list[str]:
-    """Why values are undefined, for each that is."""
+    """Why values are undefined, each reason once."""
     table = stratum.table
     every = (table.reason(i, j) for i in range(len(table.measures)) for j in range(len(table.groups)))
-    return [reason for reason in every if reason is not None]
+    return list(dict.fromkeys(reason for reason in every if reason is not None))
 
 
 def no_ratio(stratum: Stratum) -> str | None:

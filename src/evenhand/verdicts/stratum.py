@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from evenhand.core.arrays import Bools, Ints
 from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
@@ -31,13 +32,18 @@ class Stratum:
         rare &= np.array([group != plan.reference for group in table.groups])
         self.rare = [group for group, left_out in zip(table.groups, rare, strict=True) if left_out]
         named &= ~rare
-        large = table.support >= request.policy.min_group_size
+        large = table.support >= self.least
         judged = np.array([row.judged for row in table.measures])
         self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[judged, i].all()]
         everyone = named & judged[:, None]
+        supported = everyone & large & (plan.reference not in self.small)
         if request.metric.binned:
-            everyone = everyone & (table.support >= request.options["min_bin"])
-        self.judged = JudgedGroups(everyone, everyone & large & (plan.reference not in self.small))
+            # A pass rests on every bin that is judged: bins too small for it would hide the gap that they may have.
+            everyone = everyone & large
+            supported = everyone & _reference_in(table, plan, everyone)
+        if request.policy.small_groups == "inconclusive" and self.small_names:
+            supported = np.zeros_like(supported)  # a pass would leave them out
+        self.judged = JudgedGroups(everyone, supported, self._yardsticks(everyone & large, people))
         self.gap = comparison.gap(
             table.values,
             table.base,
@@ -47,9 +53,27 @@ class Stratum:
             one_sided=self.one_sided,
             fold=plan.fold,
             signed=table.signed,
+            yardsticks=self.judged.yardsticks,
         )
         self.question = Question(request, plan, table, self.gap, self.judged)
         self.bounds = find_bounds(self.question)
+
+    def _yardsticks(self, large: Bools, people: Ints) -> Bools | None:
+        """Who may be the highest group that the others are measured by, [measures, groups]; None is everyone.
+
+        A handful of people who are all selected is no measure for thousands. Where nobody is large enough, nobody can
+        support a pass either, and the highest of all is taken.
+        """
+        if self.plan.against != "highest":
+            return None
+        able = large & (people >= self.request.policy.min_reference_share * people.sum())
+        return np.where(able.any(axis=1, keepdims=True), able, True)
+
+    @property
+    def least(self) -> int:
+        """The people that a measure of a group must rest on to support a pass; of a bin, those to be judged at all."""
+        least = self.request.options["min_bin"] if self.request.metric.binned else self.request.policy.min_group_size
+        return int(least)
 
     @property
     def value(self) -> Estimate:
@@ -80,16 +104,24 @@ class Stratum:
         return verdict(self.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
 
     @property
+    def lacks_labels(self) -> bool:
+        """Would it pass, were labels missing at random, and does it not because of what they may be?"""
+        without = self.bounds.without_labels
+        if without is None or self.verdict == "pass":
+            return False
+        request = self.request
+        return verdict(without, request.threshold, request.judged_on, two_sided=self.question.two_sided) == "pass"
+
+    @property
     def small_names(self) -> list[str]:
         """The groups that are too small for a pass; of bins, those in which they have people, but too few."""
         if not self.request.metric.binned:
             return [spell(group) for group in self.small]
-        least = self.request.policy.min_group_size
         return [
             f"{spell(group)} from {row.bin[0]:g} to {row.bin[1]:g}"
             for i, row in enumerate(self.table.measures)
             for j, group in enumerate(self.table.groups)
-            if row.bin is not None and None not in group and 0 < self.table.support[i, j] < least
+            if row.bin is not None and None not in group and 0 < self.table.support[i, j] < self.least
         ]
 
     @property
@@ -118,9 +150,16 @@ class Stratum:
         return value.defined, -ORDER.index(decided), size
 
     def highest(self, i: int) -> int | None:
-        """The group with the highest value of a measure, among those compared."""
-        values = np.where(self.judged.everyone[i], self.table.values[i], np.nan)
+        """The group with the highest value of a measure, among those that others may be measured by."""
+        able = self.judged.everyone[i] if self.judged.yardsticks is None else self.judged.yardsticks[i]
+        values = np.where(able & self.judged.everyone[i], self.table.values[i], np.nan)
         return None if np.isnan(values).all() else int(np.nanargmax(values))
+
+
+def _reference_in(table: Table, plan: Plan, judged: Bools) -> Bools:
+    """In which measures the reference is judged, [measures, 1]; in all where there is none."""
+    place = next((i for i, group in enumerate(table.groups) if group == plan.reference), None)
+    return np.ones((len(judged), 1), dtype=bool) if place is None else judged[:, [place]]
 
 
 def _sizes(value: Estimate, judged_on: JudgedOn, *, one_sided: bool) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -54,7 +55,11 @@ class Table:
         if not np.isnan(self.values[measure, group]):
             return None
         name, people = spell(self.groups[group]), int(self.support[measure, group])
-        return undefined_reason(self.measures[measure], name, people, self.cube.w is not None)
+        return undefined_reason(self.measures[measure], self._data, group, name, people)
+
+    @cached_property
+    def _data(self) -> GroupData:
+        return GroupData(self.cube)
 
 
 def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:

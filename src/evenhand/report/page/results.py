@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.results import Finding, Group, Panel, Row, spell
+from evenhand.report import tables
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -267,7 +268,7 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "evidence": _evidence_data(finding),
         "left_out": list(finding.left_out),
         "sentence": finding.interpretation,
-        "notes": list(finding.notes),
+        "notes": list(tables.notes(finding, decides=required)),
         "p": number(finding.p_adjusted),
         "against": finding.settings.get("against"),
         "aggregate": finding.settings.get("aggregate"),

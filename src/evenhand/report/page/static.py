@@ -220,7 +220,7 @@ _REFERENCES = {
 
 
 def _permuted(audit: Audit) -> bool:
-    return any(finding.tested == "permutation" for finding in audit.findings)
+    return any("permutation" in (finding.tested or "") for finding in audit.findings)
 
 
 def _against(reference: Any) -> str:

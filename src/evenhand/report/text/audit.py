@@ -38,7 +38,7 @@ def write(audit: Audit, console: Console) -> None:
     deciding = tables.deciding(audit)
     for finding in deciding[:_MOST_SENTENCES]:
         metric = f", {clip(finding.metric)}" if len(audit.required) > 1 else ""
-        _tell(finding, console, f"  {clip(' × '.join(finding.attributes))}{metric}: ")
+        _tell(finding, console, f"  {clip(' × '.join(finding.attributes))}{metric}: ", decides=True)
     if len(deciding) > _MOST_SENTENCES:
         left = deciding[_MOST_SENTENCES:]
         say(console, f"  {len(left)} more that decide: {tables.tally(left)}.")
@@ -55,10 +55,10 @@ def write(audit: Audit, console: Console) -> None:
         say(console, f"- {clean(note)}")
 
 
-def _tell(finding: Finding, console: Console, opening: str) -> None:
+def _tell(finding: Finding, console: Console, opening: str, *, decides: bool = False) -> None:
     """A finding as a sentence, with what the reader must know of it below."""
     say(console, opening, (finding.verdict, STYLES[finding.verdict]), f". {clean(finding.interpretation)}")
-    for note in finding.notes:
+    for note in tables.notes(finding, decides=decides):
         say(console, f"    - {clean(note)}")
 
 

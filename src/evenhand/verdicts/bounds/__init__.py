@@ -8,6 +8,7 @@ from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.draws import bounds_from_draws
 from evenhand.verdicts.bounds.pairwise import pairwise_bounds
 from evenhand.verdicts.bounds.simultaneous import simultaneous_bounds
+from evenhand.verdicts.bounds.worst_case import with_worst_case
 
 
 class BoundsMethod(Protocol):
@@ -21,6 +22,6 @@ METHODS: tuple[BoundsMethod, ...] = (bounds_from_draws, pairwise_bounds, simulta
 
 
 def find_bounds(question: Question) -> Bounds:
-    """The bounds of a table by the first method that applies."""
+    """The bounds of a table by the first method that applies; where labels are missing for a reason, the worst case."""
     every = (method(question) for method in METHODS)
-    return next(bounds for bounds in every if bounds is not None)
+    return with_worst_case(question, next(bounds for bounds in every if bounds is not None))

@@ -60,6 +60,8 @@ class Bounds:
     by_group: Ends | None = None
     note: str = ""
     """Why the intervals are made by another method than the policy names."""
+    without_labels: Estimate | None = None
+    """Where the ends allow for whatever the missing labels are: the value with the ends of those that are there."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,17 @@ class JudgedGroups:
 
     everyone: Bools
     large: Bools
+    yardsticks: Bools | None = None
+    """Who may be the highest group that others are measured by; None is everyone."""
 
     def in_measure(self, i: int) -> Bools:
         """Who takes part in one measure, [1, groups]; in one that is shown and not judged, all who do anywhere."""
         own = self.everyone[i : i + 1]
         return own if own.any() else np.asarray(self.everyone.any(axis=0, keepdims=True))
+
+    def able_in_measure(self, i: int) -> Bools | None:
+        """Who may be the highest in one measure, [1, groups]."""
+        return None if self.yardsticks is None else self.yardsticks[i : i + 1]
 
     def enough(self, binned: bool) -> bool:
         """Are there two large groups to compare in every measure? Of calibration bins, in any."""
@@ -127,6 +135,7 @@ class Question:
             one_sided=request.one_sided and not self.plan.fold,
             fold=self.plan.fold,
             signed=table.signed,
+            yardsticks=self.judged.yardsticks,
         )
         return self.gap if large.high is None else large
 

@@ -20,6 +20,7 @@ from evenhand.inference import critical, draws
 from evenhand.inference.draws import EQUAL
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
 from evenhand.measures.cells import CELLS, cell_measures, evaluate
+from evenhand.measures.group_data import silent_sides
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.baseline import bounds_against_baseline
 from evenhand.verdicts.bounds.bounds import Bounds, Ends, Interval, Question
@@ -159,10 +160,12 @@ class _Layout:
         self.question, self.table, self.judged = question, question.table, question.judged
         self.rows = cell_measures(self.table.measures)
         self.shape = self.table.values.shape
+        # Of the data and not of a draw: a prior would give labels to those who have none.
+        self.silent = silent_sides(self.table.cube.cells) if self.rows else None
 
     def statistic(self, cells: Floats) -> Floats:
         """[..., groups, 8] to [..., everything]."""
-        computed = evaluate(cells, self.rows)
+        computed = evaluate(cells, self.rows, silent=self.silent)
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
         return self._everything(values, comparison.baselines(cells, self.rows, self.question.plan, self.table.groups))
 
@@ -180,13 +183,13 @@ class _Layout:
         if base is None:
             pieces = [self._extremes(values, usable) for usable in (self.judged.everyone, self.judged.large)]
             several = np.where(self.judged.everyone, values, np.nan)
-            parts = np.concatenate(comparison.apart(several), axis=-1)
+            parts = np.concatenate(comparison.apart(several, self.judged.yardsticks), axis=-1)
             return np.concatenate([*pieces, parts, values.reshape(*lead, -1)], axis=-1)
         sides = [(values - base), comparison.ratio(values, base), values]
         return np.concatenate([side.reshape(*lead, -1) for side in sides], axis=-1)
 
     def _extremes(self, values: Floats, usable: Bools) -> Floats:
-        differences, ratios = comparison.apart(np.where(usable, values, np.nan))
+        differences, ratios = comparison.apart(np.where(usable, values, np.nan), self.judged.yardsticks)
         if self.question.request.aggregate == "worst":
             both = np.fmax.reduce(differences, axis=-1), np.fmin.reduce(ratios, axis=-1)
         else:

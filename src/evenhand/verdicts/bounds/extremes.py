@@ -96,6 +96,8 @@ def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: 
         for measure, pairs in enumerate(reach.pairs):
             if pairs is None:
                 continue
+            if question.judged.yardsticks is not None:
+                pairs = pairs.among(question.judged.yardsticks[measure])  # noqa: PLW2901 - the same, fewer of them
             if on_ratio:
                 size = -(pairs.ratio_near if failed else pairs.ratio_far)
             else:

@@ -59,7 +59,8 @@ def _between(
     def ends(usable: Bools) -> list[tuple[Interval, Interval]]:
         intervals = []
         for i, part in enumerate(table.spreads):
-            one = gap(table.values[i : i + 1], None, usable[i : i + 1])
+            able = question.judged.able_in_measure(i)
+            one = gap(table.values[i : i + 1], None, usable[i : i + 1], yardsticks=able)
             if one.high is None or one.low is None or not isinstance(part, Proportions):
                 continue
             top, low = (part.k[one.high], part.n[one.high]), (part.k[one.low], part.n[one.low])

@@ -42,7 +42,9 @@ def _between(question: Question, spreads: list[Spread], own: list[tuple[Floats, 
     near = request.near_confidence
 
     def reach(usable: Bools) -> Reach:
-        ends = simultaneous.between_extremes(spreads, usable, confidence, request.aggregate, near=near)
+        ends = simultaneous.between_extremes(
+            spreads, usable, confidence, request.aggregate, near=near, yardsticks=judged.yardsticks
+        )
         return Reach(ends.difference, ends.ratio, ends.pairs)
 
     everyone = reach(judged.everyone)
@@ -51,7 +53,9 @@ def _between(question: Question, spreads: list[Spread], own: list[tuple[Floats, 
         large = reach(judged.large)
     share = 1 / len(spreads)
     parts = [
-        simultaneous.between_extremes([part], judged.in_measure(i), confidence**share, near=near**share)
+        simultaneous.between_extremes(
+            [part], judged.in_measure(i), confidence**share, near=near**share, yardsticks=judged.able_in_measure(i)
+        )
         for i, part in enumerate(spreads if len(spreads) > 1 and not request.metric.binned else [])
     ]
     by_measure = tuple((part.difference, part.ratio) for part in parts)
@@ -61,7 +65,8 @@ def _between(question: Question, spreads: list[Spread], own: list[tuple[Floats, 
 def _below_highest(request: Request, spreads: list[Spread], judged: JudgedGroups) -> Ends:
     """Ends of every group against the highest in each measure."""
     share = request.near_confidence ** (1 / len(spreads))
-    rows = [simultaneous.below_highest(part, judged.everyone[i], share) for i, part in enumerate(spreads)]
+    able = judged.everyone if judged.yardsticks is None else judged.yardsticks
+    rows = [simultaneous.below_highest(part, judged.everyone[i], share, able[i]) for i, part in enumerate(spreads)]
     low, high, least, most = (np.stack(ends) for ends in zip(*rows, strict=True))
     return low, high, least, most
 

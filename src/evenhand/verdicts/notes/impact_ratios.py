@@ -93,7 +93,9 @@ def _notes(stratum: Stratum, top: int, lines: Sequence[_Line]) -> list[str]:
     row, value = stratum.table.measures[0], float(stratum.table.values[0, top])
     shown = join_names((f"{line.name} {quotient(line.ratio)} ({amount(line.rate)})" for line in lines), _MOST_RATIOS)
     name = spell(stratum.table.groups[top])
-    notes = [f"Impact ratios against {name} ({amount(value)}), the highest {row.title}: {shown}."]
+    passed_over = any(line.rate > value for line in lines)
+    of = " of a group large enough to measure others by" if passed_over else ""
+    notes = [f"Impact ratios against {name} ({amount(value)}), the highest {row.title}{of}: {shown}."]
     notes += _median(stratum) if row.name == "scoring_rate" else []
     limit = stratum.request.threshold
     if limit is None:

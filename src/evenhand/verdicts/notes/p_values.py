@@ -6,15 +6,18 @@ A p-value stands beside the interval; it does not decide the verdict.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
-from evenhand.inference import hypotheses, multiplicity, simultaneous
+from evenhand.inference import hypotheses, multiplicity, simultaneous, stratified
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.spread import Average, Normal, Proportions, Relative, Spread
+from evenhand.measures.cells import CELLS
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.stratum import Stratum
@@ -22,11 +25,31 @@ from evenhand.verdicts.stratum import Stratum
 Counts = tuple[Floats, Floats]
 
 
+@dataclass(frozen=True)
+class _Counted:
+    """The counts [strata, groups] of one proportion, and of which people: of which class or bin, and in which cells."""
+
+    counts: Counts
+    name: str
+    of: object
+    cells: frozenset[int]
+
+    def apart_from(self, other: _Counted) -> bool:
+        """Do the two rest on different people?"""
+        if self.of == other.of:
+            return not self.cells & other.cells
+        # Bins are apart; the people of a class are, by label or by decision, but those of the rest are in all others.
+        return any(self.cells <= part and other.cells <= part for part in (_LABELLED, _SELECTED))
+
+
+_LABELLED, _SELECTED = (frozenset(CELLS.index(name) for name in names) for names in (("FN", "TP"), ("FP", "TP")))
+
+
 def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
     """The test of equal rates over all strata, and the counts it rests on."""
     policy = strata[0].request.policy
     tests: list[Test] = []
-    counts: list[Counts] = []
+    counted: list[_Counted] = []
     for measure in range(len(strata[0].table.measures)):
         if not any(stratum.judged.everyone[measure].any() for stratum in strata):
             continue
@@ -34,14 +57,38 @@ def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
         if len(strata) == 1 and isinstance(spreads[0], Normal | Relative):
             tests.append(simultaneous.no_gap(spreads[0], strata[0].judged.everyone[measure]))
             continue
-        for chosen in zip(*(_proportions(spread) for spread in spreads), strict=True):
-            k, n = _by_stratum(strata, chosen, measure)
-            tests.append(_test(k, n, policy))
-            counts.append((k.reshape(-1), n.reshape(-1)))
+        counted += _count(strata, spreads, measure)
+    if counted:
+        tests += _of_counts(counted, policy)
     if not tests:
         return None, None
-    table = (np.concatenate([k for k, _ in counts]), np.concatenate([n for _, n in counts])) if counts else None
-    return hypotheses.combined(tests) if len(tests) > 1 else tests[0], table
+    sides = zip(*(each.counts for each in counted), strict=True)
+    table = tuple(np.concatenate([part.reshape(-1) for part in side]) for side in sides)
+    apart = all(a.apart_from(b) for a, b in combinations(counted, 2))
+    return hypotheses.combined(tests, apart=apart), (table[0], table[1]) if counted else None
+
+
+def _count(strata: Sequence[Stratum], spreads: Sequence[Spread | None], measure: int) -> list[_Counted]:
+    """The proportions that a measure is made of."""
+    row, several = strata[0].table.measures[measure], isinstance(spreads[0], Average)
+    found = []
+    for i, chosen in enumerate(zip(*(_proportions(spread) for spread in spreads), strict=True)):
+        cells = frozenset(np.flatnonzero(chosen[0].form.top + chosen[0].form.rest).tolist())
+        # The mean over the classes has one part for each of them.
+        of = i if several and row.made_of == "classes" else (row.of_class, row.bin)
+        found.append(_Counted(_by_stratum(strata, chosen, measure), row.name, of, cells))
+    return found
+
+
+def _of_counts(counted: Sequence[_Counted], policy: Policy) -> list[Test]:
+    """A test of each table; one of all where they are the classes of the same people."""
+    (_, first), draws = counted[0].counts, max(policy.draws, 1000)
+    same = all(each.name == counted[0].name and np.array_equal(each.counts[1], first) for each in counted)
+    if same and len(counted) > 2 and len(first) == 1:
+        classes = np.stack([each.counts[0][0] for each in counted], axis=1)
+        if np.allclose(classes.sum(axis=1), first[0]):
+            return [hypotheses.class_independence(classes, draws, policy.random_state)]
+    return [_test(*each.counts, policy) for each in counted]
 
 
 def by_group(stratum: Stratum) -> tuple[Floats, Floats] | None:
@@ -107,7 +154,7 @@ def _by_stratum(strata: Sequence[Stratum], spreads: Sequence[Proportions], measu
 
 def _test(k: Floats, n: Floats, policy: Policy) -> Test:
     if len(k) > 1:
-        return hypotheses.cochran_mantel_haenszel(k, n)
+        return stratified.cochran_mantel_haenszel(k, n)
     return _remembered(k.tobytes(), n.tobytes(), max(policy.draws, 1000), policy.random_state)
 
 

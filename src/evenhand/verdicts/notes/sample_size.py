@@ -24,9 +24,11 @@ def describe_sample(stratum: Stratum, people: int) -> Sample | None:
     groups = int((usable & np.isfinite(spread.values)).sum())
     pair = _pair(stratum, spread)
     raw, debiased = power.variance_between(spread, usable)
-    detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, stratum.request.confidence)
+    near = stratum.request.near_confidence
+    detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, near)
     settling = None
-    if stratum.verdict == "inconclusive" and pair is not None and stratum.gap.measure is not None:
+    unlabelled = _needs_labels(stratum)
+    if stratum.verdict == "inconclusive" and pair is not None and stratum.gap.measure is not None and not unlabelled:
         settling = _settle(stratum, people)
     return Sample(
         power.expected_gap(spread, usable),
@@ -61,6 +63,8 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
 
 def _unsettled(stratum: Stratum) -> list[str]:
     """Why no number of rows is named; against the rest of each group none is looked for."""
+    if _needs_labels(stratum):
+        return ["More rows alone would not settle it: it takes the labels that are missing."]
     spread = stratum.table.spreads[stratum.gap.measure or 0]
     pair = None if spread is None else _pair(stratum, spread)
     if spread is None or pair is None or np.isnan(spread.variances[list(pair)]).any():
@@ -70,14 +74,18 @@ def _unsettled(stratum: Stratum) -> list[str]:
     return ["No sample below a billion rows is expected to settle it: the estimate is at the threshold."]
 
 
-def _pair(stratum: Stratum, spread: Spread, measure: int | None = None) -> tuple[int, int] | None:
+def _needs_labels(stratum: Stratum) -> bool:
+    """Is the estimate within the threshold and the end of the interval beyond it because of missing labels?"""
+    return stratum.bounds.without_labels is not None and bool(stratum.passes)
+
+
+def _pair(stratum: Stratum, spread: Spread) -> tuple[int, int] | None:
     """The two groups whose gap is hardest to bring within the threshold: the extremes, or the widest apart."""
     gap, groups = stratum.gap, stratum.table.groups
     if gap.high is None:
         return None
     if gap.low is not None:
-        own = gap.measure or 0 if measure is None else measure
-        return (gap.high, gap.low) if stratum.passes is False else _widest(stratum, spread, own)
+        return (gap.high, gap.low) if stratum.passes is False else _widest(stratum, spread, gap.measure or 0)
     place = next((i for i, group in enumerate(groups) if group == stratum.plan.reference), None)
     if place is None:
         return None
@@ -98,34 +106,32 @@ def _widest(stratum: Stratum, spread: Spread, measure: int) -> tuple[int, int] |
 
 
 def _settle(stratum: Stratum, people: int) -> tuple[int, Group] | None:
-    """How many rows, and the group that limits it. One measure beyond is a fail; to pass, all must be within."""
-    request = stratum.request
-    measures = [stratum.gap.measure or 0]
-    if stratum.passes and stratum.gap.low is not None and request.aggregate == "worst":
-        measures = list(range(len(stratum.table.measures)))
-    every = [_settled(stratum, measure, people) for measure in measures]
-    settled = [each for each in every if each is not None]
-    if not settled or len(settled) < len(every):
+    """How many rows, and the group that limits it; in an average of measures nothing is forecast."""
+    request, table = stratum.request, stratum.table
+    usable = stratum.judged.everyone & np.isfinite(table.values)
+    spreads = [spread for spread in table.spreads if spread is not None]
+    if len(spreads) < len(table.spreads) or not (usable.sum(axis=1) > 1).any():
         return None
-    most = max(settled, key=lambda each: each.multiplier)
-    multiplier, limiting = most.multiplier, most.limiting
-    support = stratum.table.support
+    place = next((i for i, group in enumerate(table.groups) if group == stratum.plan.reference), None)
+    forecast = power.Forecast(
+        request.judged_on,
+        request.threshold or 0.0,
+        request.confidence,
+        place,
+        stratum.one_sided and place is not None,
+        request.near_confidence,
+    )
+    likely = [power.shrunken(spread, use) for spread, use in zip(spreads, usable, strict=True)]
+    settled = power.rows_to_settle(likely, usable, forecast, people)
+    if settled is None:
+        return None
+    multiplier, limiting = settled.multiplier, settled.limiting
     named = stratum.judged.everyone
-    smallest = float(support[named].min()) if stratum.passes and named.any() else math.inf
+    smallest = float(table.support[named].min()) if stratum.passes and named.any() else math.inf
     if 0 < smallest * multiplier < request.policy.min_group_size:
         multiplier = request.policy.min_group_size / smallest
-        limiting = int(np.argmin(np.where(named, support, np.inf).min(axis=0)))
-    return math.ceil(multiplier * people), stratum.table.groups[limiting]
-
-
-def _settled(stratum: Stratum, measure: int, people: int) -> power.Settling | None:
-    """The same for one measure; None where no number of rows would do."""
-    request, spread = stratum.request, stratum.table.spreads[measure]
-    if spread is None or (pair := _pair(stratum, spread, measure)) is None:
-        return None
-    share = request.confidence ** (1 / len(stratum.table.measures))
-    groups = int((stratum.judged.everyone[measure] & np.isfinite(spread.values)).sum())
-    return power.rows_to_settle(spread, pair, request.judged_on, request.threshold or 0.0, share, groups, people)
+        limiting = int(np.argmin(np.where(named, table.support, np.inf).min(axis=0)))
+    return math.ceil(multiplier * people), table.groups[limiting]
 
 
 def _rounded(rows: int) -> int:

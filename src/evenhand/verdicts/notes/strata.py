@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
-from evenhand.inference import critical, hypotheses
+from evenhand.inference import critical, stratified
 from evenhand.inference.spread import Proportions, Spread
 from evenhand.verdicts import comparison
 from evenhand.verdicts.rows import summary_row
@@ -86,7 +86,7 @@ def _pair(pooled: Stratum) -> tuple[int, int, int] | None:
 def _standardise(
     pooled: Stratum, strata: Sequence[Stratum], measure: int, names: tuple[Group, Group]
 ) -> _Standardised | None:
-    q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.request.policy.confidence)
+    q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.request.confidence)
     values, down, up, people, mass = [], [], [], [], []
     for stratum in strata:
         spread, places = stratum.table.spreads[measure], _places(stratum, names)
@@ -136,7 +136,7 @@ def _quotient(standard: _Standardised, pooled: Stratum, measure: int) -> float:
 def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
     row, groups = pooled.table.measures[measure], list(pooled.table.groups)
     first, second = (float(pooled.table.values[measure, groups.index(name)]) for name in names)
-    interval = wording.reach((standard.low, standard.high), pooled.request.policy.confidence, "difference", row.unit)
+    interval = wording.reach((standard.low, standard.high), pooled.request.confidence, "difference", row.unit)
     whole = (
         f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {spell(names[0])} and "
         f"{wording.amount(second, row.unit)} for {spell(names[1])}, "
@@ -147,24 +147,29 @@ def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[G
         whole += f", and it points the other way in {standard.opposite} of {standard.strata} strata"
     if standard.left_out > 0:
         whole += f"; {standard.left_out:.1%} of the people are in strata that lack one of the two and are left out"
-    if _paradox(pooled, standard, first - second):
-        return f"Simpson's paradox: {whole}."
-    return f"{whole[0].upper()}{whole[1:]}."
+    kind = _disagreement(pooled, standard, first - second)
+    return f"{kind}: {whole}." if kind else f"{whole[0].upper()}{whole[1:]}."
 
 
-def _paradox(pooled: Stratum, standard: _Standardised, gap: float) -> bool:
-    """Do the whole and its strata disagree in sign, where the interval of the whole excludes 0, or in verdict?"""
+def _disagreement(pooled: Stratum, standard: _Standardised, gap: float) -> str | None:
+    """How the whole and its strata disagree; None where they do not, or where it is not sure that they do.
+
+    Simpson's paradox is a gap that turns round: both intervals exclude 0, on different sides. A gap that the strata
+    explain, or one that only the strata show, is confounding.
+    """
     near = pooled.bounds.difference[0] if pooled.table.base is None else _nearest_end(*pooled.bounds.difference)
-    if near > 0 and standard.gap * gap < 0:
-        return True
+    turned = standard.high < 0 if gap > 0 else standard.low > 0
+    if near > 0 and turned:
+        return "Simpson's paradox"
     limit = pooled.request.threshold
     if limit is None or pooled.request.judged_on != "difference":
-        return False
-    largest, least = (
-        max(abs(standard.low), abs(standard.high)),
-        _nearest_end(standard.low, standard.high),
-    )
-    return (pooled.verdict == "fail" and largest <= limit) or (pooled.verdict == "pass" and least > limit)
+        return None
+    largest, least = max(abs(standard.low), abs(standard.high)), _nearest_end(standard.low, standard.high)
+    if pooled.verdict == "fail" and largest <= limit:
+        return "The strata explain the gap (confounding)"
+    if pooled.verdict == "pass" and least > limit:
+        return "The strata show a gap that the whole hides (confounding)"
+    return None
 
 
 def _nearest_end(low: float, high: float) -> float:
@@ -183,13 +188,13 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     if len(k) < 2:
         return []
     notes = []
-    common = hypotheses.cochran_mantel_haenszel(np.array(k), np.array(n))
+    common = stratified.cochran_mantel_haenszel(np.array(k), np.array(n))
     if not math.isnan(common.p_value):
         notes.append(
             f"With strata held fixed, the test of no gap between {spell(names[0])} and {spell(names[1])} gives p = "
             f"{common.p_value:.3g} (Mantel-Haenszel)."
         )
-    apart = hypotheses.breslow_day(np.array(k), np.array(n))
+    apart = stratified.breslow_day(np.array(k), np.array(n))
     if not math.isnan(apart.p_value) and apart.p_value < _SURE:
         notes.append(
             f"The strata differ among themselves (Breslow-Day p = {apart.p_value:.2g}): no single number fits all."

@@ -139,7 +139,8 @@ const evenhandCompute = (() => {
     const taking = memo((attributes, reference) => {
       const { keys, missing, people, all } = grouping(attributes), rare = tables.policy.min_group_share * all;
       const place = reference ? keys.indexOf(text(reference)) : -1;
-      return { place, named: keys.map((_, g) => g === place || (!missing[g] && people[g] >= rare)) };
+      const share = (g) => people[g] / all;
+      return { place, share, named: keys.map((_, g) => g === place || (!missing[g] && people[g] >= rare)) };
     });
 
     function judged(plan, attributes, now) {
@@ -155,7 +156,7 @@ const evenhandCompute = (() => {
       return Array.from(now.values(name), (value, g) => {
         const told = estimate(value, ends && [ends[0][g], ends[1][g]]);
         told.n = support[g];
-        told.reason = isNumber(value) ? null : `no ${measures.get(name).empty} among ${names[g]}`;
+        told.reason = isNumber(value) ? null : now.reason(name, g, names[g]);
         return told;
       });
     }
@@ -207,7 +208,9 @@ const evenhandCompute = (() => {
       const found = grouping(attributes), now = state(attributes, stop);
       return found.names.map((name, g) => {
         const [negative, positive] = [0, 1].map((label) => above(found, g, label));
-        const share = (counts) => (counts[0] > 0 ? Array.from(counts, (count) => count / counts[0]) : []);
+        // Without labels on one side of the decision, the curve would be that of the others.
+        const silent = ['refused', 'selected'].some((side) => now.silent(side)[g]);
+        const share = (counts) => (counts[0] > 0 && !silent ? Array.from(counts, (count) => count / counts[0]) : []);
         const point = () => ({
           fpr: orNull(now.values('false_positive_rate')[g]),
           tpr: orNull(now.values('true_positive_rate')[g]),

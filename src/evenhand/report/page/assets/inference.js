@@ -203,6 +203,19 @@ const evenhandInference = (() => {
     };
   }
 
+  // Each group as it is in one of several spreads.
+  function picked(spreads, chosen) {
+    const pick = (parts) => filled(chosen.length, (g) => parts[chosen[g]][g]);
+    return {
+      values: pick(spreads.map((spread) => spread.values)),
+      centre: () => pick(spreads.map((spread) => spread.centre())),
+      limits: (at, offset) => {
+        const ends = spreads.map((spread) => spread.limits(at, offset));
+        return [0, 1].map((side) => pick(ends.map((end) => end[side])));
+      },
+    };
+  }
+
   // --- All groups at one cutoff --------------------------------------------------------------------------------------
 
   // Coefficients without those that are 0.
@@ -215,6 +228,9 @@ const evenhandInference = (() => {
     for (let i = 0; i < row.cells.length; i++) sum += row.factors[i] * cells[g * 8 + row.cells[i]];
     return sum;
   }
+
+  // The two sides of a decision, with the cells of those who have a label and of those who have none.
+  const SIDES = { refused: { labelled: [0, 2], unlabelled: 4 }, selected: { labelled: [1, 3], unlabelled: 5 } };
 
   function prepared(row) {
     const under = row.total ? row.top : row.bottom, decided = [1, 1, 1, 1, 1, 1, 0, 0];
@@ -230,6 +246,7 @@ const evenhandInference = (() => {
       this.values = memo((name) => this.evaluate(measures.get(name)));
       this.spread = memo((name) => this.spreadOf(measures.get(name)));
       this.support = memo((name) => this.summed(this.counts, measures.get(name)));
+      this.silent = memo((side) => this.silence(SIDES[side]));
       this.proportions = new Map();
       const sums = (from) => filled(8, (c) => total(filled(this.size, (g) => from[g * 8 + c])));
       // The others are added up: subtracted from everyone, a light group beside a heavy one would lose its digits.
@@ -243,10 +260,29 @@ const evenhandInference = (() => {
       this.everyone = memo(() => new State(measures, sums(cells), sums(counts), squares && sums(squares)));
       this.rest = memo(() =>
         new State(measures, others(cells), others(counts), squares && others(squares), this.whole));
+      this.bounded = memo((name) => this.boundedOf(measures.get(name)));
+      this.ways = memo(() => [this, ...[[0, 0], [0, 1], [1, 0], [1, 1]].map((labels) => this.completed(labels))]);
     }
 
     weighed(row, cells = this.cells) {
       return filled(this.size, (g) => weigh(cells, g, row));
+    }
+
+    // Which groups have people on a side of the decision, and no label among them; see silent_sides in Python.
+    silence({ labelled, unlabelled }) {
+      const { cells } = this, at = (g, c) => cells[g * 8 + c];
+      return filled(this.size, (g) => +(at(g, unlabelled) > 0 && total(labelled.map((c) => at(g, c))) === 0));
+    }
+
+    // The sides on whose labels a measure rests, and of which a group has none.
+    lacking(row, g) {
+      return row.labels_of.filter((side) => this.silent(side)[g]);
+    }
+
+    // Why a measure is undefined for a group, as undefined_reason says it in Python.
+    reason(name, g, group) {
+      const row = this.measures.get(name), sides = this.lacking(row, g);
+      return sides.length === 1 ? `nobody who was ${sides[0]} among ${group} has a label` : `no ${row.empty} among ${group}`;
     }
 
     evaluate(row) {
@@ -255,24 +291,68 @@ const evenhandInference = (() => {
         return filled(this.size, (g) => mean(parts.map((part) => part[g])));
       }
       const top = this.weighed(row.top);
-      if (row.total) return top;
       const bottom = this.weighed(row.bottom), all = row.share ? weigh(this.whole, 0, row.bottom) : 0;
       return filled(this.size, (g) => {
-        const under = row.share ? all : bottom[g];
-        return under === 0 ? NaN : top[g] / under;
+        const under = row.total ? 1 : row.share ? all : bottom[g];
+        return under === 0 || this.lacking(row, g).length ? NaN : top[g] / under;
       });
     }
 
     // How many people (or how much weight) each value rests on: the smallest of them for a mean.
     summed(cells, row) {
-      if (!row.of.length) return this.weighed(row.used, cells);
+      if (!row.of.length) {
+        const people = this.weighed(row.used, cells);
+        return filled(this.size, (g) => (this.lacking(row, g).length ? 0 : people[g]));
+      }
       const parts = row.of.map((name) => this.summed(cells, this.measures.get(name)));
       return filled(this.size, (g) => Math.min(...parts.map((part) => part[g])));
     }
 
+    // The state with every label known: those of all refused are the first, those of all selected the second.
+    completed([refused, selected]) {
+      const moved = (from) => {
+        const cells = Float64Array.from(from);
+        for (let g = 0; g < this.size * 8; g += 8) {
+          cells[g + 2 * refused] += cells[g + 4];
+          cells[g + 1 + 2 * selected] += cells[g + 5];
+          cells[g + 4] = cells[g + 5] = 0;
+        }
+        return cells;
+      };
+      return new State(this.measures, moved(this.cells), this.counts, this.squares && moved(this.squares), this.whole);
+    }
+
+    // Odds without a denominator are infinite: labels come arbitrarily near to that.
+    reached(row) {
+      const values = this.values(row.name);
+      if (row.of.length || row.share || row.total) return values;
+      const top = this.weighed(row.top), bottom = this.weighed(row.bottom);
+      return values.map((value, g) => (bottom[g] === 0 && top[g] > 0 ? Infinity : value));
+    }
+
+    // What each value is divided by: the smallest of them for a mean.
+    denominator(row) {
+      if (!row.of.length) return this.weighed(row.bottom);
+      const parts = row.of.map((name) => this.denominator(this.measures.get(name)));
+      return filled(this.size, (g) => Math.min(...parts.map((part) => part[g])));
+    }
+
+    // The measure at its lower and at its upper bound over the missing labels; of several ways to reach a bound the one
+    // that rests on the least. See measures/missing.py.
+    boundedOf(row) {
+      const ways = this.ways(), values = ways.map((way) => way.reached(row)), sizes = ways.map((way) => way.denominator(row));
+      const chosen = (sign) => Array.from({ length: this.size }, (_, g) => {
+        const each = values.map((value) => (isNumber(value[g]) ? sign * value[g] : -Infinity)), best = Math.max(...each);
+        const among = each.map((size, way) => (size >= best - 1e-12 || size === best ? sizes[way][g] : Infinity));
+        return among.indexOf(Math.min(...among));
+      });
+      const spreads = ways.map((way) => way.spread(row.name));
+      return { low: picked(spreads, chosen(-1)), high: picked(spreads, chosen(1)) };
+    }
+
     spreadOf(row) {
       if (row.of.length) return average(row.of.map((name) => this.spread(name)));
-      return row.form && rising(row.share ? this.shared(row.form) : this.proportion(row.form), row.form);
+      return row.form && rising(row.share ? this.shared(row.form) : this.proportion(row), row.form);
     }
 
     shared(form) {
@@ -280,11 +360,13 @@ const evenhandInference = (() => {
       return new Proportion(chosen, chosen.map(() => all));
     }
 
-    proportion({ top, rest }) {
+    proportion(row) {
+      const { top, rest } = row.form;
       const key = `${top.cells}/${rest.cells}`, { proportions, squares } = this;
       if (!proportions.has(key)) {
         const k = this.weighed(top), n = this.weighed(rest), twin = proportions.get(`${rest.cells}/${top.cells}`);
         for (let g = 0; g < this.size; g++) {
+          if (this.lacking(row, g).length) k[g] = n[g] = 0;
           [k[g], n[g]] = squares
             ? effective(k[g], n[g], weigh(squares, g, top), weigh(squares, g, rest))
             : [k[g], k[g] + n[g]];

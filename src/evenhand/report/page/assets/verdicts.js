@@ -20,16 +20,17 @@ const evenhandVerdicts = (() => {
 
   const NO_GAP = { difference: NaN, ratio: NaN, high: null, low: null, measure: null };
 
-  // Highest less lowest, and lowest over highest.
-  function gapBetween(values, { aggregate, judged_on: judgedOn }) {
-    const found = values.map((row) => {
+  // Highest less lowest, and lowest over highest. able(measure, group) says who may be the highest: null is everyone.
+  function gapBetween(values, { aggregate, judged_on: judgedOn }, able) {
+    const found = values.map((row, i) => {
       let high = 0, low = row.length - 1, top = -Infinity, bottom = Infinity, count = 0;
       for (let g = 0; g < row.length; g++) {
-        const value = row[g];
-        if (isNumber(value)) count += 1;
-        if (value > top) [high, top] = [g, value];
+        if (isNumber(row[g])) count += 1;
+        if (row[g] > top && (!able || able(i, g))) [high, top] = [g, row[g]];
+      }
+      for (let g = 0; g < row.length; g++) {
         // The last of equals, so that even groups without any gap are two.
-        if (value <= bottom) [low, bottom] = [g, value];
+        if (row[g] <= bottom && !(able && g === high)) [low, bottom] = [g, row[g]];
       }
       const enough = count > 1;
       return { high, low, enough, difference: enough ? top - bottom : NaN, ratio: enough ? bottom / top : NaN };
@@ -79,6 +80,9 @@ const evenhandVerdicts = (() => {
 
   const TOLERANCE = 1e-9;
 
+  // By so much the unlabelled shares of the selected and of the refused may differ.
+  const MISSING_AT_RANDOM = 0.02;
+
   // What counts as equal to a size, but for rounding.
   const almost = (size) => (Number.isFinite(size) ? size - TOLERANCE * Math.max(1, Math.abs(size)) : size);
 
@@ -119,69 +123,84 @@ const evenhandVerdicts = (() => {
     };
   }
 
+  // A measure at its lower and at its upper bound; twice the same where its value is known.
+  const sidesOf = (spread) => (spread.low ? spread : { low: spread, high: spread });
+
   // Ends of one measure between any two of the chosen groups: near ones hold for all pairs at once, far ones for one
   // pair. `largest` has the largest of each kind with its pair, the first in order of rows and columns where several are
   // equal. Differences are row − column; of ratios row / column, the smallest count.
   class Pairs {
-    constructor(spread, chosen, critical) {
+    constructor(spread, chosen, critical, able = () => true) {
       const [near, far] = [[critical('near', chosen.length), NEAR], [critical('far', chosen.length), FAR]];
-      Object.assign(this, { values: spread.values, chosen });
-      this.reach = memo((name, ratio) => reaches(spread, ...(name === 'near' ? near : far), ratio));
+      const sides = sidesOf(spread);
+      Object.assign(this, { chosen, able, low: sides.low.values, high: sides.high.values, bounded: sides.low !== sides.high });
+      this.reach = memo((side, name, ratio) => reaches(sides[side], ...(name === 'near' ? near : far), ratio));
       this.largest = memo((name, ratio) => (ratio ? this.smallestRatio(name) : this.largestDifference(name)));
+    }
+
+    // Of bounds, what has no end may lie anywhere.
+    known(end, free) {
+      return this.bounded && !isNumber(end) ? free : end;
     }
 
     // Row − column: the lower near end, or the upper far end.
     difference(name, i, j) {
-      const { at, down, up } = this.reach(name, false);
-      return name === 'near' ? at[i] - at[j] - hypot(down[i], up[j]) : at[i] - at[j] + hypot(up[i], down[j]);
+      const low = this.reach('low', name, false), high = this.reach('high', name, false);
+      return name === 'near'
+        ? this.known(low.at[i] - high.at[j] - hypot(low.down[i], high.up[j]), -Infinity)
+        : this.known(high.at[i] - low.at[j] + hypot(high.up[i], low.down[j]), Infinity);
     }
 
     // Row / column: the upper near end, or the lower far end, which contain the estimate; 0 / 0 may be anything.
     ratio(name, i, j) {
-      const { values } = this, { at, down, up } = this.reach(name, true);
-      if (values[i] === 0 && values[j] === 0) return name === 'near' ? Infinity : 0;
-      const seen = values[i] / values[j];
+      const low = this.reach('low', name, true), high = this.reach('high', name, true);
+      const [row, column] = name === 'near' ? [this.high[i], this.low[j]] : [this.low[i], this.high[j]];
+      if (row === 0 && column === 0) return name === 'near' ? Infinity : 0;
+      const seen = row / column;
       return name === 'near'
-        ? Math.max(Math.exp(at[i] - at[j] + hypot(up[i], down[j])), seen)
-        : Math.min(Math.exp(at[i] - at[j] - hypot(down[i], up[j])), seen);
+        ? this.known(Math.max(Math.exp(high.at[i] - low.at[j] + hypot(high.up[i], low.down[j])), seen), Infinity)
+        : this.known(Math.min(Math.exp(low.at[i] - high.at[j] - hypot(low.down[i], high.up[j])), seen), 0);
     }
 
     // A hypotenuse lies between the longer of its sides and their sum, so that most rows need no look.
     largestDifference(name) {
-      const { chosen } = this, { at, down, up } = this.reach(name, false);
-      const [mine, theirs, sign] = name === 'near' ? [down, up, -1] : [up, down, 1];
+      const { chosen } = this, low = this.reach('low', name, false), high = this.reach('high', name, false);
       let least = Infinity;
-      for (const g of chosen) least = Math.min(least, at[g] - (sign > 0 ? theirs[g] : 0));
-      const bound = (i) => at[i] + sign * mine[i] - least;
+      for (const g of chosen) least = Math.min(least, name === 'near' ? high.at[g] : low.at[g] - low.down[g]);
+      const bound = name === 'near' ? (i) => low.at[i] - low.down[i] - least : (i) => high.at[i] + high.up[i] - least;
       return this.search((i, j) => this.difference(name, i, j), bound);
     }
 
     smallestRatio(name) {
-      const { chosen, values } = this, { at, down, up } = this.reach(name, true);
+      const { chosen } = this, low = this.reach('low', name, true), high = this.reach('high', name, true);
       let most = -Infinity, highest = 0;
       for (const g of chosen) {
-        most = Math.max(most, at[g] + (name === 'near' ? 0 : up[g]));
-        highest = Math.max(highest, values[g]);
+        most = Math.max(most, name === 'near' ? low.at[g] : high.at[g] + high.up[g]);
+        highest = Math.max(highest, this.high[g]);
       }
-      const bound = name === 'near' ? (i) => -Math.exp(at[i] + up[i] - most)
-        : (i) => (values[i] === 0 ? 0 : -Math.min(Math.exp(at[i] - down[i] - most), values[i] / highest));
-      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound);
+      const bound = name === 'near' ? (i) => -Math.exp(high.at[i] + high.up[i] - most)
+        : (i) => (this.low[i] === 0 ? 0 : -Math.min(Math.exp(low.at[i] - low.down[i] - most), this.low[i] / highest));
+      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound, (i, j) => j);
       return { size: -size, pair };
     }
 
     // The largest size and the first pair that has it, but for rounding; `bound` says of a row what no size in it exceeds.
-    search(size, bound) {
-      const { chosen } = this, start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
+    // The higher group of a pair, the row of a difference and the column of a ratio, must be able to be that.
+    search(size, estimated, higher = (i) => i) {
+      const { chosen, able } = this, fits = (i, j) => i !== j && able(higher(i, j));
+      // Infinite bounds of values leave no estimate of what a row exceeds.
+      const bound = this.bounded && !chosen.every((g) => isNumber(estimated(g))) ? () => Infinity : estimated;
+      const start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
       let best = -Infinity;
       for (const i of [start, ...chosen]) {
         if (bound(i) > best || best === -Infinity) {
-          for (const j of chosen) if (i !== j) best = Math.max(best, size(i, j));
+          for (const j of chosen) if (fits(i, j)) best = Math.max(best, size(i, j));
         }
       }
       const enough = almost(best);
       for (const i of chosen) {
         if (bound(i) >= almost(enough)) {
-          for (const j of chosen) if (i !== j && size(i, j) >= enough) return { size: best, pair: [i, j] };
+          for (const j of chosen) if (fits(i, j) && size(i, j) >= enough) return { size: best, pair: [i, j] };
         }
       }
       return { size: best, pair: null };
@@ -193,16 +212,21 @@ const evenhandVerdicts = (() => {
   // The ends of each group against its baseline. With shares the baseline is everyone, which overlaps with the group:
   // the comparison with the rest is transformed, exactly. Of an average `base` is everyone, and the margins are added.
   function againstEnds(spread, base, at, offset, ratio, shares, added) {
-    const reach = added ? (a, b) => a + b : hypot;
-    const mine = reaches(spread, at, offset, ratio), theirs = reaches(base, at, offset, ratio);
-    return Array.from(mine.at, (place, g) => {
-      const middle = place - theirs.at[g], share = shares ? shares[g] : 0;
-      const ends = [middle - reach(mine.down[g], theirs.up[g]), middle + reach(mine.up[g], theirs.down[g])];
-      if (!ratio) return ends.map((end) => (1 - share) * end);
-      const seen = spread.values[g] / base.values[g], [low, high] = ends.map(Math.exp);
-      const wide = isNumber(seen) ? [Math.min(low, seen), Math.max(high, seen)] : [low, high];
-      return shares ? wide.map((end) => 1 / (share + (1 - share) / end)) : wide;
-    });
+    const add = added ? (a, b) => a + b : hypot, mine = sidesOf(spread), theirs = sidesOf(base);
+    const reached = memo((mineSide, theirSide) => [
+      reaches(mine[mineSide], at, offset, ratio), reaches(theirs[theirSide], at, offset, ratio),
+      mine[mineSide].values, theirs[theirSide].values,
+    ]);
+    const end = (g, side) => {
+      const [own, other, values, others] = side < 0 ? reached('low', 'high') : reached('high', 'low');
+      const reach = side < 0 ? add(own.down[g], other.up[g]) : add(own.up[g], other.down[g]);
+      const plain = own.at[g] - other.at[g] + side * reach, share = shares ? shares[g] : 0;
+      if (!ratio) return (1 - share) * plain;
+      const seen = values[g] / others[g], far = Math.exp(plain);
+      const wide = !isNumber(seen) ? far : side < 0 ? Math.min(far, seen) : Math.max(far, seen);
+      return shares ? 1 / (share + (1 - share) / wide) : wide;
+    };
+    return Array.from(mine.low.values, (_, g) => [end(g, -1), end(g, 1)]);
   }
 
   const sizeOf = ([low, high]) => [Math.max(0, low, -high), Math.max(Math.abs(low), Math.abs(high))];
@@ -225,8 +249,8 @@ const evenhandVerdicts = (() => {
   // critical(side, count) is the deviate of near or far ends for so many groups. `bounds` has the value that is judged,
   // with the ends that decide, and the evidence: the pair of groups on which the verdict rests.
   class Judged {
-    constructor(plan, state, names, { named, place }, critical) {
-      Object.assign(this, { plan, state, names, named, place, critical, byRatio: plan.judged_on === 'ratio' });
+    constructor(plan, state, names, { named, place, share }, critical) {
+      Object.assign(this, { plan, state, names, named, place, share, critical, byRatio: plan.judged_on === 'ratio' });
       this.kind = this.byRatio ? 'ratio' : 'difference';
       this.values = plan.measures.map((name) => {
         const values = state.values(name);
@@ -234,9 +258,9 @@ const evenhandVerdicts = (() => {
       });
       this.base = plan.kind === 'pairs' ? null : plan.measures.map((name) => this.baseline(name));
       this.apart = this.base && compared(this.values, this.base, plan.aggregate);
-      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan);
+      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan, this.able());
       this.rule = rule(plan.threshold, this.byRatio, this.base !== null && !plan.one_sided);
-      this.bounds = memo(() => (this.base ? this.boundsAgainst() : this.boundsBetween()));
+      this.bounds = memo(() => this.withWorstCase(this.base ? this.boundsAgainst(false) : this.boundsBetween(false)));
     }
 
     // The judged estimate of the two groups on which the verdict rests, which is what a page shows.
@@ -265,10 +289,45 @@ const evenhandVerdicts = (() => {
       return plan.measures.map((name) => Array.from(state.support(name), (n) => n >= plan.min_group_size));
     }
 
-    // Those who may support one: nobody, where the reference is too small.
+    // Who may be the highest group that others are measured by: where nobody is large enough, everyone; null without one.
+    able() {
+      const { plan, named, share } = this;
+      if (plan.against !== 'highest') return null;
+      const fits = this.sizes().map((row) => row.map((large, g) => large && named[g] && share(g) >= plan.min_reference_share));
+      return (i, g) => fits[i][g] || !fits[i].some(Boolean);
+    }
+
+    // Those who may support a pass: nobody, where the reference is too small, or where small groups leave it open.
     large() {
-      const enough = this.sizes(), { place, named } = this, lost = place >= 0 && !enough.every((row) => row[place]);
+      const { place, named, plan } = this, enough = this.sizes(), fits = (g) => enough.every((row) => row[g]);
+      const left = plan.small_groups === 'inconclusive' && named.some((takes, g) => takes && !fits(g));
+      const lost = left || (place >= 0 && !fits(place));
       return enough.map((row) => row.map((large, g) => large && named[g] && !lost));
+    }
+
+    // --- Labels that are missing for a reason; see verdicts/bounds/worst_case.py
+
+    // Does a group that may support a pass lack labels more often for one decision than for the other?
+    selective() {
+      const { state: { cells, counts } } = this, large = this.large();
+      return this.named.some((_, g) => {
+        const at = g * 8, share = (c) => cells[at + 4 + c] / (cells[at + c] + cells[at + 2 + c] + cells[at + 4 + c]);
+        return counts[at + 4] + counts[at + 5] > 0 && large.some((row) => row[g])
+          && Math.abs(share(0) - share(1)) > MISSING_AT_RANDOM + 1e-12;
+      });
+    }
+
+    withWorstCase(bounds) {
+      const { plan, state, rule: { verdict } } = this, decided = verdict(bounds.value);
+      if (plan.missing_labels !== 'bounds' || plan.threshold === null || bounds.value.low === null) return bounds;
+      if (decided === 'fail' || !this.selective()) return bounds;
+      const open = plan.measures.some((name) => {
+        const { low, high } = state.bounded(name);
+        return low.values.some((value, g) => value !== high.values[g] && (isNumber(value) || isNumber(high.values[g])));
+      });
+      if (!open) return bounds;
+      const worst = this.base ? this.boundsAgainst(true) : this.boundsBetween(true), then = verdict(worst.value);
+      return then === decided || then === 'inconclusive' ? { ...worst, lacksLabels: decided === 'pass' && then !== decided } : bounds;
     }
 
     withoutInterval() {
@@ -280,12 +339,15 @@ const evenhandVerdicts = (() => {
 
     // --- Between extremes
 
-    reach(usable) {
+    reach(usable, worst) {
       const { plan, state } = this, single = plan.aggregate === 'worst';
+      const able = this.able();
       const pairs = plan.measures.map((name, i) => {
-        const spread = state.spread(name);
-        const chosen = usable[i].flatMap((takes, g) => (takes && Number.isFinite(spread.values[g]) ? [g] : []));
-        return chosen.length < 2 ? null : new Pairs(spread, chosen, this.critical);
+        const spread = worst ? state.bounded(name) : state.spread(name), { low, high } = sidesOf(spread);
+        const known = (g) => Number.isFinite(low.values[g])
+          && (worst ? isNumber(high.values[g]) && isNumber(this.values[i][g]) : true);
+        const chosen = usable[i].flatMap((takes, g) => (takes && known(g) ? [g] : []));
+        return chosen.length < 2 ? null : new Pairs(spread, chosen, this.critical, able ? (g) => able(i, g) : undefined);
       });
       const known = pairs.filter(Boolean), join = (values, pick) => (single ? pick(...values) : mean(values));
       const end = (name, ratio) => known.map((each) => each.largest(name, ratio).size);
@@ -311,13 +373,13 @@ const evenhandVerdicts = (() => {
       return { difference, ratio };
     }
 
-    boundsBetween() {
+    boundsBetween(worst) {
       const { gap, kind, rule: { verdict } } = this;
       if (!isNumber(gap[kind])) return this.withoutInterval();
       const large = this.large(), enough = large.every((row) => row.filter(Boolean).length > 1);
-      const everyone = this.reach(this.values.map(() => this.named));
+      const everyone = this.reach(this.values.map(() => this.named), worst);
       const same = large.every((row) => row.every((takes, g) => takes === this.named[g]));
-      const passing = !enough ? null : same ? everyone : this.reach(large);
+      const passing = !enough ? null : same ? everyone : this.reach(large, worst);
       let far = [passing ?? everyone], ends = this.endsBetween(everyone, far);
       let value = estimate(gap[kind], ends[kind]());
       if (passing && verdict(value) !== 'pass') {
@@ -339,7 +401,7 @@ const evenhandVerdicts = (() => {
       // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
       // rests on those that are large enough.
       const fit = verdict(value) === 'pass'
-        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan) : gap;
+        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able()) : gap;
       const named = fit.high === null ? gap : fit, again = (name, told) => ({ ...told, value: estimate(named[name], null).value });
       const evidence = { measure: gap.measure, group: named.high, other: named.low,
         difference: again('difference', difference), ratio: again('ratio', ratio) };
@@ -380,17 +442,20 @@ const evenhandVerdicts = (() => {
     // --- Against a baseline
 
     // Near and far ends against the baseline, [measure][near, far][group]; NaN where nothing is compared.
-    endsAgainst(ratio) {
+    endsAgainst(ratio, worst) {
       const { plan: { against, measures }, state, place } = this;
-      return measures.map((name) => {
-        const spread = state.spread(name), row = state.measures.get(name);
-        const added = against === 'overall' && (row.of.length > 0 || row.share);
-        const base = against === 'reference' ? repeated(spread, place)
-          : added ? repeated(state.everyone().spread(name), 0, state.size) : state.rest().spread(name);
-        const mass = against === 'overall' && !added ? state.weighed(row.bottom) : null;
-        const all = mass && Math.max(total(mass), 1e-300), shares = mass && mass.map((part) => part / all);
-        const usable = this.named.map((takes, g) => takes && g !== place && Number.isFinite(spread.values[g])
-          && Number.isFinite(base.values[g]));
+      const again = (spread, ...where) => (spread.low
+        ? { low: repeated(spread.low, ...where), high: repeated(spread.high, ...where) } : repeated(spread, ...where));
+      return measures.map((name, i) => {
+        const row = state.measures.get(name), added = against === 'overall' && (row.of.length > 0 || row.share);
+        const both = (of) => [of(state), against === 'reference' ? again(of(state), place)
+          : added ? again(of(state.everyone()), 0, state.size) : of(state.rest())];
+        // Nobody is compared without a value of the people who are known.
+        const known = both((from) => from.spread(name)), [spread, base] = worst ? both((from) => from.bounded(name)) : known;
+        const shares = against === 'overall' && !added ? this.shares(row, worst) : null;
+        const sides = [...known, spread, base].map(sidesOf).flatMap(({ low, high }) => [low, high]);
+        const usable = this.named.map((takes, g) => takes && g !== place && (!worst || isNumber(this.values[i][g]))
+          && sides.every((side) => Number.isFinite(side.values[g])));
         const count = usable.filter(Boolean).length;
         return [['near', NEAR], ['far', FAR]].map(([side, offset]) =>
           againstEnds(spread, base, this.critical(side, count), offset, ratio, shares, added)
@@ -398,9 +463,21 @@ const evenhandVerdicts = (() => {
       });
     }
 
+    // The share of each group in everyone; in the worst case the least, at which it lies farthest from everyone.
+    shares(row, worst) {
+      const { state } = this;
+      if (worst) {
+        const ends = (from, pick) => filled(state.size, (g) => pick(...from.ways().map((way) => way.denominator(row)[g])));
+        const mine = ends(state, Math.min), theirs = ends(state.rest(), Math.max);
+        return mine.map((part, g) => part / Math.max(part + theirs[g], 1e-300));
+      }
+      const mass = state.weighed(row.bottom), all = Math.max(total(mass), 1e-300);
+      return mass.map((part) => part / all);
+    }
+
     // The ends that decide, [measure][group]; of one measure where they are averaged.
-    decided(ratio) {
-      const { plan: { aggregate } } = this, found = this.endsAgainst(ratio), values = this.apart[ratio ? 1 : 0];
+    decided(ratio, worst) {
+      const { plan: { aggregate } } = this, found = this.endsAgainst(ratio, worst), values = this.apart[ratio ? 1 : 0];
       const size = aggregate !== 'mean_abs' ? (ends) => ends : ratio ? foldOf : sizeOf;
       const joined = (side) => (aggregate === 'worst' ? found.map((row) => row[side])
         : [found[0][side].map((_, g) => [0, 1].map((end) => mean(found.map((row) => size(row[side][g])[end]))))]);
@@ -408,10 +485,10 @@ const evenhandVerdicts = (() => {
       return values.map((row, i) => row.map((value, g) => decidingEnds(near[i][g], far[i][g], value, middle)));
     }
 
-    boundsAgainst() {
+    boundsAgainst(worst) {
       const { gap, plan, place, kind, rule: { verdict } } = this, single = plan.aggregate === 'worst';
       if (!isNumber(gap[kind])) return this.withoutInterval();
-      const ends = { difference: this.decided(false), ratio: this.decided(true) };
+      const ends = { difference: this.decided(false, worst), ratio: this.decided(true, worst) };
       const values = { difference: this.apart[0], ratio: this.apart[1] };
       const joined = (rows) => (single ? rows : [rows[0].map((_, g) => rows.every((row) => row[g]))])
         .map((row) => row.map((takes, g) => takes && g !== place));
@@ -477,6 +554,20 @@ const evenhandVerdicts = (() => {
       };
     }
 
+    // Why values are undefined, each reason once.
+    reasons() {
+      const { plan, state, names } = this;
+      const of = (name) => names.map((group, g) => (isNumber(state.values(name)[g]) ? null : state.reason(name, g, group)));
+      return [...new Set(plan.measures.flatMap(of))].filter((reason) => reason !== null);
+    }
+
+    // Then rates of selection and of errors are the same for any groups, and nothing is judged by them.
+    everybodySelected() {
+      const { state: { cells }, named } = this;
+      const sum = (places) => total(named.map((takes, g) => (takes ? total(places.map((c) => cells[g * 8 + c])) : 0)));
+      return sum([0, 2, 4]) === 0 && sum([1, 3, 5]) > 0;
+    }
+
     told() {
       const { plan, gap, names, rule: { passes, verdict } } = this, { value, evidence, difference, ratio } = this.bounds();
       const enough = this.sizes(), small = (g) => this.named[g] && !enough.every((row) => row[g]);
@@ -493,8 +584,11 @@ const evenhandVerdicts = (() => {
         highest: gap.high === null ? null : names[gap.high],
         lowest: gap.low === null ? plan.against_name : names[gap.low],
         shown: this.shown,
+        lacks_labels: Boolean(this.bounds().lacksLabels),
         evidence: this.evidenceRow(evidence),
         left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
+        reasons: this.reasons(),
+        settled: plan.settled && this.everybodySelected(),
       };
     }
   }

@@ -332,7 +332,9 @@ function redraw(body, ...nodes) {
 const RANK = ["fail", "inconclusive", "pass", "not judged"];
 
 function overallVerdict(findings) {
-  const counted = findings.map((each) => (each.verdict === "inconclusive" ? DATA.inconclusive : each.verdict));
+  const counted = findings
+    .filter((each) => !each.settled)
+    .map((each) => (each.verdict === "inconclusive" ? DATA.inconclusive : each.verdict));
   const decided = RANK.find((verdict) => counted.includes(verdict)) || "not judged";
   // What would decide and is not there may be anything: see Audit.verdict.
   return DATA.incomplete && (decided === "pass" || !counted.length) ? "inconclusive" : decided;
@@ -377,6 +379,7 @@ function card(set, each) {
     h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}limit ${limit(each)}`)),
     h("p", { class: "sentence" }, bdi(sentence(set, each))),
     each.required ? null : h("p", { class: "aside" }, "Does not decide here."),
+    each.settled ? h("p", { class: "aside" }, "Everybody is selected here: nothing is judged by it.") : null,
     each.stale ? h("p", { class: "aside" }, "As audited: not computed again.") : null,
   );
 }
@@ -396,7 +399,8 @@ function sentence(set, each) {
   if (!each.fresh) return each.sentence;
   const { measures, names } = found.results[set],
     pair = each.evidence;
-  if (!pair || !there(each.shown.value)) return `The ${each.title} cannot be computed here.`;
+  if (!pair || !there(each.shown.value))
+    return `The ${each.title} cannot be computed here${each.reasons.length ? `: ${each.reasons.slice(0, 4).join("; ")}` : ""}.`;
   const row = measures.get(pair.measure);
   const of = (name, n) => {
     const i = names.indexOf(name),
@@ -404,7 +408,8 @@ function sentence(set, each) {
     return `${there(value) ? `${amount(value, row.unit)} for ` : ""}${name}${there(n) ? ` (n = ${whole(n)})` : ""}`;
   };
   const gap = row ? `The ${row.title} is` : "On average over the measures, this is between",
-    small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}` : "";
+    small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}`
+      : each.lacks_labels ? ", because labels are missing" : "";
   return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${judged(each)}${small}.`;
 }
 

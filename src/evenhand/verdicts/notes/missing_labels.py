@@ -1,0 +1,71 @@
+"""What a finding says of labels that are missing: how often, and what they were taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Estimate, spell
+from evenhand.core.wording import reach
+from evenhand.measures.group_data import GroupData
+from evenhand.measures.missing import bounded
+from evenhand.verdicts.bounds.worst_case import selective, unlabelled_shares
+from evenhand.verdicts.stratum import Stratum
+
+
+def missing_label_notes(strata: Sequence[Stratum]) -> list[str]:
+    """Where labels are missing that the measures need: in which group, after which decision, and what follows."""
+    affected = [stratum for stratum in strata if _matters(stratum)]
+    if not affected:
+        return []
+    chosen = [stratum for stratum in affected if selective(stratum.question).any()]
+    if not chosen:
+        lost = sum(float(_mass(stratum)[:, -1, :-1].sum()) for stratum in affected)
+        share = lost / sum(float(_mass(stratum)[:, :, :-1].sum()) for stratum in affected)
+        return [f"{share:.1%} of the labels are missing, about as often for each decision: taken as missing at random."]
+    worst = next((stratum for stratum in chosen if stratum.bounds.without_labels is not None), chosen[0])
+    return [f"Labels are missing for {_where(worst)}. {_meaning(worst)}"]
+
+
+def _matters(stratum: Stratum) -> bool:
+    """Are labels missing in a group that is compared, and does a measure of it depend on them?"""
+    cube = stratum.table.cube
+    if not cube.has_labels or not cube.has_predictions or not cube.n[:, -1, :-1].any():
+        return False
+    data, usable = GroupData(cube), stratum.judged.everyone.any(axis=0)
+    every = [found for row in stratum.table.measures if (found := bounded(row, data)) is not None]
+    return any(bool((found.low.values != found.high.values)[usable].any()) for found in every)
+
+
+def _mass(stratum: Stratum) -> Floats:
+    cube = stratum.table.cube
+    named = stratum.judged.everyone.any(axis=0)
+    return np.asarray((cube.n if cube.w is None else cube.w)[named], dtype=np.float64)
+
+
+def _where(stratum: Stratum) -> str:
+    """The group in which the shares differ most, with both shares."""
+    cube = stratum.table.cube
+    shares = np.where(selective(stratum.question)[:, None], unlabelled_shares(cube), np.nan)
+    apart = np.fmax.reduce(shares, axis=1) - np.fmin.reduce(shares, axis=1)
+    group = int(np.nanargmax(apart))
+    said = [f"those decided {name!r}" for name in cube.classes] or ["the refused", "the selected"]
+    most, least = int(np.nanargmax(shares[group])), int(np.nanargmin(shares[group]))
+    name = spell(stratum.table.groups[group])
+    return f"{shares[group, most]:.1%} of {said[most]} and {shares[group, least]:.1%} of {said[least]} in {name}"
+
+
+def _meaning(stratum: Stratum) -> str:
+    request, without = stratum.request, stratum.bounds.without_labels
+    if without is None:
+        who = "The policy takes them" if request.policy.missing_labels == "ignore" else "They are taken"
+        return f"{who} as missing at random."
+    said = reach(_ends(without), request.policy.confidence, request.judged_on, stratum.unit).strip(" ()")
+    would = "; the finding would pass" if stratum.lacks_labels else ""
+    return f"The interval holds whatever they are. Were they missing at random: {said}{would}."
+
+
+def _ends(value: Estimate) -> tuple[float, float]:
+    return (np.nan if value.low is None else value.low, np.nan if value.high is None else value.high)

@@ -1,0 +1,108 @@
+"""Labels that are known on one side of a decision only: which metrics can decide then, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.catalogue import METRICS, Metric, find
+from evenhand.core.results import spell
+from evenhand.cube.cube import Cube
+from evenhand.errors import join_names
+from evenhand.measures.cells import cell_measures
+from evenhand.measures.group_data import SIDES, GroupData, Side
+
+_INSTEAD: dict[tuple[Side, ...], tuple[str, ...]] = {
+    ("refused",): ("predictive_parity", "demographic_parity"),
+    ("selected",): ("negative_predictive_parity", "demographic_parity"),
+    # Undefined somewhere, whichever is asked: labels that are lost open no gate.
+    ("refused", "selected"): ("predictive_parity", "demographic_parity"),
+}
+
+
+@dataclass(frozen=True)
+class SelectiveLabels:
+    """The sides of the decision on which groups have no label, and the groups, where too few others are left."""
+
+    sides: tuple[Side, ...]
+    groups: tuple[str, ...]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """What decides instead of equalized odds: what rests on labels that are known, and who is selected."""
+        return _INSTEAD[self.sides]
+
+    @property
+    def missing(self) -> str:
+        """Who has no label, as a sentence."""
+        were = " and nobody who was ".join(self.sides)
+        return f"Nobody who was {were} has a label in {join_names(self.groups, 6)}."
+
+    @property
+    def why(self) -> str:
+        """Why equalized odds does not decide, in words."""
+        instead = " and ".join(METRICS[name].title for name in self.required)
+        return (
+            f"{self.missing} Among people whose outcomes nobody knows, error rates are not known either, so that "
+            f"equalized odds cannot be judged: {instead} decide instead."
+        )
+
+
+def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> SelectiveLabels | None:
+    """Whether on one of these sets of attributes labels are missing for a whole side of the decision, and of whom.
+
+    That is so where it holds for two groups of at least `least` people, or leaves fewer than two groups.
+    """
+    if not (cube.has_labels and cube.has_predictions) or cube.meaning.task == "regression":
+        return None
+    if not cube.n[:, -1].any():  # everybody has a label
+        return None
+    sides, groups = np.zeros(len(SIDES), dtype=np.bool_), list[str]()
+    for attributes in sets:
+        part = cube.marginal(attributes, control=False).named()
+        if not part.pairs:
+            continue
+        silent = GroupData(part).silent
+        lacking = np.asarray(silent.any(axis=1))
+        large = part.n.sum(axis=(1, 2)) >= least
+        if (lacking & large).sum() >= 2 or (lacking.any() and (~lacking).sum() < 2):
+            sides = sides | silent.any(axis=0)
+            groups += [spell(group) for (_, group), missing in zip(part.pairs, lacking, strict=True) if missing]
+    if not groups:
+        return None
+    return SelectiveLabels(
+        tuple(side for side, lacks in zip(SIDES, sides.tolist(), strict=True) if lacks), tuple(groups)
+    )
+
+
+def judgeable(names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube) -> tuple[tuple[str, ...], list[str]]:
+    """The required metrics that say something about this table, and a note on the others.
+
+    Where everybody was selected, all true and false positive rates are 1 and all selection rates equal, whatever was
+    done to whom: nothing is judged by them. `metrics` are those that are computed, among them metrics of your own.
+    """
+    entries = {entry.name: entry for entry in (find(metric)[0] for metric in metrics)}
+    settled = [name for name in names if name in entries and is_settled(entries[name])]
+    if not settled or not everybody_selected(cube):
+        return tuple(names), []
+    said = (
+        "Everybody in this table was selected. It does not show who was refused, so that nothing is judged by "
+        f"{join_names(settled, 6)}, which would be the same for any groups. Add the people who were refused."
+    )
+    return tuple(name for name in names if name not in settled), [said]
+
+
+def is_settled(entry: Metric) -> bool:
+    """Is what the metric compares the same for all groups where everybody is selected?"""
+    rows = cell_measures(entry.rows)
+    return bool(rows) and len(rows) == len(entry.rows) and all(row.settled for row in rows)
+
+
+def everybody_selected(cube: Cube) -> bool:
+    """Was everybody selected who has a group and a decision that counts?"""
+    if not cube.has_predictions or cube.meaning.task != "binary":
+        return False
+    refused, selected = cube.named().cells[:, :6].reshape(-1, 3, 2).sum(axis=(0, 1))
+    return bool(refused == 0 < selected)

@@ -1,0 +1,314 @@
+"""Labels known on one side of a decision only: what is undefined, what decides instead, and what is never a pass."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand.cli import run
+from evenhand.measures.cells import MEASURES, evaluate, support
+from evenhand.measures.group_data import silent_sides
+from evenhand.verdicts.selective_labels import selective_labels
+
+REFUSED = "nobody who was refused among b has a label"
+RESTING = (
+    "true_positive_rate",
+    "false_positive_rate",
+    "true_negative_rate",
+    "false_negative_rate",
+    "accuracy",
+    "error_rate",
+    "base_rate",
+    "negative_predictive_value",
+    "false_omission_rate",
+    "balanced_accuracy",
+    "f1",
+    "error_balance",
+)
+STAYING = ("selection_rate", "positive_predictive_value", "false_discovery_rate", "selected_share", "count")
+
+
+def lender(groups=(("a", 5000, 0.5, 0.9), ("b", 5000, 0.2, 0.95)), **more):
+    """Who was approved and who of them repaid; nobody knows of the refused. `more` are rows (label, decision, n)."""
+    rows = []
+    for name, people, approved, repaid in groups:
+        chosen = round(people * approved)
+        good = round(chosen * repaid)
+        rows += [(name, 1, 1, good), (name, 0, 1, chosen - good), (name, None, 0, people - chosen)]
+        rows += [(name, *row) for row in more.get(name, ())]
+    rows = [row for row in rows if row[-1]]
+    columns = ("group", "repaid", "approved", "count")
+    return pd.DataFrame(rows, columns=columns).astype({"repaid": object}).where(lambda table: table.notna(), None)
+
+
+ROLES = {"label": "repaid", "prediction": "approved", "sensitive": "group", "count": "count"}
+SIDE = {1: 0, 0: 1}
+
+
+def turned(table):
+    """The same people with the decision turned round: labels are known of the refused only."""
+    return table.assign(approved=table["approved"].map(SIDE))
+
+
+# --- What is undefined -----------------------------------------------------------------------------------------------
+
+
+def test_what_rests_on_labels_of_the_refused_is_undefined_and_says_so():
+    found = eh.audit(lender(), **ROLES).groups().set_index(["group", "measure"])
+    for name in RESTING:
+        assert math.isnan(found.loc[("b", name), "value"]), name
+        assert found.loc[("b", name), "reason"] == REFUSED
+        assert found.loc[("b", name), "n"] == 0
+    for name in STAYING:
+        assert not math.isnan(found.loc[("b", name), "value"]), name
+    assert found.loc[("b", "positive_predictive_value"), "value"] == pytest.approx(0.95)
+    assert {*RESTING, *STAYING} == {*MEASURES}
+
+
+def test_one_labelled_person_among_the_refused_defines_them():
+    found = eh.equal_opportunity(lender(b=[(1, 0, 1)], a=[(1, 0, 1)]), **ROLES)
+    assert [row.estimate.value for row in found.groups] == [pytest.approx(2250 / 2251), pytest.approx(950 / 951)]
+
+
+def test_labels_of_the_refused_only():
+    found = eh.audit(turned(lender()), **ROLES)
+    values = found.groups().set_index(["group", "measure"])
+    for name in ("true_positive_rate", "false_positive_rate", "accuracy", "base_rate", "positive_predictive_value"):
+        assert values.loc[("b", name), "reason"] == "nobody who was selected among b has a label", name
+    assert values.loc[("b", "negative_predictive_value"), "value"] == pytest.approx(0.05)
+    assert found.required == ("negative_predictive_parity", "demographic_parity")
+    assert "robust_outcome_test" not in {finding.metric for finding in found.findings}
+
+
+def test_a_measure_of_ones_own_that_counts_the_unlabelled_stays():
+    known = eh.measure("known_refusals", numerator="TN FN", denominator="TN FN U0")
+    finding = eh.metric("known_refusals_parity", measures=known)(lender(), **ROLES)
+    assert [row.estimate.value for row in finding.groups] == [0, 0]
+    missed = eh.measure("missed", numerator="FN", denominator="")
+    assert np.isnan(eh.Cube.count(lender(), **ROLES).measures([missed])["missed"]).all()
+
+
+def scored(cutoff=0.5, **more):
+    random = np.random.default_rng(3)
+    score = random.beta(2, 2, 4000).round(3)
+    label = (random.random(4000) < score).astype(object)
+    return {"score": score, "label": np.where(score >= 0.5, label, None), "cutoff": cutoff,
+            "sensitive": random.choice(["a", "b"], 4000), **more}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["balance_for_positive_class", "overall_balance", "auc_parity", "brier_score_parity", "log_loss_parity",
+     "calibration_error_parity", "maximum_calibration_error_parity", "abroca", "cross_group_auc", "theil_index"],
+)  # fmt: skip
+def test_scores_of_labelled_people_are_those_of_the_selected_only(name):
+    found = getattr(eh, name)(**scored())
+    assert not found.value.defined
+    assert "nobody who was refused among a has a label" in found.interpretation
+    assert not any(row.estimate and row.estimate.defined for row in found.rows)
+
+
+def test_scores_that_need_no_label_and_rates_beyond_the_cutoff_stay():
+    assert eh.mean_score_parity(**scored()).value.defined
+    assert eh.ks_distance(**scored()).value.defined
+    rates = [row for row in eh.calibration(**scored()).groups if row.estimate.defined]
+    assert {row.bin[0] for row in rates} == {0.5, 0.6, 0.7, 0.8, 0.9}
+    without = {key: value for key, value in scored().items() if key != "cutoff"}
+    assert eh.auc_parity(**without).value.defined  # nobody was refused where nothing was decided
+
+
+def test_functions_of_rows_are_undefined_too():
+    table = lender((("a", 200, 0.5, 0.9), ("b", 200, 0.2, 0.9)))
+    rows = table.loc[table.index.repeat(table["count"])]
+    recall = eh.measure("own_recall", lambda label, prediction: prediction[label == 1].mean())
+    found = eh.metric("own_recall_parity", measures=recall)(
+        rows, label="repaid", prediction="approved", sensitive="group", draws=100
+    )
+    assert not found.value.defined
+    assert REFUSED in found.interpretation
+
+
+def test_several_classes():
+    groups = ["a", "b"] * 300
+    prediction = ["x", "x", "y", "y", "z", "z"] * 100
+    label = [("x" if i % 5 else "y") if said == "x" else None for i, said in enumerate(prediction)]
+    table = {"label": label, "prediction": prediction, "sensitive": groups, "task": "multiclass"}
+    assert not eh.overall_accuracy_equality(**table).value.defined
+    rows = {(row.measure, row.of_class): row for row in eh.equalized_odds(**table).groups if row.group == ("b",)}
+    assert rows["true_positive_rate", "x"].reason == "nobody who was not predicted 'x' among b has a label"
+    assert rows["true_positive_rate", "y"].reason == "nobody who was predicted 'y' among b has a label"
+    audit = eh.audit(**table)
+    assert audit.required == ("predictive_parity", "demographic_parity")
+    assert audit.verdict != "pass"
+
+
+def test_weights_of_nothing_count_for_nothing():
+    """A refused person with a label and a weight of 0 does not make the rates known."""
+    table = lender(a=[(1, 0, 7)], b=[(1, 0, 7)])
+    weight = [0.0 if row.approved == 0 and row.repaid is not None else 1.0 for row in table.itertuples()]
+    assert not eh.equalized_odds(table.assign(w=weight), **ROLES, weight="w").value.defined
+
+
+def test_impossibility_leaves_them_out():
+    found = eh.impossibility(eh.audit(lender(), **ROLES))
+    assert not found.implied_gap.defined
+    assert "nobody who was refused has a label" in found.notes[0]
+
+
+# --- What decides ----------------------------------------------------------------------------------------------------
+
+
+def test_the_choice_and_why():
+    audit = eh.audit(lender(), **ROLES)
+    assert audit.required == ("predictive_parity", "demographic_parity")
+    (why,) = [note for note in audit.notes if "instead" in note]
+    assert why.startswith("Nobody who was refused has a label in a, b.")
+    assert "equalized odds cannot be judged: predictive parity and demographic parity decide instead" in why
+
+
+def test_one_group_of_many_is_left_out_and_equalized_odds_decides():
+    full = {name: [(1, 0, 300), (0, 0, 700)] for name in "cd"}
+    groups = [("b", 2000, 0.5, 0.8), ("c", 1000, 1.0, 0.8), ("d", 1000, 1.0, 0.8)]
+    audit = eh.audit(lender(groups, **full), **ROLES)
+    assert audit.required == ("equalized_odds",)
+    assert REFUSED in " ".join(audit.findings[0].notes)
+    assert audit.findings[0].left_out == ("b",)
+
+
+@pytest.mark.parametrize(("people", "least", "decides"), [(40, 30, False), (40, 50, True), (2, 30, True)])
+def test_two_groups_must_be_large_enough(people, least, decides):
+    full = {name: [(1, 0, 300), (0, 0, 700)] for name in "cd"}
+    groups = [("a", people, 0.5, 1), ("b", people, 0.5, 1), ("c", 1000, 1.0, 0.8), ("d", 1000, 1.0, 0.8)]
+    audit = eh.audit(lender(groups, **full), **ROLES, min_group_size=least)
+    assert ("equalized_odds" in audit.required) is decides
+
+
+def test_labels_missing_in_one_of_two_groups_leave_fewer_than_two():
+    audit = eh.audit(lender(a=[(1, 0, 500), (0, 0, 500)]), **ROLES)
+    assert audit.required == ("predictive_parity", "demographic_parity")
+    assert "Nobody who was refused has a label in b." in " ".join(audit.notes)
+
+
+def test_without_decisions_there_is_nothing_refused():
+    cube = eh.Cube.count(label=[1, 0, None] * 20, score=[0.1, 0.2, 0.9] * 20, sensitive=["a", "b"] * 30)
+    assert selective_labels(cube, [("sensitive",)], 1) is None
+
+
+def test_everybody_selected_is_not_judged():
+    table = lender((("a", 900, 1, 0.9), ("b", 800, 1, 0.95)))
+    for policy in (None, "four-fifths", eh.Policy(required="demographic_parity")):
+        audit = eh.audit(table, **ROLES, policy=policy)
+        assert (audit.verdict, audit.required) == ("not judged", ())
+        assert "Everybody in this table was selected." in " ".join(audit.notes)
+    assert eh.audit(table, **ROLES, metrics=["predictive_parity"]).verdict == "pass"
+    without = eh.audit(table, prediction="approved", sensitive="group", count="count")
+    assert without.verdict == "not judged"
+
+
+# --- The lender's table ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", [None, "four-fifths", "nyc-ll144"])
+@pytest.mark.parametrize("interval", ["simultaneous", "percentile", "basic", "bca", "bayes", "wilson"])
+def test_the_lender_never_passes(policy, interval):
+    audit = eh.audit(lender(), **ROLES, policy=policy, interval=interval)
+    assert audit.verdict != "pass"
+    assert "Nobody who was refused has a label in a, b." in str(audit)
+    odds = eh.equalized_odds(lender(), **ROLES, interval=interval)
+    assert (odds.value.defined, odds.verdict) == (False, "inconclusive")
+
+
+@pytest.mark.parametrize("reference", [None, {"group": "a"}, "rest", "overall", "largest", "highest"])
+def test_whatever_it_is_compared_with(reference):
+    audit = eh.audit(lender(), **ROLES, reference=reference, policy=eh.Policy(required="equalized_odds"))
+    assert audit.verdict == "inconclusive"
+
+
+def test_the_answer_and_the_robust_outcome_test():
+    audit = eh.audit(lender(), **ROLES)
+    assert audit.verdict == "fail"
+    (test,) = [finding for finding in audit.findings if finding.metric == "robust_outcome_test"]
+    assert (test.verdict, test.evidence.group, test.evidence.against) == ("fail", ("b",), "a")
+    assert not audit.decides(test)
+    assert any("b is selected less often than a" in note for note in audit.notes)
+
+
+def test_every_door(tmp_path, capsys):
+    path = tmp_path / "lender.csv"
+    lender().to_csv(path, index=False)
+    roles = [f"--{name}={value}" for name, value in ROLES.items()]
+    for suffix in ("json", "html", "md", "xml"):
+        assert run(["audit", str(path), *roles, "-o", str(tmp_path / f"audit.{suffix}")]) == 1
+    capsys.readouterr()
+    assert run(["audit", str(path), *roles]) == 1
+    assert "Nobody who was refused has a label in a, b." in " ".join(capsys.readouterr().out.split())
+    saved = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
+    assert saved["verdict"] == "fail"
+    assert eh.Audit.load(tmp_path / "audit.json").verdict == "fail"
+    assert "robust_outcome_test" in {finding["metric"] for finding in saved["findings"]}
+    for suffix in ("md", "html"):
+        assert "Nobody who was refused has a label" in (tmp_path / f"audit.{suffix}").read_text(encoding="utf-8")
+    cube = eh.Cube.count(path, **ROLES)
+    cube.save(tmp_path / "lender.cube")
+    assert eh.audit(tmp_path / "lender.cube").verdict == "fail"
+    assert eh.audit(lender(), **ROLES).shared().verdict != "pass"
+
+
+def test_names_that_are_numbers():
+    table = lender().assign(group=lambda rows: rows["group"].map({"a": 1, "b": 2}))
+    audit = eh.audit(table, **ROLES)
+    assert "Nobody who was refused has a label in 1, 2." in " ".join(audit.notes)
+
+
+@pytest.mark.parametrize("people", [1, 2])
+def test_one_person(people):
+    table = lender((("a", 400, 0.5, 0.9), ("b", people, 0.5 if people > 1 else 0, 1)))
+    assert eh.audit(table, **ROLES).verdict != "pass"
+
+
+def test_nobody_labelled():
+    table = lender().assign(repaid=None)
+    audit = eh.audit(table, **ROLES)
+    assert audit.verdict != "pass"
+    assert not eh.robust_outcome_test(table, **ROLES).value.defined
+
+
+# --- Properties ------------------------------------------------------------------------------------------------------
+
+CELLS = st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6).filter(any), min_size=2, max_size=4)
+
+
+@given(CELLS, st.sampled_from([1.0, 0.25, 3.0]))
+def test_a_value_is_undefined_exactly_where_a_side_it_rests_on_is_silent(groups, weight):
+    cells = np.array([[*group, 0, 0] for group in groups], dtype=float) * weight
+    silent = silent_sides(cells)
+    for row in MEASURES.values():
+        values = evaluate(cells, [row])[row.name]
+        for side, place in (("refused", 0), ("selected", 1)):
+            if side in row.labels_of:
+                assert np.isnan(values[silent[:, place]]).all()
+                assert not support(cells, row)[silent[:, place]].any()
+        again = evaluate(cells[::-1], [row], cells.sum(axis=0))[row.name][::-1]
+        np.testing.assert_allclose(values, again)
+
+
+@given(CELLS)
+def test_full_labels_are_as_they_were(groups):
+    """Without unlabelled people no side is silent."""
+    cells = np.array([[*group[:4], 0, 0, *group[4:]] for group in groups], dtype=float)
+    assert not silent_sides(cells).any()
+
+
+def test_no_curve_of_the_selected_only():
+    from evenhand.plots import RocDisplay
+
+    drawn = RocDisplay.from_audit(eh.audit(**scored()))
+    assert np.isnan(drawn.auc).all()
+    assert np.isnan(drawn.tpr).all()
