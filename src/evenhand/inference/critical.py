@@ -38,15 +38,30 @@ def tukey(groups: int, confidence: float) -> float:
     >>> round(tukey(2, 0.95), 3), round(tukey(5, 0.95), 3)
     (1.96, 2.728)
     """
-    from scipy.special import ndtr
-
     if groups < 2:
         return upper((1 - confidence) / 2)
+    return _solve(lambda q: _range_below(q, groups), confidence) / math.sqrt(2)
 
-    def holds(q: float) -> float:
-        return float(groups * (_DENSITY * (ndtr(_X) - ndtr(_X - q)) ** (groups - 1)).sum())
 
-    return _solve(holds, confidence) / math.sqrt(2)
+def beyond_tukey(groups: int, deviate: float) -> float:
+    """The probability that some pair of groups lies farther apart than this, of which `tukey` is the inverse.
+
+    Past 6 deviates it is the sum over all pairs, from which it differs by less than rounding.
+
+    >>> round(beyond_tukey(5, tukey(5, 0.95)), 6)
+    0.05
+    """
+    from scipy.special import ndtr
+
+    pairs = float(groups * (groups - 1) * ndtr(-deviate))
+    return pairs if deviate > 6 else min(pairs, 1 - _range_below(math.sqrt(2) * deviate, groups))
+
+
+def _range_below(q: float, groups: int) -> float:
+    """The probability that the range of so many normal variables is below q."""
+    from scipy.special import ndtr
+
+    return float(groups * (_DENSITY * (ndtr(_X) - ndtr(_X - q)) ** (groups - 1)).sum())
 
 
 def sidak(groups: int, confidence: float) -> float:

@@ -7,6 +7,7 @@ Against a reference every group's interval holds together with the others'.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.inference import critical
+from evenhand.inference.hypotheses import Test
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Bounded, Spread
+from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 
@@ -164,6 +166,35 @@ def _ratio_far(mine: _Limits, theirs: _Limits) -> Floats:
     return np.where(nothing, 0.0, np.minimum(low, estimates))
 
 
+def no_gap(spread: Spread, usable: Bools) -> Test:
+    """Test whether the values of the groups differ: p is the error at which the default interval just reaches 0.
+
+    So it agrees with the interval beside it, in small groups and under skew. The statistic is the normal deviate of
+    that interval.
+    """
+    chosen = np.flatnonzero(usable & np.isfinite(spread.values))
+    values = spread.values[chosen]
+    apart = values[:, None] - values
+    deviate, previous = 2.0, 0.0
+    for _ in range(_STEPS):
+        low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            farthest = np.fmax.reduce(apart / np.hypot((values - low)[:, None], high - values), axis=None, initial=-1.0)
+        if farthest < 0 or len(chosen) < 2:
+            return Test("Tukey", math.nan, math.nan, note="fewer than two groups to compare")
+        if farthest == 0:
+            return Test("Tukey", 0.0, 1.0, float(len(chosen) - 1))
+        # Margins grow nearly in proportion to the deviate, so that a few steps lead to where the interval reaches 0.
+        deviate, previous = float(np.clip(deviate * farthest, 1e-6, _FARTHEST_DEVIATE)), deviate
+        if abs(deviate - previous) <= 1e-7 * deviate:
+            break
+    return Test("Tukey", deviate, min(1.0, critical.beyond_tukey(len(chosen), deviate)), float(len(chosen) - 1))
+
+
+_STEPS = 40
+_FARTHEST_DEVIATE = 37.0  # where the tail of a normal variable is about the smallest number there is
+
+
 def below_highest(
     spread: Spread, usable: Bools, confidence: float, yardsticks: Bools
 ) -> tuple[Floats, Floats, Floats, Floats]:
@@ -224,6 +255,8 @@ class _Limits:
             # A limit below 0 leaves the ratio without an end on that side: 0 or infinity, never the estimate itself.
             self.log_down = np.log(self.centre) - np.log(np.maximum(np.minimum(low, self.centre), 0.0))
             self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
+        if isinstance(spread, Relative):
+            self.log_down, self.log_up = (end[chosen] for end in spread.log_reach(deviate, offset))
 
     def column(self) -> _Limits:
         """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""

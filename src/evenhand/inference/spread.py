@@ -18,6 +18,8 @@ import numpy as np
 from evenhand.core.arrays import Floats
 
 _HUGE = 1e7
+_FEW = 5.0
+_COARSE = 1.5  # standard errors on the logit scale, from which on the logit is not nearly normal
 
 
 class Spread(Protocol):
@@ -66,6 +68,19 @@ class BiasedUpwards(ABC):
     @abstractmethod
     def below(self, deviate: float) -> Floats:
         """How far a value may be lifted beyond `bias`, at a normal deviate."""
+
+
+class Relative(ABC):
+    """Values whose logarithm has limits of its own: a ratio has both ends also where a plain limit reaches 0."""
+
+    @property
+    @abstractmethod
+    def span(self) -> float:
+        """The largest difference between two values that is possible."""
+
+    @abstractmethod
+    def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        """How far the logarithm of each value may be off, down and up."""
 
 
 @dataclass(frozen=True)
@@ -273,19 +288,39 @@ class Normal(_Measured):
 
 @dataclass(frozen=True)
 class Logit(Normal):
-    """Values between 0 and 1 whose errors are symmetric on the logit scale, such as an AUC."""
+    """Values between 0 and 1 whose errors are symmetric on the logit scale, such as an AUC.
+
+    `fewer` are the people of the smaller class, from whom the error is mostly estimated. With fewer than five of them,
+    or where the error is large on the logit scale because the value is near 0 or 1, the limits are those of a share of
+    so many people: an AUC varies no more (Birnbaum and Klose 1957).
+    """
+
+    fewer: Floats
 
     @property
     def centre(self) -> Floats:
         return np.clip(self.values, 1e-9, 1 - 1e-9)
 
-    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for a normal
-        from scipy.special import expit, logit
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
+        more = super().scaled(multiplier, places)
+        assert isinstance(more, Logit)  # noqa: S101 - it replaces fields of this one
+        return replace(more, fewer=self.fewer[list(places)] * multiplier)
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        from scipy.special import expit, logit, ndtr, stdtrit
 
         inside = np.clip(self.values, 1e-6, 1 - 1e-6)
-        with np.errstate(invalid="ignore"):
-            reach = deviate * self.errors / (inside * (1 - inside))
-        return np.fmin(expit(logit(inside) - reach), self.values), np.fmax(expit(logit(inside) + reach), self.values)
+        student = -stdtrit(np.maximum(self.fewer - 1, 1), ndtr(-deviate))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = self.errors / (inside * (1 - inside))
+            low, high = expit(logit(inside) - student * reach), expit(logit(inside) + student * reach)
+        coarse = (reach > _COARSE) | (self.fewer < _FEW)
+        if coarse.any():
+            people = np.nan_to_num(np.maximum(self.fewer, 0.0))
+            shares = Proportions(np.nan_to_num(self.values) * people, people, PLAIN).limits(deviate, offset)
+            low, high = (np.where(coarse, share, end) for share, end in zip(shares, (low, high), strict=True))
+        there = np.where(np.isnan(self.values), np.nan, 0.0)
+        return np.fmin(low, self.values) + there, np.fmax(high, self.values) + there
 
 
 @dataclass(frozen=True)

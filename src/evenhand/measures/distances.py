@@ -1,18 +1,21 @@
 """Distances between the score distributions and ROC curves of groups, for every pair, with honest intervals.
 
-A distance between samples is never 0, even where the truth is. All of these are distances in the strict sense, so the
-triangle inequality bounds the error: the estimate is off by no more than how far each group's sample lies from its
-own truth, and that is what resampling the group from itself measures.
+A distance between samples is never 0, even where the truth is. How far the largest distance between two cumulative
+distributions may be off is known for any sizes (Dvoretzky, Kiefer and Wolfowitz; Wei and Dudley 2012). The others are
+distances in the strict sense, so the triangle inequality bounds the error: the estimate is off by no more than how far
+each group's sample lies from its own truth, and that is what resampling measures. A group is resampled from its own
+people and, as if there were ten more of them, from the people of all other groups: one person alone would never vary.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from evenhand.core.arrays import Bools, Floats
+from evenhand.core.arrays import Floats
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Logit
 from evenhand.measures import curves
@@ -23,12 +26,16 @@ _ALL_DRAWS = 20_000  # over all groups
 _MOST_EXACT = 20  # groups whose ROC curves are compared corner by corner
 _HEIGHTS = 2048
 _MOST_PAIRED = 2000  # values that are compared pair by pair
+_MODERATION = 10.0
+_EQUAL_LEAST, _EQUAL_CONSTANT = 4, 2.17  # of Wei and Dudley, for two samples of one size; e holds for any two
 
 
 class _Shape(Protocol):
     """What a distance looks at: the shape of a group's cells [..., labels, bins], and how far apart two shapes are."""
 
     labels: bool
+    span: float
+    """The largest distance that is possible."""
 
     def of(self, cells: Floats) -> Any: ...
 
@@ -42,8 +49,8 @@ class _Shares:
 
     labels = False
 
-    def __init__(self, widths: Floats | None = None) -> None:
-        self.widths = widths
+    def __init__(self, widths: Floats | None = None, span: float = 1.0) -> None:
+        self.widths, self.span = widths, span
 
     def of(self, cells: Floats) -> Floats:
         return np.asarray(np.cumsum(cells[..., 0, :], axis=-1) / cells[..., 0, :].sum(axis=-1, keepdims=True))
@@ -57,6 +64,7 @@ class _Rocs:
     """ROC curves, corner by corner: exact, and slow for many groups."""
 
     labels = True
+    span = 1.0
 
     def of(self, cells: Floats) -> list[tuple[Floats, Floats]]:
         fpr, tpr = curves.roc(cells[..., 1, :], cells[..., 0, :])
@@ -97,19 +105,38 @@ class Distances:
     """Whether (a, b) and (b, a) are different values, and the largest gap between any two values is judged."""
 
 
-def ks(data: BinnedScores, confidence: float, random_state: int) -> Distances:
+def ks(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
     """The largest distance between two cumulative distributions."""
-    distances = _between(data, confidence, random_state, "Kolmogorov-Smirnov distance", _Shares())
-    everyone = _cells(data, labels=False)[:, 0]
-    share = everyone.max(axis=1) / np.maximum(everyone.sum(axis=1), 1)
+    cells = _cells(data, labels=False)
+    people = cells.sum(axis=(1, 2))
+    usable = int((people > 0).sum())
+    near, far = _ks_reach(people[:, None], people, usable * (usable - 1) // 2, confidence)
+    distances = _compare(cells, _Shares(), near, far, "Kolmogorov-Smirnov distance")
+    share = cells.max(axis=(1, 2)) / np.maximum(people, 1)
     return replace(_capped(distances), error=float(share.max()))
+
+
+def _ks_reach(people: Floats, others: Floats, comparisons: int, confidence: float) -> tuple[Floats, Floats]:
+    """How far the distance between two samples may lie above and below the true one.
+
+    Above, for all comparisons at once. Below, the distance is at least that at the one score where the truth is
+    largest, so that Hoeffding's bound for two shares is enough.
+    """
+    error = 1 - confidence
+    equal = (people == others) & (people >= _EQUAL_LEAST)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = (1 / people + 1 / others) / 2
+    constant = np.where(equal, _EQUAL_CONSTANT, math.e)
+    near = np.sqrt(np.log(constant * max(comparisons, 1) / error) * scale)
+    return near, np.sqrt(np.log(2 / error) * scale)
 
 
 def wasserstein(data: BinnedScores, confidence: float, random_state: int) -> Distances:
     """How far scores must move, on average, to turn one distribution into the other."""
-    distances = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places)))
     bins = data.reading.bins
-    return replace(distances, error=(bins.high - bins.low) / bins.cells)
+    span = bins.high - bins.low
+    distances = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places), span))
+    return replace(_capped(distances, span), error=span / bins.cells)
 
 
 def abroca(data: BinnedScores, confidence: float, random_state: int) -> Distances:
@@ -121,22 +148,20 @@ def abroca(data: BinnedScores, confidence: float, random_state: int) -> Distance
     return replace(_capped(distances), error=error, exact=not many)
 
 
-def largest_shift(data: BinnedScores, confidence: float, random_state: int) -> Distances:
+def largest_shift(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - as for ks
     """How far each group's distribution lies from everyone's, [groups, 1].
 
     Everyone includes the group, with a share π by weight: the shift is (1 − π) times the distance from the rest.
     """
-    people, mass = data.people(), data.mass.sum(axis=(1, 2))
-    cells = np.concatenate([people, data.of("rest").people()])[:, None, :]
-    usable = cells.sum(axis=(1, 2)) > 0
-    errors = _own_errors(cells, confidence, random_state, _Shares(), usable)
-    groups = len(people)
-    shifts = np.full((3, groups, 1), np.nan)
+    people, rest, mass = data.people(), data.of("rest").people(), data.mass.sum(axis=(1, 2))
+    size, others = people.sum(axis=1), rest.sum(axis=1)
+    usable = (size > 0) & (others > 0)
+    near, far = _ks_reach(size, others, int(usable.sum()), confidence)
+    shifts = np.full((3, len(people), 1), np.nan)
     share = mass / mass.sum()
-    for i in range(groups):
-        if usable[i] and usable[groups + i]:
-            apart, reach = curves.ks(cells[i, 0], cells[groups + i, 0]), errors[i] + errors[groups + i]
-            shifts[:, i, 0] = (1 - share[i]) * np.array([apart, max(0.0, apart - reach), min(1.0, apart + reach)])
+    for i in np.flatnonzero(usable):
+        apart = curves.ks(people[i], rest[i])
+        shifts[:, i, 0] = (1 - share[i]) * np.array([apart, max(0.0, apart - near[i]), min(1.0, apart + far[i])])
     none = np.isnan(shifts).all()
     value, low, high = (np.nan if none else float(np.nanmax(part)) for part in shifts)
     error = float((people.max(axis=1) / np.maximum(people.sum(axis=1), 1)).max())
@@ -155,7 +180,8 @@ def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Dista
     for i, row in enumerate(positives):
         variance[i], off[i] = curves.auc_variance(row, negatives), curves.auc_error(row, negatives)
     variance = np.fmax(variance, curves.auc_floor(values, p, n))
-    spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), np.minimum(p, n).reshape(-1))
+    fewer = np.minimum(p, n).reshape(-1)
+    spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), fewer, fewer)
     low, high = (end.reshape(values.shape) for end in simultaneous.own(spread, confidence))
     gap, ends = np.nan, (np.nan, np.nan)
     if np.isfinite(values).sum() > 1:
@@ -176,29 +202,34 @@ def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
 
 def _between(data: BinnedScores, confidence: float, random_state: int, title: str, shape: _Shape) -> Distances:
     cells = _cells(data, shape.labels)
-    groups = len(cells)
-    usable = (cells.sum(axis=-1) > 0).all(axis=-1)
-    places = np.flatnonzero(usable)
     # How far samples stray need not be known to the last corner.
-    errors = _own_errors(cells, confidence, random_state, _Heights() if shape.labels else shape, usable)
+    errors = _own_errors(cells, confidence, random_state, _Heights() if shape.labels else shape)
+    reach = errors[:, None] + errors
+    return _compare(cells, shape, reach, reach, title)
+
+
+def _compare(cells: Floats, shape: _Shape, near: Floats, far: Floats, title: str) -> Distances:
+    """The distance of every pair with its ends: `near` below the estimate and `far` above it, [groups, groups]."""
+    groups = len(cells)
+    places = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
     values, low, high = (np.full((groups, groups), np.nan) for _ in range(3))
     shapes = shape.of(cells[places])
     for k, i in enumerate(places[:-1]):
         others = places[k + 1 :]
-        apart, reach = shape.apart(shapes[k], shapes[k + 1 :]), errors[i] + errors[others]
+        apart = shape.apart(shapes[k], shapes[k + 1 :])
         values[i, others] = values[others, i] = apart
-        low[i, others] = low[others, i] = np.maximum(0.0, apart - reach)
-        high[i, others] = high[others, i] = apart + reach
+        low[i, others] = low[others, i] = np.maximum(0.0, apart - near[i, others])
+        high[i, others] = high[others, i] = apart + far[i, others]
     if np.isnan(values).all():
         return Distances(values, low, high, (np.nan, np.nan, np.nan), title)
-    worst = float(np.nanmax(values)), float(np.nanmax(low)), float(np.nanmax(high))
-    return Distances(values, low, high, worst, title)
+    worst = tuple(float(np.fmax.reduce(part, axis=None)) for part in (values, low, high))
+    return Distances(values, low, high, (worst[0], worst[1], worst[2]), title)
 
 
-def _capped(distances: Distances) -> Distances:
-    """A distance that cannot exceed 1."""
+def _capped(distances: Distances, most: float = 1.0) -> Distances:
+    """A distance that cannot exceed this."""
     value, low, high = distances.worst
-    return replace(distances, high=np.minimum(distances.high, 1.0), worst=(value, low, min(high, 1.0)))
+    return replace(distances, high=np.minimum(distances.high, most), worst=(value, low, float(np.minimum(high, most))))
 
 
 def _cells(data: BinnedScores, labels: bool) -> Floats:
@@ -208,17 +239,33 @@ def _cells(data: BinnedScores, labels: bool) -> Floats:
     return data.people()[:, None, :]
 
 
-def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape, usable: Bools) -> Floats:
+def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape) -> Floats:
     """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need."""
+    from scipy.special import stdtrit
+
     random = np.random.default_rng(random_state)
-    many = max(int(usable.sum()), 1)
-    z = critical.upper((1 - confidence) / (2 * many))
+    usable = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
+    many = max(len(usable), 1)
+    tail = (1 - confidence) / (2 * many)
     draws = min(max(_ALL_DRAWS // many, 50), _DRAWS)
+    everyone = cells[usable].sum(axis=0)
     errors = np.full(len(cells), np.nan)
-    for i in np.flatnonzero(usable):
+    for i in usable:
         people = np.maximum(np.rint(cells[i].sum(axis=-1)), 1).astype(np.int64)
-        shares = cells[i] / cells[i].sum(axis=-1, keepdims=True)
-        drawn = random.multinomial(people, shares, size=(draws, len(people))).astype(np.float64)
-        apart = shape.apart(shape.of(cells[i : i + 1]), shape.of(drawn))
-        errors[i] = apart.mean() + z * apart.std(ddof=1)
+        law = _moderated(cells[i], everyone - cells[i])
+        drawn = random.multinomial(people, law, size=(draws, len(people))).astype(np.float64)
+        apart = shape.apart(shape.of(law[None]), shape.of(drawn))
+        # Of a few people the distance is far from normal.
+        errors[i] = apart.mean() - stdtrit(people.min() + 2, tail) * apart.std(ddof=1)
+        if apart.max() <= 1e-12 * shape.span:  # nobody differs: what bounds the distance of any sample from its truth
+            bound = np.sqrt(np.log(2 * many / (1 - confidence)) / (2 * people)).sum()
+            errors[i] = shape.span * bound if shape.span > 0 else np.nan
     return errors
+
+
+def _moderated(own: Floats, others: Floats) -> Floats:
+    """The shares of a group's people and of ten more, who are like those of the other groups; [labels, bins]."""
+    mine, theirs = (np.maximum(part, 0.0) for part in (own, others))
+    total = theirs.sum(axis=-1, keepdims=True)
+    mixed = mine + np.where(total > 0, _MODERATION * theirs / np.maximum(total, 1e-300), 0.0)
+    return np.asarray(mixed / mixed.sum(axis=-1, keepdims=True))

@@ -333,13 +333,31 @@ class RegressionSums:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(mass > 0, top / mass, np.nan)
 
-    def error(self, terms: dict[str, Floats | float], bands: list[int]) -> Floats:
-        """The standard error of a mean whose squared deviations are this sum of products ("" is the constant)."""
-        mass, n = _total(self.mass, bands), self.people(bands)
+    def variance(self, terms: dict[str, Floats | float], bands: list[int]) -> Floats:
+        """The variance between people whose squared deviations are this sum of products ("" is the constant).
+
+        With weights, as many people as the weights are `worth` would make a mean vary as much. NaN for one person.
+        """
+        n = self.people(bands)
         parts = [factor * self._sum("w2", moment, bands) for moment, factor in terms.items()]
         squares = without_rounding(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.sqrt(np.where(n > 1, squares / mass**2 * n / (n - 1), np.nan)))
+            return np.where(n > 1, squares / self._sum("w2", "", bands) * n / (n - 1), np.nan)
+
+    def worth(self, bands: list[int]) -> Floats:
+        """How many people the weights in some bands are worth (Kish)."""
+        squares = self._sum("w2", "", bands)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(squares > 0, _total(self.mass, bands) ** 2 / squares, 0.0)
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """The range of predictions f and outcomes y, and so of residuals e, of their sizes a and of their squares."""
+        f, outcome = (self.reading.bins.low, self.reading.bins.high), self.reading.outcome
+        y = (outcome[0], outcome[-1]) if outcome else f
+        e = y[0] - f[1], y[1] - f[0]
+        largest = max(map(abs, e))
+        return {"f": f, "y": y, "e": e, "a": (0.0, largest), "ee": (0.0, largest**2)}
 
     def _sum(self, by: str, moment: str, bands: list[int]) -> Floats:
         if not moment:

@@ -1,7 +1,7 @@
 """REGRESSION_MEASURES: what is computed for one group of a regressor, from sums of powers; exact whatever the bins.
 
-Predictions f and outcomes y are summed from the middle of the range, the residual e = y − f as it is. The error of
-each value follows from the same sums: of a mean the variance, of R² = 1 − E[e²]/Var(y) its influence
+Predictions f and outcomes y are summed from the middle of the range, the residual e = y − f as it is. How much people
+vary follows from the same sums: of a mean the variance, of R² = 1 − E[e²]/Var(y) its influence
 (t·(y − ȳ)² − e²)/Var(y) with t = E[e²]/Var(y).
 """
 
@@ -14,10 +14,14 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Floats
 from evenhand.core.results import figure
-from evenhand.inference.spread import Normal, Spread
+from evenhand.inference.means import Means, Roots
+from evenhand.inference.spread import Spread
 from evenhand.measures.group_data import RegressionSums
 from evenhand.measures.scores import ScoreMeasure
 from evenhand.sources.scores import ScoreReading
+
+LEAST_EXPLAINED = 5
+"""People without whom R² has no limits."""
 
 
 def _mean(
@@ -31,18 +35,17 @@ def _mean(
     return spread
 
 
-def _mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], moved: bool) -> Normal:
+def _mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], moved: bool) -> Means:
     value = data.mean(moment, bands)
-    error = data.error({square: 1.0, moment: -2 * value, "": value**2}, bands)
-    return Normal(value + data.reading.middle * moved, error, data.people(bands))
+    own = data.variance({square: 1.0, moment: -2 * value, "": value**2}, bands)
+    low, high = data.ranges[moment]
+    value = np.clip(value + data.reading.middle * moved, low, high)  # which only rounding can leave
+    return Means.of(value, own, data.people(bands), data.worth(bands), (low, high))
 
 
 def root_mean_squared_error(data: RegressionSums) -> Spread:
-    """√E[e²]; its error is that of E[e²] over twice the root."""
-    squared = _mean_in(data, "ee", "eeee", data.labelled, False)
-    root = np.sqrt(squared.values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Normal(root, np.where(root > 0, squared.errors / (2 * root), 0.0), squared.sizes)
+    """√E[e²], with the limits of E[e²] under the root."""
+    return Roots(_mean_in(data, "ee", "eeee", data.labelled, False))
 
 
 def r_squared(data: RegressionSums) -> Spread:
@@ -55,8 +58,10 @@ def r_squared(data: RegressionSums) -> Spread:
         t = np.where(some, ee / variance, np.nan)
         fourth = {"yyyy": t**2, "yyy": -4 * t**2 * y, "yy": 6 * t**2 * y**2, "y": -4 * t**2 * y**3, "": t**2 * y**4}
         mixed = {"eeyy": -2 * t, "eey": 4 * t * y, "ee": -2 * t * y**2}
-        error = data.error({**fourth, **mixed, "eeee": 1.0}, bands) / variance
-    return Normal(1 - t, error, data.people(bands))
+        own = data.variance({**fourth, **mixed, "eeee": 1.0}, bands) / variance**2
+    means = Means.of(1 - t, own, data.people(bands), data.worth(bands), (-np.inf, 1.0))
+    # Of so few, the variance of the outcomes may be almost 0 by chance: nothing bounds R², and it decides nothing.
+    return means.known_from(LEAST_EXPLAINED)
 
 
 def _in_bands(bands: Callable[[RegressionSums], list[int]]) -> Callable[[RegressionSums, Array], Floats]:

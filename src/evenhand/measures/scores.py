@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats
-from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Normal, Proportions, Spread, effective
+from evenhand.inference.means import Means
+from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Proportions, Spread, effective
 from evenhand.measures import curves
 from evenhand.measures.base import MadeOf, MeasureDefaults
 from evenhand.measures.group_data import (
@@ -28,11 +29,12 @@ from evenhand.measures.group_data import (
     Side,
     without_rounding,
 )
-from evenhand.sources.scores import ScoreReading
+from evenhand.sources.scores import TINY, ScoreReading
 
 MIN_BIN = 10
 """People of a group in a calibration bin, below which the bin is shown and not judged."""
 
+_LOG_LOSSES = (0.0, -math.log(TINY))  # the range of a log loss
 _ALL = (NEGATIVE, POSITIVE, UNLABELLED)
 _LABELLED = (NEGATIVE, POSITIVE)
 
@@ -41,13 +43,17 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     """The mean score of the rows with these labels: Σws / Σw of the group's own rows."""
 
     def spread(data: BinnedScores) -> Spread:
-        return _mean(data, (data.first, *data.squares[1:]), labels)
+        bins = data.reading.bins
+        return _mean(data, (data.first, *data.squares[1:]), labels, (bins.low, bins.high))
 
     return spread
 
 
-def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...]) -> Normal:
-    """The mean of what was summed by bin over the rows with these labels; `sums` are Σwx, Σw²x and Σw²x²."""
+def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...], span: tuple[float, float]) -> Means:
+    """The mean of what was summed by bin over the rows with these labels; `sums` are Σwx, Σw²x and Σw²x².
+
+    `span` is the range of x.
+    """
     chosen = list(labels)
     mass, q0 = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.squares[0]))
     first, q1, q2 = (part[:, chosen].sum(axis=(1, 2)) for part in sums)
@@ -55,8 +61,15 @@ def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...])
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(mass > 0, first / mass, np.nan)
         squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2)
-        variance = squares / mass**2 * n / np.maximum(n - 1, 1)
-    return Normal(value, np.sqrt(variance), n)
+    return _means(value, squares, (mass, q0, n), span)
+
+
+def _means(value: Floats, squares: Floats, sums: tuple[Floats, Floats, Floats], span: tuple[float, float]) -> Means:
+    """Means of groups from Σw²(x − mean)² and the sums of weights, of squared weights and of people."""
+    mass, q0, n = sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(q0 > 0, mass**2 / q0, 0.0)
+        return Means.of(value, squares / q0 * n / np.maximum(n - 1, 1), n, worth, span)
 
 
 def scoring_rate(data: BinnedScores) -> Spread:
@@ -104,7 +117,7 @@ def auc(data: BinnedScores) -> Spread:
     value, variance = curves.auc(positives, negatives), curves.auc_variance(positives, negatives)
     p, n = positives.sum(axis=1), negatives.sum(axis=1)
     sizes = np.minimum(*(data.n[:, label].sum(axis=1) for label in _LABELLED))
-    return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes)
+    return Logit(value, np.sqrt(np.fmax(variance, curves.auc_floor(value, p, n))), sizes, np.minimum(p, n))
 
 
 def auc_error(data: BinnedScores) -> Floats:
@@ -133,10 +146,9 @@ def brier_error(data: BinnedScores) -> Floats | None:
 def log_loss(data: BinnedScores) -> Spread:
     """The mean of −log of the probability that was predicted for what happened, from sums over people."""
     if data.losses is None:
-        unknown = np.full(len(data.mass), np.nan)
-        return Normal(unknown, unknown, np.zeros(len(data.mass)))
-    mean = _mean(data, data.losses, _LABELLED)
-    return Normal(mean.values, np.where(mean.sizes > 1, mean.errors, np.nan), mean.sizes)
+        unknown, nobody = np.full(len(data.mass), np.nan), np.zeros(len(data.mass))
+        return Means.of(unknown, unknown, nobody, nobody, _LOG_LOSSES)
+    return _mean(data, data.losses, _LABELLED, _LOG_LOSSES)
 
 
 def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
@@ -145,9 +157,8 @@ def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
     mass, n = data.mass[:, chosen].sum(axis=(1, 2)), data.n[:, chosen].sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(mass > 0, loss[:, chosen].sum(axis=(1, 2)) / mass, np.nan)
-        away = (each - value[:, None, None]) ** 2 * data.squares[0][:, chosen]
-        error = np.sqrt(np.where(n > 1, away.sum(axis=(1, 2)) / mass**2 * n / np.maximum(n - 1, 1), np.nan))
-    return Normal(value, error, n)
+    away = (each - value[:, None, None]) ** 2 * data.squares[0][:, chosen]
+    return _means(value, away.sum(axis=(1, 2)), (mass, data.squares[0][:, chosen].sum(axis=(1, 2)), n), (0.0, 1.0))
 
 
 def calibration_error(data: BinnedScores) -> Spread:

@@ -329,6 +329,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
         notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
+    notes += dict.fromkeys(stratum.bounds.note for stratum in strata if stratum.bounds.note)
     notes += _ratio_notes(request, strata)
     several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and stratum.value.defined]
     lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))

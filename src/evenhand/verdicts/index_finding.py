@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, Row, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.inference import simultaneous
+from evenhand.inference.draws import EQUAL
 from evenhand.inference.spread import Proportions
 from evenhand.measures import cells as measures
 from evenhand.measures.base import no_labels
@@ -77,7 +78,11 @@ def deciding_row(rows: Sequence[Row], value: Estimate, threshold: float | None) 
 
 
 def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
-    """An index over everyone, its parts and its value in each group, with intervals from draws of the cells."""
+    """An index over everyone, its parts and its value in each group, with intervals from draws of the cells.
+
+    What lies between groups has no interval: noise alone makes it positive, and draws of it cover the truth of no gap
+    in 0 %. Of a value that is the same in all draws, such as that of one person, the interval is the Bayesian one.
+    """
     whole = cube.marginal(control=False)
     silent = GroupData(whole).silent & ("label" in request.metric.needs)
     kept = ~silent.any(axis=1, keepdims=True)
@@ -85,11 +90,15 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
 
     def statistic(cells: Floats) -> Floats:
         drawn = index.function(cells * kept, **request.options)
-        return np.concatenate([np.stack([drawn.value, *drawn.parts.values()], axis=-1), drawn.by_group], axis=-1)
+        return np.concatenate([drawn.value[..., None], drawn.by_group], axis=-1)
 
-    ends = draws.ends_of(statistic, whole, request)
-    low, high = (end.copy() for end in ends.own)
-    low[0], high[0] = ends.near[0][0], ends.far[1][0]
+    low, high = _both(draws.ends_of(statistic, whole, request))
+    same = (low == high) | np.isclose(low, high, rtol=EQUAL, atol=0.0)
+    if same.any():
+        bayesian = replace(request, policy=request.policy.updated(interval="bayes"))
+        posterior = _both(draws.ends_of(statistic, whole, bayesian))
+        low, high = (np.where(same, other, end) for other, end in zip(posterior, (low, high), strict=True))
+    low, high = (np.insert(end, 1, [np.nan] * len(values.parts)) for end in (low, high))
     method = request.policy.interval if request.policy.uses_draws else "percentile"
     reasons = {
         group: no_labels(SIDES[int(np.argmax(sides))], spell(group))
@@ -97,6 +106,13 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
         if sides.any()
     }
     return _result(request, whole, values, (low, high), method, reasons)
+
+
+def _both(ends: draws.DrawnEnds) -> tuple[Floats, Floats]:
+    """The ends of an index, the near one and the far one, and then those of the groups."""
+    low, high = (end.copy() for end in ends.own)
+    low[0], high[0] = ends.near[0][0], ends.far[1][0]
+    return low, high
 
 
 def log_ratio(request: Request, cube: Cube, index: LogRatioIndex) -> ValueResult:

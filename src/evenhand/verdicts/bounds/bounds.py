@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import UNDEFINED, Estimate, JudgedOn
+from evenhand.inference.spread import Relative
 from evenhand.verdicts import comparison
 from evenhand.verdicts.comparison import Gap, Plan
 from evenhand.verdicts.request import Request
@@ -57,6 +58,8 @@ class Bounds:
     ratio: Interval = NO_INTERVAL
     by_measure: tuple[tuple[Interval, Interval], ...] = ()
     by_group: Ends | None = None
+    note: str = ""
+    """Why the intervals are made by another method than the policy names."""
     without_labels: Estimate | None = None
     """Where the ends allow for whatever the missing labels are: the value with the ends of those that are there."""
 
@@ -114,7 +117,10 @@ class Question:
         """The largest gap that is possible, where the data cannot bound it."""
         if self.judged_on == "ratio":
             return 0.0
-        return 1.0 if all(row.unit == "rate" for row in self.table.measures) else math.inf
+        if all(row.unit == "rate" for row in self.table.measures):
+            return 1.0
+        spans = [part.span if isinstance(part, Relative) else math.inf for part in self.table.spreads]
+        return max(spans, default=math.inf)
 
     @property
     def gap_of_large(self) -> Gap:

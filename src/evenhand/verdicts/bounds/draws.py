@@ -7,14 +7,17 @@ here because others use them, and for values that are not proportions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Ints
+from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
+from evenhand.errors import join_names
 from evenhand.inference import critical, draws
+from evenhand.inference.draws import EQUAL
 from evenhand.inference.intervals import METHODS, PERCENTILE, Resampled, acceleration
 from evenhand.measures.cells import CELLS, cell_measures, evaluate
 from evenhand.measures.group_data import silent_sides
@@ -22,6 +25,7 @@ from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.baseline import bounds_against_baseline
 from evenhand.verdicts.bounds.bounds import Bounds, Ends, Interval, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
+from evenhand.verdicts.bounds.simultaneous import simultaneous_bounds
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Drawn
@@ -43,7 +47,12 @@ def bounds_from_draws(question: Question) -> Bounds | None:
     layout = _Layout(question)
     if table.drawn is not None:
         return layout.bounds(_ends_of_rows(layout, table.drawn))
-    return layout.bounds(ends_of(layout.statistic, table.cube, question.request))
+    ends = ends_of(layout.statistic, table.cube, question.request)
+    same = layout.never_vary(*ends.own)
+    if not same:
+        return layout.bounds(ends)
+    note = f"Draws never vary the value of {join_names(same, 6)}, so the intervals are the simultaneous ones."
+    return replace(simultaneous_bounds(question), note=note)
 
 
 @dataclass(frozen=True)
@@ -186,6 +195,13 @@ class _Layout:
         else:
             both = differences.mean(axis=-1), ratios.mean(axis=-1)
         return np.stack(both, axis=-1)
+
+    def never_vary(self, low: Floats, high: Floats) -> list[str]:
+        """The groups whose value is the same in all draws, such as that of one person: it would seem to be known."""
+        count = self.shape[0] * self.shape[1]
+        width = (high[-count:] - low[-count:]).reshape(self.shape)
+        same = (np.abs(width) <= EQUAL) & self.judged.everyone & np.isfinite(self.table.values)
+        return [spell(self.table.groups[place]) for place in np.flatnonzero(same.any(axis=0)).tolist()]
 
     def bounds(self, ends: DrawnEnds) -> Bounds:
         many, count = self.shape[0], self.shape[0] * self.shape[1]

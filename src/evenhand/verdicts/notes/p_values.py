@@ -5,7 +5,6 @@ A p-value stands beside the interval; it does not decide the verdict.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,11 +12,11 @@ from itertools import combinations
 
 import numpy as np
 
-from evenhand.core.arrays import Bools, Floats
+from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
-from evenhand.inference import hypotheses, multiplicity, stratified
+from evenhand.inference import hypotheses, multiplicity, simultaneous, stratified
 from evenhand.inference.hypotheses import Test
-from evenhand.inference.spread import Average, Normal, Proportions, Spread
+from evenhand.inference.spread import Average, Normal, Proportions, Relative, Spread
 from evenhand.measures.cells import CELLS
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
@@ -55,8 +54,8 @@ def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
         if not any(stratum.judged.everyone[measure].any() for stratum in strata):
             continue
         spreads = [stratum.table.spreads[measure] for stratum in strata]
-        if len(strata) == 1 and isinstance(spreads[0], Normal):
-            tests.append(_wald(spreads[0], strata[0].judged.everyone[measure]))
+        if len(strata) == 1 and isinstance(spreads[0], Normal | Relative):
+            tests.append(simultaneous.no_gap(spreads[0], strata[0].judged.everyone[measure]))
             continue
         counted += _count(strata, spreads, measure)
     if counted:
@@ -163,16 +162,3 @@ def _test(k: Floats, n: Floats, policy: Policy) -> Test:
 def _remembered(k: bytes, n: bytes, draws: int, random_state: int) -> Test:
     """Many metrics of an audit ask the same question of the same table."""
     return hypotheses.independence(np.frombuffer(k), np.frombuffer(n), draws, random_state)
-
-
-def _wald(spread: Normal, usable: Bools) -> Test:
-    """Values with standard errors: the weighted squares around their weighted mean."""
-    from scipy.special import chdtrc
-
-    chosen = usable & np.isfinite(spread.values) & (spread.errors > 0)
-    values, weights = spread.values[chosen], 1 / spread.errors[chosen] ** 2
-    if len(values) < 2:
-        return Test("Wald", math.nan, math.nan, note="fewer than two groups to compare")
-    mean = (weights * values).sum() / weights.sum()
-    statistic = float((weights * (values - mean) ** 2).sum())
-    return Test("Wald", statistic, float(chdtrc(len(values) - 1, statistic)), float(len(values) - 1))

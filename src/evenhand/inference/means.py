@@ -1,0 +1,243 @@
+"""Means: the mean of each group, with limits that hold for one person, for values that all agree, and under skew.
+
+The variance of a small group is hardly known: of one person it is not known at all, and where a rare large value is
+missing from the sample it is far too small. So it is moderated (Smyth 2004): the group counts as if it had some more
+people, who vary as those of the other groups do, or as its own where these vary more. The limits are the wider of
+Student's and of those of a beta distribution with the same mean and error on the range of the values, which are long
+on the side where rare values may be missing. They stay within the range, and none has width 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from evenhand.core.arrays import Bools, Floats
+from evenhand.inference.spread import Relative
+
+_MODERATION = 20.0  # so many people of the other groups count with each group; benchmarks/coverage_scores.py
+_MODERATION_OF_FEW, _FEW = 3.0, 3.0  # with a group of fewer than three
+_JEFFREYS = 0.5
+_HUGE = 1e7
+
+
+@dataclass(frozen=True)
+class Means(Relative):
+    """The mean of each group; arrays are [..., groups], and `low` and `high` are the range of what is averaged.
+
+    `own` is the variance between people within each group, or of their influence on a value that is not a mean;
+    `others` is that within all other groups, NaN where none of these has two people. `sizes` counts people, `worth`
+    how many people their weights are worth (Kish).
+    """
+
+    values: Floats
+    own: Floats
+    others: Floats
+    sizes: Floats
+    worth: Floats
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats, own: Floats, sizes: Floats, worth: Floats, span: tuple[float, float]) -> Means:
+        """The means of groups with these variances within, each moderated by those of the others."""
+        free = np.where(np.isfinite(own), np.maximum(worth - 1, 0.0), 0.0)
+        known = np.where(free > 0, own, 0.0)
+        people, squares = (_of_others(part) for part in (free, free * known))
+        others = np.divide(squares, people, out=np.full(squares.shape, np.nan), where=people > 0)
+        return cls(values, known, others, sizes, worth, *span)
+
+    def known_from(self, least: float) -> Means:
+        """The same, where nothing is known of groups that are worth fewer people than these."""
+        few = self.worth < least
+        worth, others = np.where(few, np.minimum(self.worth, 1.0), self.worth), np.where(few, np.nan, self.others)
+        return replace(self, worth=worth, others=others)
+
+    @property
+    def centre(self) -> Floats:
+        """The value; at 0, where values have no logarithm, the median of a share of as many people."""
+        from scipy.special import betaincinv
+
+        if self.low != 0 or not self.high < np.inf:
+            return self.values
+        inside = self.high * betaincinv(_JEFFREYS, np.maximum(self.worth, 0.0) + _JEFFREYS, 0.5)
+        return np.where(self.values == 0, inside, self.values)
+
+    @cached_property
+    def freedom(self) -> Floats:
+        """Degrees of freedom of the moderated variance; 0 where nothing is known of it."""
+        return np.asarray(np.maximum(self.worth - 1, 0.0) + self._added)
+
+    @property
+    def _added(self) -> Floats:
+        few = np.where(self.worth < _FEW, _MODERATION_OF_FEW, _MODERATION)
+        return np.where(np.isnan(self.others), 0.0, few)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """The moderated variance between people."""
+        free = np.maximum(self.worth - 1, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((free * self.own + self._added * np.fmax(self.own, self.others)) / self.freedom)
+
+    @cached_property
+    def errors(self) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.sqrt(self.variance / self.worth))
+
+    @property
+    def deviations(self) -> Floats:
+        return self.errors
+
+    @property
+    def variances(self) -> Floats:
+        return np.asarray(self.errors**2)
+
+    @property
+    def span(self) -> float:
+        """The largest difference that is possible."""
+        return self.high - self.low
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Means:
+        chosen = list(places)
+        values, own, others = (part[..., chosen] for part in (self.values, self.own, self.others))
+        sizes, worth = (part[..., chosen] * multiplier for part in (self.sizes, self.worth))
+        return replace(self, values=values, own=own, others=others, sizes=sizes, worth=worth)
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - the beta is Jeffreys'
+        """The range itself where no group tells how much people vary; NaN where there is none either."""
+        low, high = self._beta(deviate) if self.low > -np.inf else self._below(deviate)
+        reach, known = self._student(deviate), self._known
+        low = np.where(known, np.maximum(np.fmin(self.values - reach, low), self.low), self.low)
+        high = np.where(known, np.minimum(np.fmax(self.values + reach, high), self.high), self.high)
+        return np.where(self._bounded, low, np.nan), np.where(self._bounded, high, np.nan)
+
+    def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for limits
+        low, high = self._beta(deviate)
+        centre, known, few = self.centre, self._known, self.worth < _FEW
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            reach = np.where(self.values > 0, self._student(deviate) / self.values, 0.0)
+            # Of one or two people a large value may be an exception: then the plain limit, at worst 0, is the wider.
+            plain = np.where(few, np.where(reach < 1, -np.log1p(-np.fmin(reach, 1.0)), np.inf), reach)
+            down = np.fmax(plain, np.log(centre / np.where(self.values > 0, low, 0.0)))
+            up = np.fmax(reach, np.log(high / centre))
+            least, most = np.log(centre / max(self.low, 0.0)), np.log(self.high / centre)
+        down, up = (np.fmin(np.where(known, end, np.inf), last) for end, last in ((down, least), (up, most)))
+        return np.where(self._bounded, down, np.nan), np.where(self._bounded, up, np.nan)
+
+    @property
+    def _known(self) -> Bools:
+        """Whether people vary, or a range says how far they could if they do not."""
+        return (self.freedom > 0) & ((self.errors > 0) | (0 < self.span < np.inf))
+
+    @property
+    def _bounded(self) -> Bools:
+        """Whether anything bounds a value: what is known of people, or an end of the range."""
+        end = self.span > 0 and (self.low > -np.inf or self.high < np.inf)
+        return (self._known | end) & ~np.isnan(self.values)
+
+    def _student(self, deviate: float) -> Floats:
+        from scipy.special import ndtr, stdtrit
+
+        return np.asarray(-stdtrit(np.maximum(self.freedom, 1.0), ndtr(-deviate)) * self.errors)
+
+    def _below(self, deviate: float) -> tuple[Floats, Floats]:
+        """Limits of values that only have an upper end, such as R²: their distance from it is taken on logarithms."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            away = self.high - self.values
+            low = np.where(away > 0, self.high - away * np.exp(np.fmin(self._student(deviate) / away, 50.0)), np.nan)
+        return low, self.values
+
+    def _beta(self, deviate: float) -> tuple[Floats, Floats]:
+        """Limits of a beta distribution with the mean and the error of each value; NaN where there is no range.
+
+        Values within a range vary no more than those at its two ends, so the distribution stands for at least as many
+        people as there are: also where none of them differ.
+        """
+        if deviate not in self._betas:
+            self._betas[deviate] = self._find_beta(deviate)
+        return self._betas[deviate]
+
+    @cached_property
+    def _betas(self) -> dict[float, tuple[Floats, Floats]]:
+        """Those that were found: differences and ratios need the same."""
+        return {}
+
+    def _find_beta(self, deviate: float) -> tuple[Floats, Floats]:
+        from scipy.special import betainccinv, betaincinv, ndtr, stdtrit
+
+        if not 0 < self.span < np.inf:
+            none = np.full(self.values.shape, np.nan)
+            return none, none
+        tail = ndtr(stdtrit(np.maximum(self.freedom, 1.0), ndtr(-deviate)))
+        share = np.clip((self.values - self.low) / self.span, 0.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            precise = np.where(self.errors > 0, share * (1 - share) * (self.span / self.errors) ** 2, 0.0)
+        people = np.fmax(precise, self.worth)
+        k, rest = share * people, (1 - share) * people
+        normal = ~((k < _HUGE) | (rest < _HUGE)) | ~(people > 0)  # where the two limits agree, and the beta is slow
+        k, rest = np.where(normal, 1.0, k), np.where(normal, 1.0, rest)
+        low = np.where(k > 0, betaincinv(k + _JEFFREYS, rest + _JEFFREYS, tail), 0.0)
+        high = np.where(rest > 0, betainccinv(k + _JEFFREYS, rest + _JEFFREYS, tail), 1.0)
+        low, high = np.where(normal, share, np.fmin(low, share)), np.where(normal, share, np.fmax(high, share))
+        return self.low + self.span * low, self.low + self.span * high
+
+
+@dataclass(frozen=True)
+class Roots(Relative):
+    """The root of each mean, such as a root mean squared error: its limits are the roots of the mean's."""
+
+    squared: Means
+
+    @property
+    def values(self) -> Floats:
+        return np.asarray(np.sqrt(self.squared.values))
+
+    @property
+    def centre(self) -> Floats:
+        return np.asarray(np.sqrt(self.squared.centre))
+
+    @property
+    def sizes(self) -> Floats:
+        return self.squared.sizes
+
+    @property
+    def errors(self) -> Floats:
+        """By the delta method; at 0 the root of the error, because nothing smaller is known."""
+        errors, root = self.squared.errors, self.values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(root > 0, np.fmin(errors / (2 * root), np.sqrt(errors)), np.sqrt(errors))
+
+    @property
+    def deviations(self) -> Floats:
+        return self.errors
+
+    @property
+    def variances(self) -> Floats:
+        return self.errors**2
+
+    @property
+    def span(self) -> float:
+        return float(np.sqrt(self.squared.high))
+
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Roots:
+        return Roots(self.squared.scaled(multiplier, places))
+
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        low, high = self.squared.limits(deviate, offset)
+        return np.sqrt(low), np.sqrt(high)
+
+    def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        down, up = self.squared.log_reach(deviate, offset)
+        return down / 2, up / 2
+
+
+def _of_others(part: Floats) -> Floats:
+    """The sum over all other groups, added up: subtracted, a light group beside a heavy one would lose its digits."""
+    none = np.zeros((*part.shape[:-1], 1))
+    before = np.concatenate([none, np.cumsum(part[..., :-1], axis=-1)], axis=-1)
+    after = np.concatenate([np.cumsum(part[..., :0:-1], axis=-1)[..., ::-1], none], axis=-1)
+    return np.asarray(before + after)

@@ -1,0 +1,193 @@
+"""Limits of means: they hold for one person and under skew, stay within the range, and none has width 0."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evenhand.inference import simultaneous
+from evenhand.inference.means import Means, Roots
+from support.profiles import examples
+
+Sample = list[np.ndarray]
+
+
+def means(groups: Sample, span=(0.0, 1.0)) -> Means:
+    """The means of samples [samples, people], or [people], one for each group."""
+    values = np.stack([group.mean(axis=-1) for group in groups], axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own = [group.var(axis=-1, ddof=1) if group.shape[-1] > 1 else np.nan * group[..., 0] for group in groups]
+    people = np.array([float(group.shape[-1]) for group in groups]) + 0 * values
+    return Means.of(values, np.stack(own, axis=-1), people, people, span)
+
+
+def ends(spread, chosen: int, kind: str = "difference") -> tuple[float, float]:
+    """The interval between extremes of one of several samples."""
+    squared = spread.squared if isinstance(spread, Roots) else spread
+    parts = [part[chosen] for part in (squared.values, squared.own, squared.others, squared.sizes, squared.worth)]
+    one = Means(*parts, squared.low, squared.high)
+    one = Roots(one) if isinstance(spread, Roots) else one
+    return getattr(simultaneous.between_extremes([one], np.ones((1, len(one.values)), bool), 0.95), kind)
+
+
+def missed(groups: Sample, truth: float, span=(0.0, 1.0), *, kind="difference", root=False) -> float:
+    """In what share of the samples the interval does not hold the truth."""
+    spread = Roots(means(groups, span)) if root else means(groups, span)
+    intervals = [ends(spread, i, kind) for i in range(len(groups[0]))]
+    return float(np.mean([not low - 1e-9 <= truth <= high + 1e-9 for low, high in intervals]))
+
+
+# ------------------------------------------------------------------------------------------------ known numbers
+
+
+def test_one_person_varies_as_the_others_do():
+    spread = means([np.array([0.9]), np.array([0.2, 0.4, 0.6])], (-10.0, 10.0))
+    assert spread.others.tolist() == pytest.approx([0.04, np.nan], nan_ok=True)
+    assert spread.freedom.tolist() == [3.0, 2.0]
+    assert spread.variance.tolist() == pytest.approx([0.04, 0.04])
+    low, high = spread.limits(1.96, 0.0)
+    assert high[0] - 0.9 == pytest.approx(stats.t.ppf(stats.norm.cdf(1.96), 3) * 0.2, rel=0.02)
+    assert 0.9 - low[0] == pytest.approx(high[0] - 0.9, rel=0.05)
+
+
+def test_the_variance_is_drawn_up_towards_the_others_and_never_down():
+    n = np.array([41.0, 41.0])
+    spread = Means.of(np.array([0.5, 0.5]), np.array([0.01, 0.25]), n, n, (0.0, 1.0))
+    assert spread.variance.tolist() == pytest.approx([(40 * 0.01 + 20 * 0.25) / 60, 0.25])
+    assert spread.freedom.tolist() == [60.0, 60.0]
+
+
+def test_what_the_others_add_vanishes_in_large_groups():
+    n = np.full(2, 1e4)
+    spread = Means.of(np.array([0.5, 0.5]), np.array([0.01, 0.25]), n, n, (0.0, 1.0))
+    low, high = spread.limits(1.96, 0.0)
+    assert ((high - low) / 2).tolist() == pytest.approx([1.96 * 0.1 / 100 * 1.024, 1.96 * 0.5 / 100], rel=0.01)
+
+
+def test_at_the_end_of_the_range_limits_are_those_of_a_share_of_as_many_people():
+    low, high = means([np.zeros(40), np.zeros(40)]).limits(1.96, 0.0)
+    tail = stats.norm.cdf(stats.t.ppf(stats.norm.sf(1.96), 59))  # of 39 degrees of freedom and 20
+    assert low.tolist() == [0.0, 0.0]
+    assert high.tolist() == pytest.approx([stats.beta.isf(tail, 0.5, 40.5)] * 2)
+
+
+def test_where_nobody_tells_the_variance_the_limits_are_the_range():
+    low, high = means([np.array([3.0]), np.array([9.0])], (1.0, 10.0)).limits(1.96, 0.0)
+    assert (low.tolist(), high.tolist()) == ([1.0, 1.0], [10.0, 10.0])
+    low, high = means([np.array([3.0]), np.array([9.0])], (-np.inf, 10.0)).limits(1.96, 0.0)
+    assert (low.tolist(), high.tolist()) == ([-np.inf, -np.inf], [10.0, 10.0])
+    assert np.isnan(means([np.array([3.0]), np.array([9.0])], (-np.inf, np.inf)).limits(1.96, 0.0)).all()
+
+
+def test_values_that_all_agree_and_have_no_range_have_no_limits():
+    assert np.isnan(means([np.full(9, 3.0), np.full(9, 3.0)], (3.0, 3.0)).limits(1.96, 0.0)).all()
+
+
+def test_weights_count_as_many_people_as_they_are_worth():
+    n, worth = np.array([100.0, 100.0]), np.array([12.0, 100.0])
+    spread = Means.of(np.array([0.4, 0.5]), np.array([0.05, 0.05]), n, worth, (0.0, 1.0))
+    assert spread.freedom.tolist() == [31.0, 119.0]
+    assert spread.errors.tolist() == pytest.approx([np.sqrt(0.05 / 12), np.sqrt(0.05 / 100)])
+    assert spread.sizes.tolist() == [100.0, 100.0]
+
+
+def test_a_root_has_the_roots_of_the_limits_and_half_the_logarithm():
+    squared = means([np.array([1.0, 4.0, 9.0]), np.array([0.5, 2.0, 8.0, 3.0])], (0.0, 100.0))
+    root = Roots(squared)
+    assert root.values.tolist() == pytest.approx(np.sqrt(squared.values).tolist())
+    for mine, theirs in zip(root.limits(2.0, 0.0), squared.limits(2.0, 0.0), strict=True):
+        assert (mine**2).tolist() == pytest.approx(theirs.tolist())
+    assert (2 * root.log_reach(2.0, 0.0)[1]).tolist() == pytest.approx(squared.log_reach(2.0, 0.0)[1].tolist())
+    assert root.span == 10.0
+
+
+def test_without_a_lower_end_the_distance_from_the_upper_one_is_taken_on_logarithms():
+    spread = means([np.array([0.1, 0.5, 0.9, 0.7, 0.8])] * 2, (-np.inf, 1.0))
+    low, high = spread.limits(1.96, 0.0)
+    reach = high - spread.values
+    assert (1 - low).tolist() == pytest.approx((0.4 * np.exp(reach / 0.4)).tolist())
+
+
+# ------------------------------------------------------------------------------------------------ properties
+
+people = st.lists(st.floats(0.0, 1.0).map(lambda value: round(value, 3)), min_size=1, max_size=12)
+
+
+@given(st.lists(people, min_size=2, max_size=5), st.floats(0.1, 6.0), st.floats(0.05, 3.0))
+@examples(60)
+def test_limits_hold_the_value_stay_in_range_have_a_width_and_widen(groups, deviate, more):
+    spread = means([np.array(group) for group in groups])
+    low, high = spread.limits(deviate, 0.0)
+    wider_low, wider_high = spread.limits(deviate + more, 0.0)
+    assert (low >= 0).all()
+    assert (high <= 1).all()
+    assert (high > low).all()
+    assert (low <= spread.values + 1e-12).all()
+    assert (high >= spread.values - 1e-12).all()
+    assert (wider_low <= low + 1e-12).all()
+    assert (wider_high >= high - 1e-12).all()
+
+
+@given(st.lists(people, min_size=2, max_size=5), st.floats(-50, 50), st.floats(0.01, 100))
+@examples(40)
+def test_limits_follow_the_unit_and_the_order_of_groups(groups, shift, scale):
+    plain = means([np.array(group) for group in groups])
+    moved = means([shift + scale * np.array(group) for group in groups[::-1]], (shift, shift + scale))
+    for mine, theirs in zip(plain.limits(2.0, 0.0), moved.limits(2.0, 0.0), strict=True):
+        assert ((theirs[::-1] - shift) / scale).tolist() == pytest.approx(mine.tolist(), rel=1e-4, abs=1e-4)
+
+
+@given(st.lists(people, min_size=2, max_size=5))
+@examples(40)
+def test_differences_and_ratios_always_have_both_ends_within_what_is_possible(groups):
+    spread = means([np.array(group) for group in groups])
+    found = simultaneous.between_extremes([spread], np.ones((1, len(groups)), bool), 0.95)
+    assert 0 <= found.difference[0] < found.difference[1] <= 1
+    assert 0 <= found.ratio[0] < found.ratio[1] <= 1
+
+
+# ------------------------------------------------------------------------------------------------ what had broken
+
+random = np.random.default_rng
+
+
+@pytest.mark.parametrize(
+    ("law", "sizes", "most"),
+    [
+        (lambda r, size: r.beta(2, 2, size), (1, 500, 500), 0.055),
+        (lambda r, size: r.beta(2, 2, size), (1, 1, 1, 1000), 0.055),
+        (lambda r, size: (r.random(size) < 0.03) * 1.0, (1, 500, 500), 0.055),
+        (lambda r, size: (r.random(size) < 0.03) * 1.0, (1, 1, 1, 1000), 0.055),
+        (lambda r, size: np.where(r.random(size) < 0.02, 0.96, 0.0004), (30, 3000), 0.055),
+        (lambda r, size: r.beta(0.2, 9.8, size), (30, 3000), 0.055),
+        (lambda r, size: r.beta(0.2, 9.8, size), (10,) * 20, 0.055),
+    ],
+)
+def test_no_false_alarm_where_there_is_no_gap(law, sizes, most):
+    r = random(20261117)
+    assert missed([law(r, (400, size)) for size in sizes], 0.0) <= most
+
+
+def test_a_gap_of_rare_events_is_covered():
+    r = random(5)
+    groups = [np.where(r.random((400, size)) < rate, 0.96, 0.0004) for size, rate in ((30, 0.05), (3000, 0.02))]
+    assert missed(groups, 0.03 * 0.9596) <= 0.055
+
+
+@pytest.mark.parametrize("kind", ["difference", "ratio"])
+@pytest.mark.parametrize("sizes", [(5, 1000), (30, 3000), (40,) * 8])
+def test_root_mean_squared_errors_of_lognormal_residuals_raise_no_alarm(kind, sizes):
+    r = random(8)
+    groups = [r.lognormal(0, 1, (300, size)) ** 2 for size in sizes]
+    assert missed(groups, 0.0 if kind == "difference" else 1.0, (0.0, 1e4), kind=kind, root=True) <= 0.055
+
+
+def test_more_people_narrow_what_was_estimated():
+    spread = means([np.array([0.2, 0.4, 0.9]), np.array([0.1, 0.8, 0.3, 0.4])])
+    more = spread.scaled(100.0, [1, 0, 1])
+    assert more.values.tolist() == spread.values[[1, 0, 1]].tolist()
+    assert more.sizes.tolist() == [400.0, 300.0, 400.0]
+    assert (more.errors < spread.errors[[1, 0, 1]] / 8).all()

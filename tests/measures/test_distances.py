@@ -1,0 +1,70 @@
+"""Distances between score distributions: known ends, no width 0, and no alarm from one person."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenhand as eh
+from support.profiles import examples
+
+
+def test_the_reach_of_a_ks_distance_is_that_of_wei_and_dudley():
+    score = np.concatenate([np.linspace(0, 0.6, 50), np.linspace(0.4, 1, 50), np.linspace(0, 1, 20)])
+    found = eh.ks_distance(score=score, sensitive=np.repeat(list("abc"), [50, 50, 20]))
+    rows = {(row.group[0], row.against): row.estimate for row in found.groups}
+    equal, unequal = rows["a", "b"], rows["a", "c"]
+    assert equal.value - equal.low == pytest.approx(np.sqrt(np.log(2.17 * 3 / 0.05) / 2 * (1 / 50 + 1 / 50)))
+    near, far = np.sqrt(np.log(np.e * 3 / 0.05) / 2 * (1 / 50 + 1 / 20)), np.sqrt(np.log(40) / 2 * (1 / 50 + 1 / 20))
+    assert (unequal.low, unequal.high) == pytest.approx((max(unequal.value - near, 0), min(unequal.value + far, 1)))
+
+
+def test_the_seed_makes_no_difference_to_ks_and_to_the_shift():
+    random = np.random.default_rng(0)
+    data = {"score": random.random(200), "sensitive": random.choice(list("abc"), 200)}
+    assert eh.ks_distance(**data, random_state=1).value == eh.ks_distance(**data, random_state=2).value
+
+
+@pytest.mark.parametrize("metric", ["ks_distance", "wasserstein_distance", "abroca"])
+@pytest.mark.parametrize("small", [1, 2, 5])
+def test_a_few_people_are_no_evidence_of_a_distance(metric, small):
+    random, alarms = np.random.default_rng(3), 0
+    for _ in range(40):
+        score = random.beta(2, 2, 600 + small)
+        label = (random.random(len(score)) < score).astype(int)
+        group = np.repeat(["a", "b", "c"], [300, 300, small])
+        finding = getattr(eh, metric)(score=score, label=label, sensitive=group, score_range=(0, 1))
+        alarms += finding.value.low > 0
+    assert alarms <= 4
+
+
+def test_a_regressor_is_not_failed_by_one_person():
+    random, fails = np.random.default_rng(4), 0
+    for _ in range(40):
+        predicted = random.normal(50, 10, 1001)
+        group = np.repeat(["a", "b", "c"], [500, 500, 1])
+        finding = eh.regression_demographic_parity(prediction=predicted, sensitive=group, task="regression")
+        fails += finding.verdict == "fail"
+    assert fails == 0
+
+
+def test_scores_that_all_agree_leave_a_width():
+    group = ["a", "b"] * 15
+    for metric in (eh.wasserstein_distance, eh.ks_distance):
+        value = metric(score=np.full(30, 0.3), sensitive=group).value
+        assert value.value == 0 == value.low < value.high
+    perfect = eh.abroca(score=[0.1, 0.9] * 20, label=[0, 1] * 20, sensitive=["a", "a", "b", "b"] * 10).value
+    assert perfect.value == 0 == perfect.low < perfect.high
+    assert eh.wasserstein_distance(score=np.full(30, 3), sensitive=group).value.low is None
+
+
+@given(st.lists(st.lists(st.floats(0, 1).map(lambda score: round(score, 2)), min_size=1, max_size=9), min_size=2,
+                max_size=4), st.sampled_from(["ks_distance", "wasserstein_distance"]))  # fmt: skip
+@examples(25)
+def test_ends_hold_the_value_and_stay_within_the_range(groups, metric):
+    names = np.repeat([f"g{i}" for i in range(len(groups))], [len(group) for group in groups])
+    value = getattr(eh, metric)(score=np.concatenate(groups), sensitive=names, score_range=(0, 1)).value
+    assert 0 <= value.low <= value.value <= value.high <= 1
+    assert value.low < value.high
