@@ -48,7 +48,7 @@ BASES: dict[str, list[tuple[str, ...]]] = {
         (*BY_QUERY, *THRESHOLDS),
     ],
     "policy": [()],
-    "policy init": [("new.toml", "--force")],
+    "policy init": [("new.toml",)],
     "policy show": [("four-fifths",)],
     "replicate": [
         ("people.csv", "--label=label", "--sensitive=group", "--feature=amount", "--n-replicas=2", "--n-jobs=1")

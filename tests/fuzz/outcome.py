@@ -17,7 +17,7 @@ from typing import Any, Literal
 from evenhand.errors import EvenhandError
 from fuzz.values import OwnError
 
-SECONDS = 20
+SECONDS = 60
 """How long one call may take; the calls they start from take some hundredths of a second."""
 
 SPARE = 3 * 2**30

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.core.wording import capital
 from evenhand.cube.cube import Cube
 from evenhand.verdicts.notes.bands import cut_notes, text_notes
+from evenhand.verdicts.selective_labels import lacking_labels
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -63,7 +64,7 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
         notes = [f"Shown and not judged {on}: {judged}."]
     else:
         notes = [f"Judged by {judged} {on}{_sharing(audited, limits)}."]
-    lacking = policy.selective_labels(audited.cube)
+    lacking = lacking_labels(audited.cube, policy)
     if lacking is not None:
         notes.insert(0, lacking.missing if chosen else lacking.why)
         notes[1:1] = [

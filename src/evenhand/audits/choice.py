@@ -11,6 +11,7 @@ from evenhand.errors import CallError
 from evenhand.measures.indices import OutcomeTestIndex
 from evenhand.verdicts.finding import check_roles, lacks_losses
 from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.selective_labels import lacking_labels
 
 
 def choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: list[str]) -> list[Any]:
@@ -54,7 +55,7 @@ def _usable(cube: Cube, policy: Policy, notes: list[str]) -> list[str]:
     """Every metric of the catalogue that the data allows; the robust outcome test where labels are selective."""
     available = {role for role, present in cube.has.items() if present}
     fitting = [entry for entry in METRICS.values() if cube.meaning.task in entry.tasks]
-    selective = policy.selective_labels(cube)
+    selective = lacking_labels(cube, policy)
     if selective is None or "refused" not in selective.sides:
         fitting = [entry for entry in fitting if not isinstance(entry.index, OutcomeTestIndex)]
     usable = [entry for entry in fitting if entry.needs <= available]

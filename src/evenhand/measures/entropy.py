@@ -39,6 +39,9 @@ class IndexValues:
     reason: str
 
 
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
 def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Floats:
     """Generalised entropy of benefits b, each held by n_b `people`: 1/(nα(α−1)) Σ ((b/μ)^α − 1), over the last axis.
 
@@ -57,7 +60,8 @@ def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Flo
             terms = -np.log(x)
         else:
             terms = (x**alpha - 1) / (alpha * (alpha - 1))
-        return np.asarray(np.where(share == 0, 0.0, share * terms).sum(axis=-1))
+        total = np.where(share == 0, 0.0, share * terms).sum(axis=-1)
+        return np.asarray(np.where(np.abs(total) < _ROUNDING, 0.0, total))  # its root would be 1e-8
 
 
 def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> IndexValues:

@@ -21,7 +21,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.spelling import spelling
-from evenhand.verdicts.selective_labels import SelectiveLabels, selective_labels
+from evenhand.verdicts.selective_labels import lacking_labels
 
 MIN_GROUP_SIZE = 30
 _MOST_PEOPLE = 10**12
@@ -198,15 +198,10 @@ class Policy(Printable):
             if cube.scores is not None:
                 return ("calibration",) if cube.has_labels else ("mean_score_parity",)
             return ("base_rate_parity",)
-        lacking = self.selective_labels(cube)
+        lacking = lacking_labels(cube, self)
         if lacking is not None:
             return lacking.required
         return ("equalized_odds",) if cube.has_labels else ("demographic_parity",)
-
-    def selective_labels(self, cube: Cube) -> SelectiveLabels | None:
-        """The groups of which a whole side of the decision has no label, where that leaves too little to judge."""
-        sets = [each for each in cube.attribute_sets(self.intersections).sets if self.decides_on(each)]
-        return selective_labels(cube, sets, self.min_group_size)
 
     def decides_on(self, attributes: Sequence[str]) -> bool:
         """Do required metrics decide on this set of attributes?"""

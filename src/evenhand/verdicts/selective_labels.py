@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.measures.cells import cell_measures
 from evenhand.measures.group_data import SIDES, GroupData, Side
+
+if TYPE_CHECKING:
+    from evenhand.verdicts.policy import Policy
 
 _INSTEAD: dict[tuple[Side, ...], tuple[str, ...]] = {
     ("refused",): ("predictive_parity", "demographic_parity"),
@@ -48,6 +52,12 @@ class SelectiveLabels:
             f"{self.missing} Among people whose outcomes nobody knows, error rates are not known either, so that "
             f"equalized odds cannot be judged: {instead} decide instead."
         )
+
+
+def lacking_labels(cube: Cube, policy: Policy) -> SelectiveLabels | None:
+    """The groups of which a whole side of the decision has no label, where that leaves a policy too little to judge."""
+    sets = [each for each in cube.attribute_sets(policy.intersections).sets if policy.decides_on(each)]
+    return selective_labels(cube, sets, policy.min_group_size)
 
 
 def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> SelectiveLabels | None:
