@@ -118,6 +118,24 @@ def test_near_ends_share_and_far_ends_take_what_is_left():
     assert norm.sf(critical.one_sided(q, 0.95)) + norm.sf(q) == pytest.approx(0.05)
 
 
+@pytest.mark.parametrize(
+    "metric",
+    ["ks_distance", "wasserstein_distance", "mean_score_parity", "demographic_parity", "differential_fairness"],
+    ["ks_distance", "wasserstein_distance", "mean_score_parity", "demographic_parity", "differential_fairness"],
+)
+def test_every_kind_of_finding_shares(metric):
+    rng = np.random.default_rng(5)
+    sensitive = {"g": rng.choice(["a", "b"], 3000), "h": rng.choice(["u", "v"], 3000)}
+    score = np.clip(rng.normal(0.4 + 0.15 * (sensitive["g"] == "a"), 0.15), 0, 1)
+    roles = {"score": score, "cutoff": 0.5, "sensitive": sensitive, "metrics": [metric], "intersections": False}
+    limits = {metric: 0.01}
+    shared = eh.audit(**roles, policy=Policy(thresholds=limits)).findings[0]
+    alone = eh.audit(**roles, policy=Policy(thresholds=limits, familywise="finding")).findings[0]
+    assert (shared.settings["family"], alone.settings["family"]) == (2, 1)
+    assert shared.value.low < alone.value.low
+    assert shared.value.high <= alone.value.high
+
+
 @pytest.mark.parametrize("family", [1, 3, 6])
 def test_each_interval_still_covers_and_a_fail_of_any_is_rare(family):
     """Two groups, exactly, at the threshold: the interval holds the truth, and any of `family` fails in 5 %."""

@@ -31,7 +31,7 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
     metric, groups, table = request.metric, *_named(cube)
     binned, silent = _binned(cube, table, len(groups)), _without_labels(request, cube, groups)
     binned = binned.without_labels(np.array([group in silent for group in groups]))
-    apart = index.function(binned, request.policy.confidence, request.policy.random_state)
+    apart = _apart(request, index, binned)
     pairs = [(i, j) for i in range(len(groups)) for j in range(len(groups)) if apart.ordered or i < j]
     rows = [
         Row(
@@ -80,6 +80,16 @@ def _without_labels(request: Request, cube: Cube, groups: list[Group]) -> dict[G
     }
 
 
+def _apart(request: Request, index: ScoreDistance | ShiftFromEveryone, binned: BinnedScores) -> Distances:
+    """The distances with their ends; the lower ones share the error probability of a fail with other findings."""
+    seed = request.policy.random_state
+    apart = index.function(binned, request.confidence, seed)
+    if request.family == 1:
+        return apart
+    near = index.function(binned, request.near_confidence, seed)
+    return replace(apart, low=near.low, worst=(apart.worst[0], near.worst[1], apart.worst[2]))
+
+
 def _evidence(
     request: Request, apart: Distances, groups: list[Group], table: ScoreTable, pairs: list[tuple[int, int]]
 ) -> Row:
@@ -102,7 +112,7 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
     """How far each group's distribution of predictions lies from everyone's; the largest is judged."""
     groups, table = _named(cube)
     binned = _binned(cube, table, len(groups))
-    apart = index.function(binned, request.policy.confidence, request.policy.random_state)
+    apart = _apart(request, index, binned)
     people = np.bincount(table.pair, weights=table.n, minlength=len(groups))
     rows = [
         Row(
@@ -142,7 +152,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
     row, (groups, table) = index.losses[loss], _named(cube)
     data = GroupData(cube.marginal(control=False).named())
     spread = row.function(RegressionSums.from_table(table, len(groups)))
-    low, high = simultaneous.own(spread, request.policy.confidence)
+    low, high = simultaneous.own(spread, request.near_confidence)[0], simultaneous.own(spread, request.confidence)[1]
     rows = [
         Row(
             row.name,

@@ -40,7 +40,7 @@ def robust_outcome(request: Request, cube: Cube, index: OutcomeTestIndex) -> Val
         raise CallError(f"selection={selection!r} must be 'benefit' or 'burden': what it means to be selected.")
     part = cube.named()
     people = _People.of(part)
-    test = outcome_test(people.selected, people.positive, request.policy.confidence)
+    test = outcome_test(people.selected, people.positive, request.near_confidence)
     if selection == "burden":  # selected more often and positive less often: the same test, seen from the other group
         swapped = [each.T for each in (test.selection, test.outcome, test.low, test.p, test.adjusted)]
         test = OutcomeTest(*swapped)
