@@ -64,7 +64,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 )
 @click.option(
     "--familywise",
-    type=click.Choice(["audit", "finding"]),
+    type=click.Choice(["finding", "audit"]),
     help="Whether the findings that decide share the error of a fail (audit, default), or each has its own.",
 )
 @intersections_option
@@ -75,7 +75,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @click.option(
     "--missing-labels",
     type=click.Choice(MISSING_LABELS),
-    help="Where labels are missing for a reason, must a pass hold whatever they are (bounds, the default)?",
+    help="Labels missing for a reason: a pass must hold whatever they are (bounds, default), or they do not count.",
 )
 @output_option
 @counts_options
