@@ -38,7 +38,9 @@ _GAEBLER = (
 _BECKER = "Becker, G. S. (1957). The Economics of Discrimination. University of Chicago Press."
 _AEQUITAS = "Saleiro, P., et al. (2018). Aequitas: A bias and fairness audit toolkit. arXiv:1811.05577."
 
-_EXAMPLE = """loans = eh.robust_outcome_test(
+_EXAMPLE = """import evenhand as eh
+
+loans = eh.robust_outcome_test(
     prediction=[1, 1, 0] * 2,
     label=[1, 0, None] * 2,
     count=[2250, 250, 2500, 950, 50, 4000],
