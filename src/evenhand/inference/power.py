@@ -29,16 +29,18 @@ def expected_gap(spread: Spread, usable: Bools) -> float:
     if isinstance(spread, Proportions) and spread.form.plain:
         n, rate = spread.n[there], spread.k[there].sum() / spread.n[there].sum()
         if n.min() * min(rate, 1 - rate) < _RARE:
-            return _expected_range(n, min(rate, 1 - rate))
+            return _expected_range(tuple(sorted(n.tolist())), float(min(rate, 1 - rate)))
     return critical.expected_range(spread.deviations[there])
 
 
-def _expected_range(n: Floats, rate: float) -> float:
+@lru_cache(maxsize=1024)
+def _expected_range(people: tuple[float, ...], rate: float) -> float:
     """The same of binomial rates: the mean length of what lies below the highest and not below the lowest."""
     from scipy.special import bdtr
 
     if rate <= 0:
         return 0.0
+    n = np.array(people)
     top = min(1.0, float((rate + 9 * np.sqrt(rate / n) + 12 / n).max()))
     at = (np.arange(_CUTS) + 0.5) * (top / _CUTS)
     sizes, many = np.unique(np.maximum(np.rint(n), 1), return_counts=True)
