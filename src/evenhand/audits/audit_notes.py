@@ -53,6 +53,20 @@ def _sharing(audited: Audit, limits: Sequence[float | None]) -> str:
     return f": {many} findings decide, and share the error probability of a fail"
 
 
+def _on_outcomes(audited: Audit) -> list[str]:
+    """What outcomes tell that are known on one side of the decision only: the robust outcome test, and bounds."""
+    notes = []
+    for finding in audited.findings:
+        if not audited.policy.decides_on(finding.attributes):
+            continue
+        place = f"{capital(finding.title)} on {' × '.join(finding.attributes)}"
+        if finding.metric == "robust_outcome_test":
+            notes.append(f"{place}: {finding.interpretation}")
+        if finding.metric == "equalized_odds" and not audited.decides(finding) and finding.sensitivity is not None:
+            notes += [f"{place}: w{said[1:].split('. ')[0].rstrip('.')}." for said in finding.sensitivity.sentences[:1]]
+    return notes
+
+
 def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
     policy, judged = audited.policy, ", ".join(audited.required)
@@ -67,11 +81,7 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     lacking = lacking_labels(audited.cube, policy)
     if lacking is not None:
         notes.insert(0, lacking.missing if chosen else lacking.why)
-        notes[1:1] = [
-            f"{capital(finding.title)} on {' × '.join(finding.attributes)}: {finding.interpretation}"
-            for finding in audited.findings
-            if finding.metric == "robust_outcome_test" and policy.decides_on(finding.attributes)
-        ]
+        notes[1:1] = _on_outcomes(audited)
     if not chosen:
         notes[-1] += (
             " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
