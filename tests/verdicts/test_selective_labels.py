@@ -312,3 +312,18 @@ def test_no_curve_of_the_selected_only():
     drawn = RocDisplay.from_audit(eh.audit(**scored()))
     assert np.isnan(drawn.auc).all()
     assert np.isnan(drawn.tpr).all()
+
+
+def test_a_stratum_of_the_lender_does_not_pass_beside_one_whose_labels_are_known():
+    known = [(name, y, d, 2500) for name in "ab" for y in (0, 1) for d in (0, 1)]
+    known = pd.DataFrame(known, columns=["group", "repaid", "approved", "count"]).assign(region="y")
+    table = pd.concat([lender().assign(region="x"), known.astype({"repaid": object})])
+    audit = eh.audit(table, **ROLES, control="region")
+    assert audit.verdict == "fail"
+    assert {found.metric for found in audit.findings if audit.decides(found)} == {
+        "demographic_parity",
+        "predictive_parity",
+    }
+    assert any(note.startswith("Nobody who was refused has a label in a (x), b (x).") for note in audit.notes)
+    odds = next(found for found in audit.findings if found.metric == "equalized_odds")
+    assert not any("about as often for each decision" in note for note in odds.notes)

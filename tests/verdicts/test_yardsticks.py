@@ -121,7 +121,6 @@ def test_near_ends_share_and_far_ends_take_what_is_left():
 @pytest.mark.parametrize(
     "metric",
     ["ks_distance", "wasserstein_distance", "mean_score_parity", "demographic_parity", "differential_fairness"],
-    ["ks_distance", "wasserstein_distance", "mean_score_parity", "demographic_parity", "differential_fairness"],
 )
 def test_every_kind_of_finding_shares(metric):
     rng = np.random.default_rng(5)

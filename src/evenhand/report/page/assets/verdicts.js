@@ -344,14 +344,16 @@ const evenhandVerdicts = (() => {
     }
 
     endsBetween(everyone, far) {
-      const { gap } = this;
+      const { gap } = this, { high, low } = gap, pairs = gap.measure === null ? null : everyone.pairs[gap.measure];
+      // Where the only group that others may be measured by lies below them all, the gap has an end on that side too.
+      const below = Boolean(pairs) && gap.difference < 0;
       const difference = () => [
-        Math.min(everyone.difference(0), gap.difference),
+        Math.min(everyone.difference(0), gap.difference, below ? -pairs.difference('far', low, high) : Infinity),
         Math.max(gap.difference, ...far.map((each) => each.difference(1))),
       ];
       const ratio = () => [
         Math.min(gap.ratio, ...far.map((each) => each.ratio(0))),
-        Math.max(everyone.ratio(1), gap.ratio),
+        Math.max(everyone.ratio(1), gap.ratio, below ? 1 / pairs.ratio('far', high, low) : -Infinity),
       ];
       return { difference, ratio };
     }
