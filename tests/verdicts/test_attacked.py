@@ -174,3 +174,17 @@ def test_impact_ratios_are_of_rates_that_are_known():
     assert told == ["Impact ratios against a (80.0 %), the highest positive predictive value: b 0.87 (70.0 %)."]
     balance = eh.treatment_equality(**data, **kinds)  # errors for each other error are not a share of people
     assert not any(note.startswith("Impact ratios") for note in balance.notes)
+
+
+def test_bounds_of_a_gap_contain_it_beside_a_group_that_has_no_value():
+    data = {"sensitive": {"g": list("aaaabbbc")}, "prediction": [0, 0, 1, 1, 1, 1, 0, 0]}
+    data |= {"label": [1, None, 0, 1, 1, 0, 1, None], "count": [2, 3, 7, 41, 50, 5, 2, 1]}
+    found = eh.equal_opportunity(**data).sensitivity.gap_by_labels
+    assert found.low <= found.value < 0.9 < found.high
+
+
+def test_a_standardised_gap_without_ends_has_none():
+    data = {"prediction": [3.0] * 80, "label": [3.0] * 80, "sensitive": {"g": ["a", "b"] * 40}}
+    found = eh.mean_prediction_parity(**data, control={"s": ["u"] * 40 + ["v"] * 40}, task="regression")
+    row = next(row for row in found.rows if row.measure == "standardised_gap")
+    assert row.difference.low is None
