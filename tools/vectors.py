@@ -140,6 +140,13 @@ def _ends() -> dict[str, Any]:
     return {"score": list(score), "count": list(count), "sensitive": {"side": list(group)}, "cutoff": 2}
 
 
+def _below() -> dict[str, Any]:
+    """One group that others may be measured by, which is selected least."""
+    counts = {"most": [4000, 3000, 3000], "rare": [10, 40, 50], "few": [3, 6, 11]}
+    group, score, count = zip(*[(name, i, n) for name, row in counts.items() for i, n in enumerate(row)], strict=True)
+    return {"score": list(score), "count": list(count), "sensitive": {"side": list(group)}, "cutoff": 2}
+
+
 _YARDSTICK = eh.Policy(reference="highest", min_reference_share=0.05, small_groups="inconclusive")
 _RATIOS = eh.Policy(
     judged_on={"equalized_odds": "ratio", "average_odds": "ratio", "predictive_parity": "ratio"}, min_group_share=0.01
@@ -175,6 +182,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
     "ends": (_ends, {}, (-1,)),
     "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),
+    "yardstick below": (_below, {"policy": eh.Policy(reference="highest", min_reference_share=0.05)}, (-1, 1)),
     "missing labels": (_unlabelled, {}, (1,)),
     "missing labels overall": (_unlabelled, {"reference": "overall"}, (-1, 1)),
     "huge": (_huge, {"policy": eh.Policy(familywise="audit")}, (2, 3)),

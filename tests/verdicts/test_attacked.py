@@ -119,3 +119,72 @@ def test_of_two_groups_as_far_apart_the_one_that_decides_is_named():
     assert finding.verdict == "fail"
     assert finding.evidence.group == ("White",)
     assert finding.evidence.ratio.high == finding.value.high < 0.8
+
+
+def selected(**groups: tuple[int, int]) -> dict:
+    """Decisions: so many selected of so many people, by group."""
+    decision = [int(i < k) for k, n in groups.values() for i in range(n)]
+    return {"prediction": decision, "sensitive": {"g": [name for name, (_, n) in groups.items() for _ in range(n)]}}
+
+
+def test_a_yardstick_below_everyone_has_both_ends():
+    data = selected(A=(4000, 10_000), C=(48, 100))
+    policy = eh.Policy(reference="highest", min_reference_share=0.02)
+    found = eh.audit(**data, policy=policy, metrics=["demographic_parity"]).findings[0]
+    assert found.value.value == pytest.approx(-0.08)
+    assert found.value.low < -0.15  # what passed had no end beyond its estimate
+    assert found.value == found.shown == found.difference
+    assert found.verdict == "inconclusive"
+
+
+def test_the_gap_in_each_measure_is_that_of_the_yardstick():
+    counts = {"a": (100, 900, 50, 950), "b": (100, 900, 60, 940), "c": (0, 4, 0, 4)}
+    table = [(name, i // 2, i % 2, n) for name, row in counts.items() for i, n in enumerate(row)]
+    table = pd.DataFrame(table, columns=["g", "y", "p", "n"])
+    found = eh.equalized_odds(table, label="y", prediction="p", count="n", sensitive="g", reference="highest")
+    for row in found.rows:
+        if row.estimate is None:
+            assert row.group != ("c",)
+            assert row.difference.low <= row.difference.value <= row.difference.high
+
+
+@pytest.mark.parametrize("n", [50, 110, 1000, 30_000])
+@pytest.mark.parametrize("metric", [eh.brier_score_parity, eh.mean_score_parity, eh.log_loss_parity])
+def test_rounding_errors_of_people_who_are_alike_are_no_interval(metric, n):
+    label, sensitive = [1] * (n + 1), ["a"] * n + ["c"]
+    found = metric(score=[0.52] * n + [0.88], label=label, sensitive=sensitive, threshold=0.1)
+    assert found.verdict == "inconclusive"
+    assert found.value.high - found.value.low > 0.1
+
+
+def test_an_audit_of_one_number_can_be_loaded_again(tmp_path):
+    rng = np.random.default_rng(0)
+    data = {"label": rng.normal(size=200), "prediction": [2.0] * 200, "sensitive": {"g": ["a", "b"] * 100}}
+    audit = eh.audit(**data, task="regression")
+    audit.save(tmp_path / "audit.json")
+    assert str(eh.Audit.load(tmp_path / "audit.json")) == str(audit)
+
+
+def test_impact_ratios_are_of_rates_that_are_known():
+    data = {"sensitive": {"g": list("aaaabbbbcc")}, "label": [0, 0, 1, 1] * 2 + [0, 1]}
+    data |= {"prediction": [0, 1, 0, 1] * 2 + [0, 0], "count": [90, 20, 10, 80, 90, 30, 10, 70, 50, 5]}
+    kinds = {"reference": "highest", "judged_on": "ratio", "threshold": 0.8}
+    precise = eh.predictive_parity(**data, **kinds)
+    told = [note for note in precise.notes if note.startswith("Impact ratios")]
+    assert told == ["Impact ratios against a (80.0 %), the highest positive predictive value: b 0.87 (70.0 %)."]
+    balance = eh.treatment_equality(**data, **kinds)  # errors for each other error are not a share of people
+    assert not any(note.startswith("Impact ratios") for note in balance.notes)
+
+
+def test_bounds_of_a_gap_contain_it_beside_a_group_that_has_no_value():
+    data = {"sensitive": {"g": list("aaaabbbc")}, "prediction": [0, 0, 1, 1, 1, 1, 0, 0]}
+    data |= {"label": [1, None, 0, 1, 1, 0, 1, None], "count": [2, 3, 7, 41, 50, 5, 2, 1]}
+    found = eh.equal_opportunity(**data).sensitivity.gap_by_labels
+    assert found.low <= found.value < 0.9 < found.high
+
+
+def test_a_standardised_gap_without_ends_has_none():
+    data = {"prediction": [3.0] * 80, "label": [3.0] * 80, "sensitive": {"g": ["a", "b"] * 40}}
+    found = eh.mean_prediction_parity(**data, control={"s": ["u"] * 40 + ["v"] * 40}, task="regression")
+    row = next(row for row in found.rows if row.measure == "standardised_gap")
+    assert row.difference.low is None

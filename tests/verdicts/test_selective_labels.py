@@ -319,3 +319,29 @@ def test_the_text_of_the_lender_says_why_with_bounds_and_the_test():
     assert "so that equalized odds cannot be judged" in text
     assert "whatever the missing labels are, the gap lies between 0.0 and 98.8 points. " in text
     assert "b is disfavoured, if the likelihood ratio of the risks is monotone" in text
+
+
+def test_a_stratum_of_the_lender_does_not_pass_beside_one_whose_labels_are_known():
+    known = [(name, y, d, 2500) for name in "ab" for y in (0, 1) for d in (0, 1)]
+    known = pd.DataFrame(known, columns=["group", "repaid", "approved", "count"]).assign(region="y")
+    table = pd.concat([lender().assign(region="x"), known.astype({"repaid": object})])
+    audit = eh.audit(table, **ROLES, control="region")
+    assert audit.verdict == "fail"
+    assert {found.metric for found in audit.findings if audit.decides(found)} == {
+        "demographic_parity",
+        "predictive_parity",
+    }
+    assert any(note.startswith("Nobody who was refused has a label in a (x), b (x).") for note in audit.notes)
+    odds = next(found for found in audit.findings if found.metric == "equalized_odds")
+    assert not any("about as often for each decision" in note for note in odds.notes)
+
+
+def test_a_stratum_without_labels_leaves_a_pass_open_also_where_equalized_odds_is_asked_for():
+    known = [(name, y, d, 2500) for name in "ab" for y in (0, 1) for d in (0, 1)]
+    known = pd.DataFrame(known, columns=["group", "repaid", "approved", "count"]).assign(region="y")
+    table = pd.concat([lender().assign(region="x"), known.astype({"repaid": object})])
+    for reference in (None, "a", "rest", "overall"):
+        asked = {**ROLES, "control": "region", "reference": reference}
+        audit = eh.audit(table, **asked, policy=eh.Policy(required="equalized_odds"))
+        assert audit.verdict == "inconclusive", reference
+    assert eh.audit(known, **ROLES, control="region", policy=eh.Policy(required="equalized_odds")).verdict == "pass"

@@ -121,7 +121,6 @@ def test_near_ends_share_and_far_ends_take_what_is_left():
 @pytest.mark.parametrize(
     "metric",
     ["ks_distance", "wasserstein_distance", "mean_score_parity", "demographic_parity", "differential_fairness"],
-    ["ks_distance", "wasserstein_distance", "mean_score_parity", "demographic_parity", "differential_fairness"],
 )
 def test_every_kind_of_finding_shares(metric):
     rng = np.random.default_rng(5)
@@ -176,3 +175,14 @@ def test_a_ratio_is_centred_at_the_rates_but_at_zero():
     spread = Proportions(np.array([0.0, 30.0, 12.0]), np.array([30.0, 30.0, 40.0]), PLAIN)
     assert spread.centre[1:] == pytest.approx([1.0, 0.3])
     assert 0 < spread.centre[0] < 0.02
+
+
+@pytest.mark.parametrize("metric", ["disparate_impact", "demographic_parity"])
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("selected_of_a", [0, 4000, 5900])
+def test_a_yardstick_that_nobody_measures_neither_passes_nor_fails(metric, interval, selected_of_a):
+    """100 people are 1 % of all, too few to measure the others by, and the others are too high to be below them."""
+    policy = Policy(reference="highest", min_reference_share=0.02, interval=interval)
+    data = selected(A=(selected_of_a, 10_000), C=(60, 100))
+    finding = eh.audit(**data, policy=policy, metrics=[metric]).findings[0]
+    assert finding.verdict == "inconclusive", finding

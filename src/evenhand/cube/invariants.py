@@ -55,7 +55,9 @@ def _check_bins(bins: Bins, edges: tuple[float, ...]) -> None:
         _refuse("bins.values is empty")
     for name, points in (("extra", bins.extra), ("values", bins.values or ()), ("edges", edges)):
         inside = all(bins.low <= point <= bins.high for point in points)
-        if not inside or any(one >= other for one, other in pairwise(points) if len(points) > 2):
+        # Where all scores are the same, so are all edges.
+        rises = len(points) <= 2 or bins.low == bins.high or all(one < other for one, other in pairwise(points))
+        if not (inside and rises):
             _refuse(f"{name} of the score does not rise within {bins.low:g} and {bins.high:g}")
     if not (math.isfinite(bins.low) and math.isfinite(bins.high) and bins.low <= bins.high):
         _refuse(f"the range of the score is {bins.low:g} to {bins.high:g}")

@@ -340,7 +340,7 @@ class RegressionSums:
         """
         n = self.people(bands)
         parts = [factor * self._sum("w2", moment, bands) for moment, factor in terms.items()]
-        squares = without_rounding(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0))
+        squares = without_rounding(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0), n)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(n > 1, squares / self._sum("w2", "", bands) * n / (n - 1), np.nan)
 
@@ -369,12 +369,13 @@ def _total(values: Array, bands: list[int]) -> Floats:
     return np.asarray(values[:, bands].sum(axis=(1, 2)), dtype=np.float64)
 
 
-def without_rounding(squares: Floats, scale: Floats) -> Floats:
-    """Sums of squared deviations as differences of larger sums: 0 where no more than their last digits remain.
+def without_rounding(squares: Floats, scale: Floats, people: Floats) -> Floats:
+    """Sums of squared deviations as differences of larger sums: 0 where no more than rounding errors remain.
 
-    The root of such a rest is 1e-8 of the value, which would pass for a small standard error.
+    These grow with the people that are summed. Their root would pass for a small standard error.
     """
-    return np.asarray(np.where(squares > 16 * np.finfo(np.float64).eps * scale, squares, 0.0))
+    errors = (16 + 2 * people) * np.finfo(np.float64).eps
+    return np.asarray(np.where(squares > errors * scale, squares, 0.0))
 
 
 def worth(mass: Floats, squares: Floats) -> Floats:

@@ -60,7 +60,7 @@ def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...],
     n = data.n[:, chosen].sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(mass > 0, first / mass, np.nan)
-        squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2)
+        squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2, n)
     return _means(value, squares, (mass, q0, n), span)
 
 
@@ -157,8 +157,11 @@ def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
     mass, n = data.mass[:, chosen].sum(axis=(1, 2)), data.n[:, chosen].sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(mass > 0, loss[:, chosen].sum(axis=(1, 2)) / mass, np.nan)
-    away = (each - value[:, None, None]) ** 2 * data.squares[0][:, chosen]
-    return _means(value, away.sum(axis=(1, 2)), (mass, data.squares[0][:, chosen].sum(axis=(1, 2)), n), (0.0, 1.0))
+    squares = data.squares[0][:, chosen]
+    away, scale = (
+        (part**2 * squares).sum(axis=(1, 2)) for part in (each - value[:, None, None], np.where(squares > 0, each, 0.0))
+    )
+    return _means(value, without_rounding(away, scale, n), (mass, squares.sum(axis=(1, 2)), n), (0.0, 1.0))
 
 
 def calibration_error(data: BinnedScores) -> Spread:

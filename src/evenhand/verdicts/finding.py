@@ -264,8 +264,9 @@ def value_over(strata: Sequence[Stratum]) -> Estimate:
 
     Against a baseline, where gaps have a sign, it is that of the stratum on which the verdict rests.
     """
-    if strata[0].signed:
-        return max(strata, key=lambda stratum: stratum.weight).value
+    worst = max(strata, key=lambda stratum: stratum.weight)
+    if strata[0].signed or not worst.value.defined:
+        return worst.value
     values = [stratum.value for stratum in strata if stratum.value.defined]
     if not values:
         return UNDEFINED

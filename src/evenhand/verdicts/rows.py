@@ -80,8 +80,11 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
     for i, (difference, ratio) in enumerate(stratum.bounds.by_measure):
         row = stratum.table.measures[i]
         signed = None if stratum.table.signed is None else stratum.table.signed[i : i + 1]
-        one = comparison.gap(stratum.table.values[i : i + 1], None, stratum.judged.in_measure(i), signed=signed)
-        gap_row = _gap_row(stratum, row.name, one, difference, ratio)
+        usable, able = stratum.judged.in_measure(i), stratum.judged.able_in_measure(i)
+        one = comparison.gap(stratum.table.values[i : i + 1], None, usable, signed=signed, yardsticks=able)
+        # No end is known on the side of a yardstick that lies below everyone.
+        ends = ((math.nan, math.nan),) * 2 if one.difference < 0 else (difference, ratio)
+        gap_row = _gap_row(stratum, row.name, one, *ends)
         rows.append(replace(gap_row, of_class=row.of_class))
     if stratum.name:
         rows.append(summary_row(stratum))

@@ -63,7 +63,8 @@ def lacking_labels(cube: Cube, policy: Policy) -> SelectiveLabels | None:
 def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> SelectiveLabels | None:
     """Whether on one of these sets of attributes labels are missing for a whole side of the decision, and of whom.
 
-    That is so where it holds for two groups of at least `least` people, or leaves fewer than two groups.
+    That is so where it holds for two groups of at least `least` people, or leaves fewer than two groups; also where it
+    does so in one stratum, for groups that have so many people there.
     """
     if not (cube.has_labels and cube.has_predictions) or cube.meaning.task == "regression":
         return None
@@ -80,6 +81,17 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
         if (lacking & large).sum() >= 2 or (lacking.any() and (~lacking).sum() < 2):
             sides = sides | silent.any(axis=0)
             groups += [spell(group) for (_, group), missing in zip(part.pairs, lacking, strict=True) if missing]
+            continue
+        counted = cube.marginal(attributes).named()
+        for name in counted.strata if cube.meaning.control else ():
+            stratum = counted.stratum(name)
+            large = stratum.n.sum(axis=(1, 2)) >= least
+            silent = GroupData(stratum).silent & large[:, None]
+            lacking = np.asarray(silent.any(axis=1))
+            if lacking.sum() >= 2 or (lacking.any() and large.sum() == 2):
+                sides = sides | silent.any(axis=0)
+                pairs = zip(stratum.pairs, lacking, strict=True)
+                groups += [f"{spell(group)} ({spell(name)})" for (_, group), missing in pairs if missing]
     if not groups:
         return None
     return SelectiveLabels(

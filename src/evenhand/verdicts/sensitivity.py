@@ -201,15 +201,28 @@ class _Bounded:
         known = np.array([part for part in every if not math.isnan(part[1])])
         if not len(known):
             return Estimate(math.nan)
-        farthest = np.fmin if self.case.request.judged_on == "ratio" else np.fmax
-        value, low, high = (float(end) for end in farthest.reduce(known, axis=0))
-        return Estimate(value, low, high)
+        ratio = self.case.request.judged_on == "ratio"
+        farthest = np.fmin if ratio else np.fmax
+        value, *ends = (float(end) for end in farthest.reduce(known, axis=0))
+        seen = known[~np.isnan(known[:, 0])]
+        nearer = farthest.reduce(seen, axis=0)[1:] if len(seen) else (math.nan, math.nan)
+        return Estimate(value, *_nearer((ends[0], ends[1]), (float(nearer[0]), float(nearer[1])), ratio))
 
 
 def _estimate(stratum: Stratum, part: tuple[Floats, ...], i: int, j: int) -> Estimate:
     low, high = float(part[0][i, j]), float(part[1][i, j])
     value = float(stratum.table.values[i, j])
     return Estimate(value, None if math.isnan(low) else low, None if math.isnan(high) else high)
+
+
+def _nearer(ends: tuple[float, float], seen: tuple[float, float], ratio: bool) -> tuple[float, float]:
+    """Bounds of a gap whose end nearer to no gap is that among what has a value already, if anything has.
+
+    What has no value now may have none with all labels known either, and then nobody is compared with it.
+    """
+    if math.isnan(seen[0]):
+        return ends
+    return (ends[0], seen[1]) if ratio else (seen[0], ends[1])
 
 
 def _gap(stratum: Stratum, part: tuple[Floats, Floats, Floats, Floats]) -> tuple[float, float, float]:
@@ -222,7 +235,10 @@ def _gap(stratum: Stratum, part: tuple[Floats, Floats, Floats, Floats]) -> tuple
     usable = stratum.judged.everyone & ~np.isnan(low) & ~np.isnan(high)
     if table.base is None:
         cases = [gap_bounds(row, row, usable[i])[ratio] for i, row in enumerate(table.values)]
-        ends = [gap_bounds(low[i], high[i], usable[i])[ratio] for i in range(len(low))]
+        ends = [
+            _nearer(gap_bounds(*both, takes)[ratio], gap_bounds(*both, takes & ~np.isnan(row))[ratio], ratio)
+            for both, takes, row in zip(zip(low, high, strict=True), usable, table.values, strict=True)
+        ]
         every = [(value[0], *end) for value, end in zip(cases, ends, strict=True)]
         return _together(np.array(every), stratum)
     usable = usable & ~np.isnan(base_low) & ~np.isnan(base_high)

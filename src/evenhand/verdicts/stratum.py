@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from evenhand.core.arrays import Bools, Ints
 from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell
+from evenhand.measures.group_data import GroupData
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
 from evenhand.verdicts.bounds.bounds import Evidence, JudgedGroups, Question
@@ -55,6 +57,9 @@ class Stratum:
             signed=table.signed,
             yardsticks=self.judged.yardsticks,
         )
+        if self.judged.yardsticks is not None and self.gap.difference < 0:
+            # Who others may be measured by lies below them all, and is measured by nobody: no pass rests on that.
+            self.judged = replace(self.judged, large=np.zeros_like(everyone))
         self.question = Question(request, plan, table, self.gap, self.judged)
         self.bounds = find_bounds(self.question)
 
@@ -137,17 +142,23 @@ class Stratum:
         return _sizes(Estimate(self.question.estimate), self.request.judged_on, one_sided=self.one_sided)[1]
 
     @property
-    def weight(self) -> tuple[bool, int, float]:
+    def hides(self) -> bool:
+        """Can nothing be computed because a whole side of the decision has no label in a group that is large enough?"""
+        large = self.table.cube.n.sum(axis=(1, 2)) >= self.request.policy.min_group_size
+        return not self.value.defined and bool((GroupData(self.table.cube).silent.any(axis=1) & large).any())
+
+    @property
+    def weight(self) -> tuple[bool, int, bool, float]:
         """The finding speaks of the stratum with the largest weight: by verdict, then by the end that decides.
 
-        One in which nothing can be computed weighs least.
+        One in which nothing can be computed weighs least, unless that hides something: then it leaves a pass open.
         """
         value, decided = self.value, self.verdict
         size = -math.inf
         if value.defined:
             near, far = _sizes(value, self.request.judged_on, one_sided=self.one_sided)
             size = near if decided == "fail" else far
-        return value.defined, -ORDER.index(decided), size
+        return value.defined or self.hides, -ORDER.index(decided), value.defined, size
 
     def highest(self, i: int) -> int | None:
         """The group with the highest value of a measure, among those that others may be measured by."""

@@ -71,6 +71,14 @@ def _ends(question: Question, near: Reach, far: tuple[Reach, ...]) -> tuple[Inte
         float(np.minimum.reduce([gap.ratio, *(each.ratio[0] for each in far)])),
         float(np.maximum(near.ratio[1], gap.ratio)),
     )
+    pairs = None if gap.measure is None or not near.pairs else near.pairs[gap.measure]
+    if pairs is not None and gap.difference < 0 and gap.high is not None and gap.low is not None:
+        # The only group that others may be measured by lies below them all: the gap has an end on that side too.
+        below, above = pairs.difference(gap.high, gap.low)[2], pairs.ratio(gap.low, gap.high)[3]
+        difference = float(np.fmin(difference[0], below)), difference[1]
+        ratio = ratio[0], float(np.fmax(ratio[1], above))
+    if question.judged.yardsticks is not None and gap.difference < 0:
+        difference, ratio = (difference[0], max(difference[1], 0.0)), (min(ratio[0], 1.0), ratio[1])
     ends = ratio if question.judged_on == "ratio" else difference
     return difference, ratio, Estimate.of(question.estimate, *ends)
 

@@ -65,13 +65,14 @@ def impact_ratios(stratum: Stratum, rows: Sequence[Row]) -> tuple[tuple[Panel, .
     """The table and the sentences of a stratum whose one rate is set against the highest; else neither."""
     spread = stratum.table.spreads[0] if len(stratum.table.spreads) == 1 else None
     top = stratum.highest(0) if stratum.plan.against == "highest" and stratum.request.judged_on == "ratio" else None
-    if top is None or not isinstance(spread, Proportions) or math.isnan(stratum.gap.ratio):
+    if top is None or not isinstance(spread, Proportions) or math.isnan(stratum.gap.ratio) or stratum.unit != "rate":
         return (), []
     lines = [_line(spread, j, top, rows[j]) for j in range(len(stratum.table.groups)) if rows[j].ratio is not None]
     lines.sort(key=lambda line: line.ratio)
     within = f" in {spell(stratum.name)}" if stratum.name else ""
     panel = Panel("table", f"Impact ratios{within}", _COLUMNS, tuple(_cells(line) for line in lines))
-    return (panel,), _notes(stratum, top, [line for line in lines if line.row.group != stratum.table.groups[top]])
+    others = [line for line in lines if line.row.group != stratum.table.groups[top] and not math.isnan(line.rate)]
+    return (panel,), _notes(stratum, top, others)
 
 
 def _line(spread: Proportions, j: int, top: int, row: Row) -> _Line:

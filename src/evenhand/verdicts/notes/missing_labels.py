@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Estimate, spell
 from evenhand.core.wording import reach
 from evenhand.measures.group_data import GroupData
@@ -34,15 +34,19 @@ def _matters(stratum: Stratum) -> bool:
     cube = stratum.table.cube
     if not cube.has_labels or not cube.has_predictions or not cube.n[:, -1, :-1].any():
         return False
-    data, usable = GroupData(cube), stratum.judged.everyone.any(axis=0)
+    data, usable = GroupData(cube), _compared(stratum)
     every = [found for row in stratum.table.measures if (found := bounded(row, data)) is not None]
     return any(bool((found.low.values != found.high.values)[usable].any()) for found in every)
 
 
 def _mass(stratum: Stratum) -> Floats:
     cube = stratum.table.cube
-    named = stratum.judged.everyone.any(axis=0)
-    return np.asarray((cube.n if cube.w is None else cube.w)[named], dtype=np.float64)
+    return np.asarray((cube.n if cube.w is None else cube.w)[_compared(stratum)], dtype=np.float64)
+
+
+def _compared(stratum: Stratum) -> Bools:
+    """The groups that have a value in a measure that is judged."""
+    return np.asarray((stratum.judged.everyone & ~np.isnan(stratum.table.values)).any(axis=0))
 
 
 def _where(stratum: Stratum) -> str:

@@ -65,7 +65,7 @@ def stratum_notes(pooled: Stratum, strata: Sequence[Stratum]) -> tuple[list[Row]
             names[0],
             against=spell(names[1]),
             n=standard.people,
-            difference=Estimate(standard.gap, standard.low, standard.high),
+            difference=Estimate.of(standard.gap, standard.low, standard.high),
             ratio=Estimate(_quotient(standard, pooled, measure)),
         ),
     ]

@@ -298,7 +298,9 @@ const evenhandVerdicts = (() => {
     large() {
       const { place, named, plan } = this, enough = this.sizes(), fits = (g) => enough.every((row) => row[g]);
       const left = plan.small_groups === 'inconclusive' && named.some((takes, g) => takes && !fits(g));
-      const lost = left || (place >= 0 && !fits(place));
+      // Who others may be measured by lies below them all, and is measured by nobody: no pass rests on that.
+      const alone = plan.against === 'highest' && this.gap.difference < 0;
+      const lost = left || alone || (place >= 0 && !fits(place));
       return enough.map((row) => row.map((large, g) => large && named[g] && !lost));
     }
 
@@ -344,14 +346,16 @@ const evenhandVerdicts = (() => {
     }
 
     endsBetween(everyone, far) {
-      const { gap } = this;
+      const { gap } = this, { high, low } = gap, pairs = gap.measure === null ? null : everyone.pairs[gap.measure];
+      // Where the only group that others may be measured by lies below them all, the gap has an end on that side too.
+      const below = Boolean(pairs) && gap.difference < 0;
       const difference = () => [
-        Math.min(everyone.difference(0), gap.difference),
-        Math.max(gap.difference, ...far.map((each) => each.difference(1))),
+        Math.min(everyone.difference(0), gap.difference, below ? -pairs.difference('far', low, high) : Infinity),
+        Math.max(gap.difference, ...far.map((each) => each.difference(1)), below ? 0 : -Infinity),
       ];
       const ratio = () => [
-        Math.min(gap.ratio, ...far.map((each) => each.ratio(0))),
-        Math.max(everyone.ratio(1), gap.ratio),
+        Math.min(gap.ratio, ...far.map((each) => each.ratio(0)), below ? 1 : Infinity),
+        Math.max(everyone.ratio(1), gap.ratio, below ? 1 / pairs.ratio('far', high, low) : -Infinity),
       ];
       return { difference, ratio };
     }
