@@ -76,6 +76,8 @@ def ask(name: str, people: People, task: Task, how: How, *, against: str | None 
         roles["min_bin"] = 1
     if entry.judged_on != "value":
         roles["reference"] = against
+    if against == "highest":  # who others are measured by must be large enough, and that counts people, not weights
+        roles["min_group_size"] = 1
     return getattr(eh, name)(sensitive={"group": people["group"]}, **roles)
 
 

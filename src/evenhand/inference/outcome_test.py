@@ -22,10 +22,14 @@ _DEVIATES = np.concatenate([np.arange(0, 6, 0.1), np.arange(6, 10, 0.25), np.ara
 
 @dataclass(frozen=True)
 class Rates:
-    """k of n in each stratum and group, [strata, groups]; weights as the people they are worth."""
+    """k of n in each stratum and group, [strata, groups]; weights as the people they are worth.
+
+    `mass` is the sum of the weights, by which strata count; n where there are none.
+    """
 
     k: Floats
     n: Floats
+    mass: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class _Gap:
     def __init__(self, rates: Rates) -> None:
         self.shape = rates.n.shape
         self.spread = Proportions(rates.k.reshape(-1), rates.n.reshape(-1), PLAIN)
-        mine, theirs = rates.n[:, :, None], rates.n[:, None, :]
+        mass = rates.n if rates.mass is None else rates.mass
+        mine, theirs = mass[:, :, None], mass[:, None, :]
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where((mine > 0) & (theirs > 0), mine * theirs / (mine + theirs), 0.0)
             self.weights = weights / weights.sum(axis=0)

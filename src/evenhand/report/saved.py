@@ -96,6 +96,9 @@ def _build(data: dict[str, Any]) -> Audit:
             if key in data or key in ("evenhand", "created")
         },
     )
+    for part in audit.parts:
+        if not set(part.meaning.sensitive) <= set(audit.meaning.sensitive):
+            raise records.MisfitError("its parts are about other attributes")
     return replace(audit, findings=tuple(with_bases(audit)))
 
 

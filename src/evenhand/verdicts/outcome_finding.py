@@ -97,8 +97,8 @@ class _People:
             k, n = chosen, chosen + others
             if cube.squares is not None:
                 k, n = effective(chosen, others, *(_sum(cube.squares, names) for names in (top, rest)))
-            table = np.zeros((2, len(strata), len(groups)))
-            for place, *numbers in zip(where, k, n, strict=True):
+            table = np.zeros((3, len(strata), len(groups)))
+            for place, *numbers in zip(where, k, n, chosen + others, strict=True):
                 table[:, place[0], place[1]] = numbers
             return Rates(*table)
 
