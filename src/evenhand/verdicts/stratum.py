@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Ints
 from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell
-from evenhand.measures.group_data import GroupData
+from evenhand.measures.group_data import SIDES, GroupData
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
 from evenhand.verdicts.bounds.bounds import Evidence, JudgedGroups, Question
@@ -144,8 +144,11 @@ class Stratum:
     @property
     def hides(self) -> bool:
         """Can nothing be computed because a whole side of the decision has no label in a group that is large enough?"""
+        if self.value.defined:
+            return False
+        sides = [SIDES.index(side) for side in dict.fromkeys(s for row in self.table.measures for s in row.labels_of)]
         large = self.table.cube.n.sum(axis=(1, 2)) >= self.request.policy.min_group_size
-        return not self.value.defined and bool((GroupData(self.table.cube).silent.any(axis=1) & large).any())
+        return bool((GroupData(self.table.cube).silent[:, sides].any(axis=1) & large).any())
 
     @property
     def weight(self) -> tuple[bool, int, bool, float]:
