@@ -89,14 +89,6 @@ class Means(Relative):
             return np.asarray(np.sqrt(self.variance / self.worth))
 
     @property
-    def deviations(self) -> Floats:
-        return self.errors
-
-    @property
-    def variances(self) -> Floats:
-        return np.asarray(self.errors**2)
-
-    @property
     def span(self) -> float:
         """The largest difference that is possible."""
         return self.high - self.low
@@ -210,14 +202,6 @@ class Roots(Relative):
         errors, root = self.squared.errors, self.values
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(root > 0, np.fmin(errors / (2 * root), np.sqrt(errors)), np.sqrt(errors))
-
-    @property
-    def deviations(self) -> Floats:
-        return self.errors
-
-    @property
-    def variances(self) -> Floats:
-        return self.errors**2
 
     @property
     def span(self) -> float:

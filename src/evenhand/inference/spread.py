@@ -78,6 +78,19 @@ class Relative(ABC):
     def span(self) -> float:
         """The largest difference between two values that is possible."""
 
+    @property
+    @abstractmethod
+    def errors(self) -> Floats:
+        """The standard error of each value."""
+
+    @property
+    def deviations(self) -> Floats:
+        return self.errors
+
+    @property
+    def variances(self) -> Floats:
+        return np.asarray(self.errors**2)
+
     @abstractmethod
     def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         """How far the logarithm of each value may be off, down and up."""
