@@ -48,6 +48,7 @@ _HOMES = {
     "Trend": "audits.trend",
     "audit": "audits.audit",
     "consistency": "individual.consistency",
+    "correspondence": "counterfactual.correspondence",
     "counterfactual_fairness": "counterfactual.fairness",
     "decompose": "counterfactual.fairness",
     "diff": "audits.diff",

@@ -26,6 +26,7 @@ from evenhand.core.results import Row as Row
 from evenhand.core.results import Sample as Sample
 from evenhand.core.version import __version__ as __version__
 from evenhand.core.version import show_versions as show_versions
+from evenhand.counterfactual.correspondence import correspondence as correspondence
 from evenhand.counterfactual.fairness import CausalModel as CausalModel
 from evenhand.counterfactual.fairness import Equation as Equation
 from evenhand.counterfactual.fairness import GapSplit as GapSplit

@@ -51,7 +51,7 @@ def test_the_arguments_of_0_1():
 
 
 def test_roles_keep_every_argument():
-    assert {each.name for each in fields(Roles)} == {*DEFAULTS, "arrays", "like_scores", "categories"}
+    assert {each.name for each in fields(Roles)} == {*DEFAULTS, "arrays", "like_scores", "categories", "others"}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -25,6 +25,15 @@ _GALHOTRA = (
     "Galhotra, S., Brun, Y., & Meliou, A. (2017). Fairness testing: Testing software for discrimination. Joint Meeting "
     "on Foundations of Software Engineering (ESEC/FSE)."
 )
+_BERTRAND = (
+    "Bertrand, M., & Mullainathan, S. (2004). Are Emily and Greg more employable than Lakisha and Jamal? A field "
+    "experiment on labor market discrimination. American Economic Review, 94(4), 991–1013."
+)
+_TANGO = (
+    "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the "
+    "paired-sample design. Statistics in Medicine, 17(8), 891–908."
+)
+_COCHRAN = "Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika, 37(3/4), 256–266."
 
 _EXAMPLE = """
 import numpy as np
@@ -122,6 +131,55 @@ finding""",
 
 
 finding = eh.flip_test(passes, people, sensitive="group")
+print(finding)
+finding""",
+    ),
+    Metric(
+        name="correspondence",
+        title="correspondence gap",
+        family="counterfactual",
+        judged_on="value",
+        threshold=0.01,
+        counted=False,
+        question="Is the same case decided otherwise when only the group in it is changed?",
+        formula="mean over units of (decision as a − decision as b) = 0 for every two groups a and b",
+        compares=(
+            "The answers to the same unit (a prompt, an application, a vacancy) in every two groups. The gap is that "
+            "of decision rates, or of mean scores, over the units that have both, and the largest one is judged. "
+            "Beside it stands the share of units that flip, and with several runs the share that flips between two "
+            "runs of the same unit and group, which is noise. A threshold that nobody chose is 0.01 for decisions and "
+            "for scores from 0 to 1, and for other scores a hundredth of the range that holds 95 % of them."
+        ),
+        when=(
+            "Use it where you can ask about the same case again with another name or another group in it: a language "
+            "model that reads applications, employers who receive matched letters. It needs no label and no graph. "
+            "Because nothing else is changed, a gap is an effect of what was changed."
+        ),
+        assumes=(
+            "That units are independent of each other, and that only the group differs within a unit. That a unit's "
+            "answer in one group does not depend on its having been asked in another."
+        ),
+        harm=("allocation",),
+        limits=(
+            "It shows the effect of the signal that was changed, such as a first name, on these units: a name also "
+            "tells of class or age, and other cases may be decided otherwise. What comes before the case, such as who "
+            "applies at all, is not seen. Flips without a gap may be noise: without several runs nobody can tell."
+        ),
+        sources=(_BERTRAND, _TANGO, _COCHRAN),
+        see_also=("flip_test", "counterfactual_fairness", "demographic_parity"),
+        example="""
+import numpy as np
+import evenhand as eh
+
+rng = np.random.default_rng(0)
+quality = np.repeat(rng.random(500), 2)
+answers = {
+    "vacancy": np.repeat(np.arange(500), 2),
+    "name": ["Emily", "Lakisha"] * 500,
+    "invited": (quality + [0.04, -0.04] * 500 > 0.7).astype(int),
+}
+
+finding = eh.correspondence(answers, unit="vacancy", sensitive="name", prediction="invited")
 print(finding)
 finding""",
     ),

@@ -20,9 +20,9 @@ from evenhand.cli.options import (
     reference_option,
     role_option,
 )
-from evenhand.cli.output import made_here, output_option, put, show
+from evenhand.cli.output import made_here, output_option, show, show_panel
 from evenhand.cli.values import bands, numbers, paths, reference, thresholds
-from evenhand.core.results import Finding, Panel
+from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, nearest
 from evenhand.individual.consistency import consistency, lipschitz
@@ -30,8 +30,6 @@ from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from evenhand.verdicts.policy import Policy
 
 _METRICS = ("consistency", "lipschitz")
@@ -139,7 +137,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     if not (as_json or quiet):
         for finding in found:
             for panel in (panel for panel in finding.panels if panel.kind == "pairs"):
-                _show_pairs(panel)
+                show_panel(panel)
     return verdict
 
 
@@ -209,22 +207,3 @@ def _cube(table: dict[str, Any], options: dict[str, Any]) -> Cube:
         na=options["na"],
         task="binary",
     )
-
-
-def _show_pairs(panel: Panel) -> None:
-    from evenhand.core.wording import clip
-    from evenhand.report.text import plain_text, say
-    from evenhand.report.text.columns import Columns
-
-    def write(console: Console) -> None:
-        say(console, (f"\n{panel.title}", "bold"))
-        table = Columns(console, *(clip(name, 24) for name in panel.columns))
-        for row in panel.rows:
-            table.add([clip(_cell(value), 24) for value in row])
-        table.show()
-
-    put(lambda: plain_text(write) + "\n", write)
-
-
-def _cell(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -15,7 +15,7 @@ import click
 from evenhand.cli import echo, write
 from evenhand.cli.arguments import Call
 from evenhand.cli.targets import AUDIT
-from evenhand.core.results import Verdict
+from evenhand.core.results import Panel, Verdict
 from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError, either
 from evenhand.report import WITH_CUBE
@@ -116,3 +116,22 @@ def put(plain: Callable[[], str], rich: Callable[[Console], Any] | None = None) 
     with console.capture() as page:
         rich(console)
     write(page.get())
+
+
+def show_panel(panel: Panel) -> None:
+    """Print the table of a panel below the audit."""
+    from evenhand.core.wording import clip
+    from evenhand.report.text import plain_text, say
+    from evenhand.report.text.columns import Columns
+
+    def cell(value: object) -> str:
+        return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+
+    def lines(console: Console) -> None:
+        say(console, (f"\n{panel.title}", "bold"))
+        table = Columns(console, *(clip(name, 24) for name in panel.columns))
+        for row in panel.rows:
+            table.add([clip(cell(value), 24) for value in row])
+        table.show()
+
+    put(lambda: plain_text(lines) + "\n", lines)

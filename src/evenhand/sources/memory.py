@@ -17,7 +17,8 @@ from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.sources.columns import fractional, library, numbers
 from evenhand.sources.engines.table import is_lazy
 from evenhand.sources.lines import Lines, complain_twice, read_masses
-from evenhand.sources.roles import Roles, one_column
+from evenhand.sources.named_columns import one_column
+from evenhand.sources.roles import Roles
 from evenhand.sources.scores import band_codes, outcome_edges, read_scores
 
 

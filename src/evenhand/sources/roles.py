@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
@@ -27,9 +27,9 @@ from typing import (
     get_type_hints,
 )
 
-from evenhand.core.frames import readable
 from evenhand.core.quantities import check_finite, check_whole, shown
 from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
+from evenhand.sources.named_columns import check_twice, several, single
 from evenhand.sources.spelling import canonical, spelling
 
 if TYPE_CHECKING:
@@ -195,6 +195,8 @@ class Roles:
     """The columns that were passed as arrays, by the key of their role."""
     like_scores: ScoreReading | None = None
     """How another cube reads its score, where this one is to be counted like it."""
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are read for one function only, by their role there, such as the unit of a correspondence audit."""
 
     @property
     def keys(self) -> dict[str, str]:
@@ -202,7 +204,7 @@ class Roles:
         keys = {f"control:{name}": name for name in self.control}
         keys |= {f"sensitive:{name}": name for name in self.sensitive}
         keys |= {role: name for role in SINGLE if (name := getattr(self, role)) is not None}
-        return keys
+        return {**keys, **self.others}
 
     @property
     def grouping(self) -> tuple[str, ...]:
@@ -240,21 +242,32 @@ def assign(
     *,
     like_scores: ScoreReading | None = None,
     needs: Collection[str] = ("groups", "outcomes"),
+    others: Mapping[str, Any] | None = None,
     **arguments: Unpack[ReadArguments],
 ) -> Roles:
     """The roles that the arguments of a call give to columns. `names` are the columns of the data; None where there
-    are only arrays. `needs` says what must be there: "groups" (sensitive=), "outcomes" (a label, prediction or score).
-    All that is wrong with the arguments is said in one error."""
+    are only arrays. `needs` says what must be there: "groups" (sensitive=), "outcomes" (a label, prediction or score);
+    `others` are columns that only this caller reads, by their role (None is left out). All that is wrong with the
+    arguments is said in one error."""
     values = complete(assign, arguments)
     problems = Problems()
     arrays: dict[str, Any] = {}
-    columns = {role: _single(role, values[role], names, arrays, problems) for role in SINGLE}  # type: ignore[literal-required]
-    groups = _several("sensitive", values["sensitive"], names, arrays, problems)
-    strata = _several("control", values["control"], names, arrays, problems)
+    columns = {role: single(role, values[role], names, arrays, problems) for role in SINGLE}  # type: ignore[literal-required]
+    more = {
+        role: name
+        for role, value in (others or {}).items()
+        if (name := single(role, value, names, arrays, problems)) is not None
+    }
+    groups = several("sensitive", values["sensitive"], names, arrays, problems)
+    strata = several("control", values["control"], names, arrays, problems)
     if values["sensitive"] is None and "groups" in needs:
         problems.add("sensitive= is missing: name the attribute that makes the groups, such as sensitive='race'.")
-    _check_twice(
-        {**{role: (name,) for role, name in columns.items() if name}, "sensitive": groups, "control": strata},
+    check_twice(
+        {
+            **{role: (name,) for role, name in {**columns, **more}.items() if name},
+            "sensitive": groups,
+            "control": strata,
+        },
         arrays,
         problems,
     )
@@ -280,7 +293,7 @@ def assign(
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
     settled: dict[str, Any] = {**values, **columns, **checked, "cutoff": cutoff}
-    return Roles(**settled, categories=categories, arrays=arrays, like_scores=like_scores)
+    return Roles(**settled, categories=categories, arrays=arrays, like_scores=like_scores, others=more)
 
 
 def _check_settings(values: ReadArguments, problems: Problems) -> None:
@@ -343,99 +356,6 @@ def _score_range(ends: Sequence[float] | None, problems: Problems) -> tuple[floa
         problems.add(f"score_range={shown(ends)} must be two rising numbers, such as (0, 1).")
         return None
     return low, high
-
-
-def _single(
-    role: str, value: Any, names: Sequence[str] | None, arrays: dict[str, Any], problems: Problems
-) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, str):
-        if names is None:
-            problems.add(f"{role}={shorten(value)!r} names a column, but there is no data: pass data, or an array.")
-        elif value not in names:
-            problems.add(f"{role}={shorten(value)!r} is not a column; {nearest(value, names)}")
-        return value
-    arrays[role] = one_column(f"{role}=", value, problems)
-    return _own_name(value) or role
-
-
-def _several(  # noqa: PLR0912 - one branch for each way to name columns
-    role: str, value: Any, names: Sequence[str] | None, arrays: dict[str, Any], problems: Problems
-) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    parts: dict[str, Any] = {}
-    if isinstance(value, str):
-        parts = {value: value}
-    elif isinstance(value, Mapping):
-        parts = {str(name): part for name, part in value.items()}
-    elif _is_table(value):
-        columns = list(getattr(value, "column_names", None) or value.columns)
-        if len(set(map(str, columns))) < len(columns):
-            problems.add(f"{role}= has several columns of one name ({listing(columns)}); rename them.")
-            return ()
-        parts = {str(name): value[name] for name in columns}
-    elif names is not None and isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-        parts = {item: item for item in value}
-        if len(parts) < len(value):
-            problems.add(f"{role}= names a column twice: {listing(value)}.")
-    elif getattr(value, "ndim", 1) == 2 or (isinstance(value, (list, tuple)) and value and _is_array(value[0])):
-        problems.add(f"{role}= is a table without names: pass a mapping {{name: array}} or a dataframe.")
-        return ()
-    else:
-        parts = {_own_name(value) or role: value}
-    if not parts:
-        problems.add(f"{role}= is empty: name at least one column.")
-    for name, part in parts.items():
-        if isinstance(part, str):
-            _single(role, part, names, arrays, problems)
-            if part != name:
-                problems.add(f"{role}={{{name!r}: {part!r}}}: a column keeps its own name; pass {role}={part!r}.")
-        else:
-            arrays[f"{role}:{name}"] = one_column(f"{role}=", part, problems)
-    return tuple(parts)
-
-
-def one_column(what: str, value: Any, problems: Problems) -> Any:
-    """A column with one value for each row, as something that has a length; () after a problem was added."""
-    value = readable(value)
-    if _is_table(value):
-        problems.add(f"{what} is a whole table ({type(value).__name__}): pass one column of it.")
-    elif isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__iter__"):
-        problems.add(
-            f"{what} is {shorten(repr(value))}: pass the name of a column, as text, or an array with one value for "
-            "each row."
-        )
-    elif getattr(value, "ndim", 1) != 1:
-        problems.add(f"{what} has {value.ndim} dimensions: pass one value for each row.")
-    else:
-        return value if hasattr(value, "__len__") else list(value)
-    return ()
-
-
-def _is_table(value: Any) -> bool:
-    return hasattr(value, "columns") or hasattr(value, "column_names")
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
-
-
-def _own_name(value: Any) -> str | None:
-    name = getattr(value, "name", None)
-    return name if isinstance(name, str) and name else None
-
-
-def _check_twice(roles: Mapping[str, Sequence[str]], arrays: Mapping[str, Any], problems: Problems) -> None:
-    seen: dict[str, str] = {}
-    for role, names in roles.items():
-        for name in names:
-            if role in arrays or f"{role}:{name}" in arrays:
-                continue
-            if name in seen and seen[name] != role:
-                problems.add(f"column {shorten(name)!r} plays two roles, {seen[name]} and {role}: give each its own.")
-            seen.setdefault(name, role)
 
 
 def _bands(
