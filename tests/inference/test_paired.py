@@ -1,6 +1,8 @@
-"""Two decisions about the same people: McNemar's exact test, Tango's interval."""
+"""Two decisions or scores of the same people: tests, intervals, and what they are elsewhere."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from evenhand.errors import CallError
-from evenhand.inference.paired import mcnemar, score_limits, tango
+from evenhand.inference.paired import Differences, cochran, mcnemar, score_limits, sign_flips, tango
 
 counts = st.tuples(st.integers(0, 300), st.integers(0, 300), st.integers(0, 2000)).map(lambda t: (t[0], t[1], sum(t)))
 
@@ -108,3 +110,95 @@ def test_impossible_counts_are_errors():
             call()
     with pytest.raises(CallError, match="whole"):
         mcnemar(1.5, 2)
+
+
+# --- differences within units
+
+
+def test_differences_of_decisions_have_tangos_limits():
+    d = np.array([[1.0, -1, 0, 0, 1, 0, 0, 0, np.nan, 0]]).T
+    low, high = Differences.of(d, 1.0).limits(1.96, 1.96)
+    assert (float(low[0]), float(high[0])) == tuple(map(float, score_limits(2, 1, 9, 1.96, 1.96)))
+
+
+def test_flips_alone_have_wilsons_upper_limit_and_a_lower_one_just_below():
+    from statsmodels.stats.proportion import proportion_confint
+
+    d = np.array([[1.0] * 7 + [0.0] * 93]).T
+    low, high = Differences.of(d, 1.0).limits(*[stats.norm.ppf(0.975)] * 2)
+    wilson = proportion_confint(7, 100, method="wilson")
+    assert float(high[0]) == pytest.approx(wilson[1])
+    assert wilson[0] - 0.005 < low[0] < wilson[0]
+
+
+def test_many_differences_have_students_limits_and_p_value():
+    random = np.random.default_rng(0)
+    d = random.normal(0.02, 0.1, 4000)
+    found = Differences.of(d[:, None], 1.0)
+    test = stats.ttest_1samp(d, 0)
+    z = stats.norm.ppf(0.975)
+    low, high = found.limits(z, z)
+    assert float(found.student[0]) == pytest.approx(test.pvalue)
+    ours, theirs = float(high[0] - low[0]), float(np.ptp(test.confidence_interval()))
+    assert theirs < ours < 1.01 * theirs
+
+
+@given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0, np.nan]), min_size=1, max_size=30))
+def test_no_width_is_0_and_a_swap_turns_the_interval(values):
+    d = np.array(values)[:, None]
+    found, turned = Differences.of(d, 1.0), Differences.of(-d, 1.0)
+    low, high = found.limits(1.96, 2.5)
+    if np.isnan(d).all():
+        assert np.isnan([low, high]).all()
+        return
+    assert -1 <= low[0] <= found.values[0] <= high[0] <= 1
+    assert high[0] > low[0]
+    again = turned.limits(2.5, 1.96)
+    assert (-high[0], -low[0]) == (again[0][0], again[1][0])
+    assert found.student.tolist() == turned.student.tolist() or np.isnan(found.student).all()
+
+
+def test_rounding_is_not_a_difference():
+    d = np.array([[0.1 + 0.2 - 0.3] * 50]).T
+    found = Differences.of(d, 1.0)
+    assert found.moved[0] == 0
+    assert found.student[0] == 1.0
+
+
+def test_scores_that_are_all_the_same_have_no_limits():
+    assert np.isnan(Differences.of(np.zeros((5, 1)), 0.0).limits(1.96, 1.96)).all()
+
+
+@given(st.lists(st.integers(-4, 4), max_size=10))
+def test_flipped_signs_are_all_combinations(steps):
+    steps = np.array(steps, dtype=np.int64)
+    every = [abs(np.dot(steps, signs)) for signs in itertools.product((1, -1), repeat=len(steps))]
+    assert sign_flips(steps) == pytest.approx(np.mean(np.array(every) >= abs(steps.sum())))
+
+
+@given(st.integers(0, 60), st.integers(0, 200))
+def test_flipped_signs_of_decisions_are_mcnemars(b, c):
+    steps = np.array([1] * b + [-1] * c + [0] * 20, dtype=np.int64)
+    exact, few = float(mcnemar(b, c)), b + c <= 100
+    assert sign_flips(3 * steps) == pytest.approx(exact, rel=1e-9 if few else 0.1, abs=1e-12 if few else 1e-3)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from([0.1, 0.5]))
+def test_cochrans_q_is_that_of_statsmodels(seed, groups, rate):
+    from statsmodels.stats.contingency_tables import cochrans_q
+
+    x = (np.random.default_rng(seed).random((120, groups)) < rate + 0.1 * np.arange(groups) / groups).astype(float)
+    ours, theirs = cochran(x), cochrans_q(x)
+    assert (ours.statistic, ours.df) == (pytest.approx(theirs.statistic), theirs.df)
+    if not ours.note:
+        assert ours.p_value == pytest.approx(theirs.pvalue)
+
+
+def test_cochrans_q_of_few_units_is_a_permutation_test():
+    x = np.zeros((50, 3))
+    x[:3, 0] = 1  # three units, each positive in the first group alone: 1 of 9 ways to place them is at least as far
+    test = cochran(x)
+    assert "permutations" in test.note
+    assert test.p_value == pytest.approx(1 / 9, abs=0.04)
+    assert cochran(np.ones((5, 3))).p_value == 1.0
+    assert np.isnan(cochran(np.ones((0, 3))).p_value)

@@ -81,6 +81,15 @@ def shown_scale(judged_on: JudgedOn, unit: str) -> int:
     return 100 if judged_on == "difference" and unit == "rate" else 1
 
 
+def counted(number: int, noun: str) -> str:
+    """So many things.
+
+    >>> counted(1, "unit"), counted(1200, "unit")
+    ('1 unit', '1,200 units')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def capital(text: str) -> str:
     """The text with a capital letter first; the others stay as they are."""
     return text[:1].upper() + text[1:]

@@ -100,7 +100,7 @@ def correspondence(
 
 def _to_scale(request: Request, units: Units) -> Request:
     """The request with a default threshold that is a share of the range of scores, if these are not from 0 to 1."""
-    if units.ends == (0.0, 1.0) or request.threshold is None:
+    if units.ends == (0.0, 1.0) or units.span == 0 or request.threshold is None:
         return request
     low, high = np.quantile(units.means[units.runs > 0], _MIDDLE)
     return replace(request, threshold=request.threshold * float(high - low), by_range=True)
@@ -148,9 +148,10 @@ def _large(units: Units, compared: Comparison, least: int) -> Bools:
 def _judged(request: Request, compared: Comparison, large: Bools, units: Units) -> tuple[Estimate, Bools]:
     """The value that is judged, and the pairs that may decide: for a pass only those of large groups."""
     every = compared.gaps.n > 0
-    size, low = float(np.nanmax(compared.sizes)), float(np.nanmax(compared.low))
-    if not np.isfinite(low):  # scores that are all the same tell nothing of how they vary
+    size = float(np.nanmax(compared.sizes))
+    if units.span == 0:  # scores that are all the same tell nothing of how they vary
         return Estimate(size), every
+    low = float(np.nanmax(compared.low))
     if (large & every).any():
         value = Estimate(size, low, max(size, float(np.nanmax(compared.high[large & every]))))
         if verdict(value, request.threshold) == "pass":
@@ -173,9 +174,10 @@ def _row(request: Request, units: Units, compared: Comparison, pair: int, value:
     i, j, gap = int(compared.first[pair]), int(compared.second[pair]), float(compared.gaps.values[pair])
     i, j = (i, j) if gap >= 0 else (j, i)
     size, n = abs(gap), int(compared.gaps.n[pair])
-    high = max(size, float(compared.high[pair]))
+    high = float(np.maximum(size, compared.high[pair]))
     unbounded = value.high is not None and value.high >= (1.0 if units.decisions else math.inf)
-    estimate = Estimate.of(size, min(size, float(compared.low[pair])), (value.high or 0.0) if unbounded else high)
+    low = float(np.minimum(size, compared.low[pair]))
+    estimate = Estimate.of(size, low, (value.high or 0.0) if unbounded else high)
     return Row(
         request.metric.name,
         units.groups[i],

@@ -21,6 +21,7 @@ from evenhand.verdicts.request import Request
 
 MOST_PAIRS = 1000  # that have rows
 _NAME_WIDTH = 200
+_VERBS = ("are decided positively in", "have a mean score of")
 
 SHARES = ("flip_share", "noise_share", "excess_flip_share")
 ROOTS = ("difference_between_groups", "difference_between_runs", "difference_beyond_noise")
@@ -35,20 +36,25 @@ def sentence(units: Units, compared: Comparison, evidence: Row, request: Request
     judged_on = "difference" if units.decisions else "value"
     ending = wording.reach((low, high), request.policy.confidence, "difference", kind)
     if ending and evidence.p_adjusted is not None:
-        ending = f"{ending[:-1]}, p = {evidence.p_adjusted:.2g})"
+        ending = f"{ending[:-1]}, p {_chance(evidence.p_adjusted)})"
     ending += sentences.bound(value.value, request.threshold, decided, judged_on, kind)  # type: ignore[arg-type]
     what = "decided differently" if units.decisions else "scored differently"
     if not compared.by_unit.any():
-        return f"None of {len(units.means):,} units is {what} in another group{ending}."
+        return f"None of {wording.counted(len(units.means), 'unit')} is {what} in another group{ending}."
     names = [spell(group) for group in units.groups]
     i, j = names.index(spell(evidence.group)), names.index(str(evidence.against))
     both = ~np.isnan(units.means[:, i]) & ~np.isnan(units.means[:, j])
     one, other = (wording.amount(float(units.means[both, k].mean()), kind) for k in (i, j))
-    means = "are decided positively in" if units.decisions else "have a mean score of"
+    one_unit = evidence.n == 1
+    same = "The same unit" if one_unit else f"The same {evidence.n:,} units"
+    verbs = ("is decided positively in", "has a mean score of") if one_unit else _VERBS
     gap = wording.distance(value.value, kind)
-    return (
-        f"The same {evidence.n:,} units {means} {one} as {names[i]} and {other} as {names[j]}: a gap of {gap}{ending}."
-    )
+    told = f"{one} as {names[i]} and {other} as {names[j]}: a gap of {gap}{ending}."
+    return f"{same} {verbs[0 if units.decisions else 1]} {told}"
+
+
+def _chance(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
 
 
 def beside_noise(units: Units, compared: Comparison, confidence: float) -> str:
@@ -64,15 +70,17 @@ def beside_noise(units: Units, compared: Comparison, confidence: float) -> str:
     if not noise.defined:
         return f" {between.removesuffix(',')}, which includes noise: no unit was run twice in a group (run=)."
     ends = (math.nan if end is None else end for end in (excess.low, excess.high))
+    few, every = (int(part.n[0]) for part in (compared.overall[2], compared.overall[0]))
+    where = f" in the {wording.counted(few, 'unit')} that were run twice" if few < every else ""
     if units.decisions:
         reach = wording.reach((*ends,), confidence, "difference")  # type: ignore[arg-type]
         more = wording.distance(excess.value, signed=True)
         again = f"{wording.amount(noise.value)} between two runs of the same unit"
-        return f" {between} and {again}: {more} beyond noise{reach}."
+        return f" {between} and {again}: {more} beyond noise{where}{reach}."
     reach = wording.reach((*ends,), confidence, "value", "score")  # type: ignore[arg-type]
     return (
         f" {between}, and two runs by {wording.amount(noise.value, 'score')}: {wording.amount(excess.value, 'score')} "
-        f"beyond noise{reach}."
+        f"beyond noise{where}{reach}."
     )
 
 

@@ -42,13 +42,13 @@ class Comparison:
 
     @property
     def low(self) -> Floats:
-        """How large each gap is at least, whichever way it points."""
-        return np.maximum(np.fmax(self.near[0], -self.near[1]), 0.0)
+        """How large each gap is at least, whichever way it points; NaN where there is no interval."""
+        return np.maximum(np.maximum(self.near[0], -self.near[1]), 0.0)
 
     @property
     def high(self) -> Floats:
         """How large each gap may be, whichever way it points."""
-        return np.fmax(np.abs(self.far[0]), np.abs(self.far[1]))
+        return np.maximum(np.abs(self.far[0]), np.abs(self.far[1]))
 
     @property
     def sizes(self) -> Floats:
@@ -83,8 +83,8 @@ def compare(units: Units, confidence: float, near: float) -> Comparison:
         first,
         second,
         gaps,
-        gaps.limits(deviate, deviate),
-        gaps.limits(q, q),
+        _held(gaps.limits(deviate, deviate), p, deviate),
+        _held(gaps.limits(q, q), p, q),
         gaps.limits(beyond, beyond),
         p,
         holm(p),
@@ -93,6 +93,14 @@ def compare(units: Units, confidence: float, near: float) -> Comparison:
         (overall[0], overall[1], overall[2]),
         by_unit,
     )
+
+
+def _held(ends: tuple[Floats, Floats], p: Floats, deviate: float) -> tuple[Floats, Floats]:
+    """Ends that exclude 0 only where the exact test of the pair does: of few units Tango's alone do so too often."""
+    from scipy.special import ndtr
+
+    open_ = p >= 2 * ndtr(-deviate)
+    return np.where(open_, np.minimum(ends[0], 0.0), ends[0]), np.where(open_, np.maximum(ends[1], 0.0), ends[1])
 
 
 def _joined(parts: Sequence[Differences]) -> Differences:

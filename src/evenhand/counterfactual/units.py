@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats, Indices, Ints
 from evenhand.core.results import Group, spell
+from evenhand.core.wording import counted
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, Problems, join_names, shorten
 from evenhand.sources import rows
@@ -26,6 +27,7 @@ from evenhand.sources.spelling import spelling
 _MOST_CELLS = 50_000_000  # units × groups
 _MOST_NAMED = 8
 _NAME_WIDTH = 60
+_LARGEST_SCORE = 1e150  # squares of larger numbers are infinite
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,9 @@ class Units:
         """A cube with a row for each unit and group, not for each run: of several runs the mean is a score."""
         rows, codes = np.nonzero(self.runs)
         role = "prediction" if self.decisions and not self.several else "score"
-        values = (
-            np.array([group[i] for group in self.groups], dtype=object)[codes] for i in range(len(self.groups[0]))
-        )
-        sensitive = dict(zip(self.attributes, values, strict=True))
-        return Cube.count(sensitive=sensitive, task="binary", **{role: self.means[rows, codes]})
+        names = np.array(self.groups, dtype=object)[codes]
+        answers: dict[str, Any] = {role: self.means[rows, codes]}
+        return Cube.count(sensitive=dict(zip(self.attributes, names.T, strict=True)), task="binary", **answers)
 
     def flips(self, first: Any, second: Any) -> Floats:
         """The mean squared difference between an answer in one group and one in another; of decisions the share."""
@@ -129,6 +129,8 @@ def read_units(
     lines = source.lines(roles)
     if lines.length == 0:
         raise DataError("the data has no rows.")
+    if prediction is not None and fractional(lines.columns["prediction"]):
+        raise CallError("prediction= holds fractions, so it looks like a score: pass it as score=.")
     read = rows.read(lines, roles)
     values, gone = _answers(lines, roles, read.columns)
     unnamed = np.array([None in group for group in read.groups])[read.codes]
@@ -141,9 +143,9 @@ def read_units(
     _check_repeated((units, codes, runs), names, groups, with_run="run" in roles.others)
     notes = []
     if gone.any():
-        notes.append(f"{int(gone.sum()):,} rows without a score were left out.")
+        notes.append(f"{counted(int(gone.sum()), 'row')} without a score left out.")
     if unnamed.any():
-        notes.append(f"{int(unnamed.sum()):,} rows without a group were left out.")
+        notes.append(f"{counted(int(unnamed.sum()), 'row')} without a group left out.")
     return _cells(roles.sensitive, groups, names, (units, codes, values), score is None, tuple(notes))
 
 
@@ -175,17 +177,17 @@ def _answers(lines: Lines, roles: Roles, columns: Mapping[str, Array]) -> tuple[
     """The decision (1 or 0) or score of each row, and the rows that have no score."""
     if "score" in roles.others:
         scores, missing = numbers(lines.columns["score"], "score", roles.others["score"], roles.na)
-        if np.isinf(scores).any():
-            raise DataError("score= holds an infinite value: cut it to a range, or leave those rows out.")
+        if missing.all():
+            raise DataError("score= is missing in every row: there is nothing to compare.")
+        if not np.abs(scores[~missing]).max() < _LARGEST_SCORE:
+            raise DataError("score= holds an infinite or a huge number: cut it to a range, or leave those rows out.")
         return scores, missing
-    if fractional(lines.columns["prediction"]):
-        raise CallError("prediction= holds fractions, so it looks like a score: pass it as score=.")
     decided = np.asarray(columns["prediction"], dtype=np.float64)
     missing = np.isnan(decided)
     if missing.any():
         raise DataError(
-            f"prediction= is missing in {int(missing.sum()):,} rows: if no answer is an answer, write it as one, such "
-            "as 'none', and name the favourable ones in positive=['yes']; else leave those rows out, and say so."
+            f"prediction= is missing in {counted(int(missing.sum()), 'row')}: if no answer is an answer, write it as "
+            "one, such as 'none', and name the favourable ones in positive=['yes']; else leave those rows out."
         )
     return decided, missing
 
@@ -196,7 +198,7 @@ def _codes(lines: Lines, roles: Roles, role: str, keep: Ints) -> tuple[Ints, Arr
     values, codes = encode(lines.columns[role], title, roles.na)
     missing = int((codes < 0).sum())
     if missing:
-        raise DataError(f"{title} is missing in {missing:,} rows: fill it in, or leave those rows out.")
+        raise DataError(f"{title} is missing in {counted(missing, 'row')}: fill it in, or leave those rows out.")
     spelled, among = np.unique(np.array([spelling(value) for value in values], dtype=object), return_inverse=True)
     return among.reshape(-1)[codes][keep].astype(np.int64), spelled
 
@@ -224,12 +226,12 @@ def _check_repeated(
     place = places[0]
     shown = f"{shorten(repr(names[units[place]]), _NAME_WIDTH)} in {shorten(spell(groups[codes[place]]))}"
     what = "unit, group and run" if with_run else "unit and group"
-    remedy = (
-        "give each run its own value of run=, or leave out what was entered twice"
-        if with_run
-        else "name the column that tells repeated answers apart with run=, or leave out what was entered twice"
+    apart = "give each run its own value of run=" if with_run else "tell repeated answers apart with run="
+    more = counted(len(places), "row")
+    raise DataError(
+        f"several answers have the same {what} ({more} too many), such as {shown}: {apart}, or leave out what was "
+        "entered twice."
     )
-    raise DataError(f"{len(places):,} rows repeat the {what} of another row, such as {shown}: {remedy}.")
 
 
 def _cells(
@@ -261,10 +263,11 @@ def _cells(
     alone = tuple(str(name) for name in names[seen == 1])
     if alone:
         listed = join_names((shorten(repr(name), _NAME_WIDTH) for name in alone), _MOST_NAMED)
-        notes = (*notes, f"Seen in one group only, so left out: {len(alone):,} units ({listed}).")
+        notes = (*notes, f"Seen in one group only, so left out: {counted(len(alone), 'unit')} ({listed}).")
     lacking = int((seen[compared] < np.count_nonzero((runs[compared] > 0).any(axis=0))).sum())
     if lacking:
-        notes = (*notes, f"{lacking:,} units lack some groups: each two groups are compared on the units with both.")
+        few = f"Not seen in every group: {counted(lacking, 'unit')}"
+        notes = (*notes, f"{few}. Each two groups are compared on the units with both.")
     present = (runs[compared] > 0).any(axis=0)
     lost = [spell(group) for group, there in zip(groups, present, strict=True) if not there]
     if lost:

@@ -18,6 +18,7 @@ from evenhand.inference import contingency
 from evenhand.inference.critical import upper
 from evenhand.inference.hypotheses import Test, from_chi_square, nothing
 
+_ROUNDING = 1e-12  # of the span: differences up to this are made by rounding
 _HALVINGS = 60  # of [-1, 1]: past these, the ends are the same number
 _MOST_FLIPPED = 100  # of more units that differ, the sum of random signs is normal
 _FEWEST_FOR_Q = 20  # of fewer units that differ, Q is set against permutations and not against chi-square
@@ -80,11 +81,12 @@ class Differences:
     @classmethod
     def of(cls, differences: Floats, span: float) -> Differences:
         """From differences [units, comparisons]; NaN is a unit that does not have both values."""
-        there = ~np.isnan(differences)
-        d = np.where(there, differences, 0.0)
+        there, rounding = ~np.isnan(differences), _ROUNDING * span
+        d = np.where(there & (np.abs(differences) > rounding), differences, 0.0)
         n, up, down = there.sum(axis=0), np.maximum(d, 0.0).sum(axis=0), np.maximum(-d, 0.0).sum(axis=0)
         scatter = np.where(there, (d - (up - down) / np.maximum(n, 1)) ** 2, 0.0).sum(axis=0)
-        whole = ((d == 0) | (np.abs(d) == span)).all(axis=0)
+        scatter = np.where(scatter > n * rounding**2, scatter, 0.0)
+        whole = ((d == 0) | (np.abs(np.abs(d) - span) <= rounding)).all(axis=0)
         return cls(n.astype(np.float64), up, down, scatter, np.count_nonzero(d, axis=0).astype(float), whole, span)
 
     @property
