@@ -18,6 +18,7 @@ from support.commands import COMMANDS
 ROLES = {"--prediction": "d", "--sensitive": "g"}
 BASE: dict[str, tuple[list[str], dict[str, str]]] = {
     "audit": (["people.csv"], ROLES | {"--label": "y"}),
+    "correspondence": (["people.csv"], ROLES | {"--unit": "u", "--run": "y"}),
     "counterfactual": (
         ["people.csv"],
         {"--sensitive": "g", "--graph": "g.dot", "--prediction-function": "even_model:predict", "--refits": "3"},
@@ -69,8 +70,8 @@ def called(name: str, *more: str, without: str = "") -> list[str]:
 def files(tmp_path_factory) -> Path:
     made = tmp_path_factory.mktemp("options")
     with contextlib.chdir(made):
-        lines = [f"{'AB'[i % 2]},{i},{i // 3 % 2},{i // 2 % 2},0.{i % 9},0.5,0.{i % 7}" for i in range(80)]
-        Path("people.csv").write_text("g,x,y,d,s,p_0,p_1\n" + "\n".join(lines) + "\n")
+        lines = [f"{'AB'[i % 2]},{i},{i // 3 % 2},{i // 2 % 2},0.{i % 9},0.5,0.{i % 7},{i // 2}" for i in range(80)]
+        Path("people.csv").write_text("g,x,y,d,s,p_0,p_1,u\n" + "\n".join(lines) + "\n")
         Path("even_model.py").write_text("def predict(table):\n    return [1] * len(table)\n")
         Path("g.dot").write_text("digraph { g -> x }")
         made_by = ["people.csv", "--prediction", "d", "--sensitive", "g", "-q"]

@@ -31,6 +31,7 @@ FUNCTIONS = {
 # Every way in which a command returns. A verdict is computed; "done" is for commands that judge nothing.
 RETURNS = {
     "audit": ["show(made_here(found, files or database_source(options)), …)"],
+    "correspondence": ["verdict"],
     "counterfactual": ["show(made_here(audit, files), …)"],
     "cube": ["'done'"],
     "demo": ["'done'"],
@@ -122,7 +123,7 @@ def test_every_ending_has_its_code(word, code, monkeypatch):
 # --- each of them, by a call
 
 ROLES = ["--prediction", "d", "--sensitive", "g", "--count", "n"]
-JUDGED = ["audit", "counterfactual", "diff", "individual", "replicate", "stability", "watch"]
+JUDGED = ["audit", "correspondence", "counterfactual", "diff", "individual", "replicate", "stability", "watch"]
 
 
 def people(*, worse: bool) -> list[tuple]:
@@ -163,6 +164,8 @@ def _make_files() -> None:
         run(["cube", f"{name}.csv", *ROLES, "-q", "-o", f"{name}.cube"])
         rows = people(worse=name == "uneven")
         lines = [",".join(map(str, row)) for row in rows]
+        answers = [f"{unit},{group},{int(group == 'A' or name == 'even')}" for unit in range(600) for group in "AB"]
+        Path(f"answers-{name}.csv").write_text("u,g,d\n" + "\n".join(answers) + "\n")
         Path(f"people-{name}.csv").write_text("g,x,y,p,p_0,p_1\n" + "\n".join(lines) + "\n")
     Path("even_model.py").write_text("def predict(table):\n    return [1] * len(table)\n")
     Path("uneven_model.py").write_text("def predict(table):\n    return [int(g == 'A') for g in table['g']]\n")
@@ -172,6 +175,7 @@ def judged(name: str, which: str) -> list[str]:
     people = ["people-" + which + ".csv", "--sensitive", "g"]
     return {
         "audit": ["audit", f"{which}.csv", *ROLES],
+        "correspondence": ["correspondence", f"answers-{which}.csv", "--unit", "u", *ROLES[:4]],
         "counterfactual": ["counterfactual", *people, "--flip", "--prediction-function", f"{which}_model:predict"],
         "diff": ["diff", "even.json", f"{which}.json"],
         "individual": ["individual", *people, "--features", "x", "--prediction", "p", "--k", "4"],

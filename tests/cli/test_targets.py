@@ -23,8 +23,8 @@ FITTED = ["--n-replicas", "3", "--n-jobs", "1", "--feature", "x", "-q"]
 def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    lines = [f"{'AB'[i % 2]},{i},{i // 3 % 2},{i // 2 % 2},0.{i % 9},0.5,0.{i % 7}" for i in range(80)]
-    Path("people.csv").write_text("g,x,y,d,s,p_0,p_1\n" + "\n".join(lines) + "\n")
+    lines = [f"{'AB'[i % 2]},{i},{i // 3 % 2},{i // 2 % 2},0.{i % 9},0.5,0.{i % 7},{i // 2}" for i in range(80)]
+    Path("people.csv").write_text("g,x,y,d,s,p_0,p_1,u\n" + "\n".join(lines) + "\n")
     Path("model.py").write_text("def predict(table):\n    return [1] * len(table)\n")
     Path("g.dot").write_text("digraph { g -> x }")
     return tmp_path
@@ -47,6 +47,7 @@ def calls() -> dict[str, tuple[list[str], list[str]]]:
             ],
             ["-o", "x.json"],
         ),
+        "correspondence": (["correspondence", "people.csv", *ROLES, "--unit", "u", "-q"], ["-o", "x.html"]),
         "cube": (["cube", "people.csv", *ROLES, "-q"], ["-o", "x.cube"]),
         "demo": (["demo"], ["-o", "x.md"]),
         "individual": (["individual", "people.csv", "--prediction", "d", "--features", "x", "-q"], ["-o", "x.xml"]),

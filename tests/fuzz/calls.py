@@ -318,6 +318,9 @@ def _beside_the_line() -> dict[str, Base]:
             ),
             {"data": PEOPLE},
         ),
+        "correspondence": Base(
+            eh.correspondence, {"unit": np.arange(N) // 3, "sensitive": GROUP, "prediction": PREDICTION}
+        ),
         "counterfactual_fairness": Base(
             eh.counterfactual_fairness, {"predict": by_exam, "model": model, **CAUSAL, **QUICK}
         ),

@@ -31,6 +31,7 @@ BY_QUERY = ("--database=duckdb:///people.duckdb", "--query=FROM people", *ROLES)
 BASES: dict[str, list[tuple[str, ...]]] = {
     "": [()],
     "audit": [(*DATA, "--cutoff=0.5"), FROM_DATABASE, BY_QUERY],
+    "correspondence": [("answers.csv", "--unit=unit", "--sensitive=group", "--prediction=prediction")],
     "counterfactual": [
         (*CAUSAL, "--refits=2", "--noise-draws=1", "--jobs=1"),
         ("causal.csv", "--sensitive=group", "--flip", "--model=by_exam.joblib", "--trust"),
@@ -118,6 +119,7 @@ def prepare() -> None:
 
     table = pd.DataFrame(calls.TABLE)
     table.to_csv("people.csv", index=False)
+    table.assign(unit=table.index // 3).to_csv("answers.csv", index=False)
     with duckdb.connect("people.duckdb") as database:
         database.execute("CREATE OR REPLACE TABLE people AS FROM read_csv('people.csv')")
     rows = pd.DataFrame(calls.PEOPLE)
@@ -146,8 +148,8 @@ def inputs() -> list[tuple[int, ...]]:
 
 
 INPUTS = (
-    "people.csv", "people.duckdb", "causal.csv", "g.dot", "own_predictors.py", "by_exam.joblib", "replicas.csv",
-    "jan.cube", "feb.cube", "before.json", "after.json", "before.html", "policy.toml",
+    "people.csv", "answers.csv", "people.duckdb", "causal.csv", "g.dot", "own_predictors.py", "by_exam.joblib",
+    "replicas.csv", "jan.cube", "feb.cube", "before.json", "after.json", "before.html", "policy.toml",
 )  # fmt: skip
 
 

@@ -260,6 +260,22 @@ def test_counterfactual(least, threshold):
     assert f"(n = {finding.evidence.n:,})" in finding.interpretation
 
 
+@pytest.mark.parametrize("least", [1, 30, 10_000])
+@pytest.mark.parametrize("threshold", [0.0, 0.05, 0.9])
+@pytest.mark.parametrize("role", ["prediction", "score"])
+def test_correspondence(least, threshold, role):
+    places = np.arange(len(DATA["group"]))
+    finding = eh.correspondence(
+        unit=places // 3,
+        sensitive=np.array(["a", "b", "c"])[places % 3],
+        min_group_size=least,
+        threshold=threshold,
+        **{role: DATA[role]},
+    )
+    check(finding)
+    assert rule(finding.evidence.estimate, finding) == finding.verdict
+
+
 def test_counterfactual_fairness():
     table = {"group": DATA["group"][1:], "x": DATA["x"][1:, 0]}
     model = eh.CausalModel([("group", "x")])

@@ -21,7 +21,6 @@ from evenhand.verdicts.request import Request
 
 MOST_PAIRS = 1000  # that have rows
 _NAME_WIDTH = 200
-_VERBS = ("are decided positively in", "have a mean score of")
 
 SHARES = ("flip_share", "noise_share", "excess_flip_share")
 ROOTS = ("difference_between_groups", "difference_between_runs", "difference_beyond_noise")
@@ -38,19 +37,18 @@ def sentence(units: Units, compared: Comparison, evidence: Row, request: Request
     if ending and evidence.p_adjusted is not None:
         ending = f"{ending[:-1]}, p {_chance(evidence.p_adjusted)})"
     ending += sentences.bound(value.value, request.threshold, decided, judged_on, kind)  # type: ignore[arg-type]
-    what = "decided differently" if units.decisions else "scored differently"
+    same = f"the same units (n = {evidence.n:,})"
     if not compared.by_unit.any():
-        return f"None of {wording.counted(len(units.means), 'unit')} is {what} in another group{ending}."
+        what = "decided" if units.decisions else "scored"
+        return f"None of {same} is {what} differently in another group{ending}."
     names = [spell(group) for group in units.groups]
     i, j = names.index(spell(evidence.group)), names.index(str(evidence.against))
     both = ~np.isnan(units.means[:, i]) & ~np.isnan(units.means[:, j])
     one, other = (wording.amount(float(units.means[both, k].mean()), kind) for k in (i, j))
-    one_unit = evidence.n == 1
-    same = "The same unit" if one_unit else f"The same {evidence.n:,} units"
-    verbs = ("is decided positively in", "has a mean score of") if one_unit else _VERBS
-    gap = wording.distance(value.value, kind)
-    told = f"{one} as {names[i]} and {other} as {names[j]}: a gap of {gap}{ending}."
-    return f"{same} {verbs[0 if units.decisions else 1]} {told}"
+    gap = f"{other} as {names[j]}: a gap of {wording.distance(value.value, kind)}{ending}."
+    if units.decisions:
+        return f"Of {same}, {one} are decided positively as {names[i]} and {gap}"
+    return f"The mean score of {same} is {one} as {names[i]} and {gap}"
 
 
 def _chance(p: float) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.wording import counted
 from evenhand.counterfactual.units import Units
 from evenhand.inference import critical
 from evenhand.inference.multiplicity import holm
@@ -121,16 +122,19 @@ def row_means(values: Floats) -> Floats:
         return np.asarray(np.where(there, values, 0.0).sum(axis=1) / there.sum(axis=1))
 
 
+def _steps(units: Units) -> int | None:
+    """Into how many steps a difference of means over runs is divided; None where these are too many to flip signs."""
+    steps = math.lcm(*np.unique(units.runs[units.runs > 0]).tolist())
+    return steps if steps <= _MOST_STEPS else None
+
+
 def _p_values(units: Units, gaps: Differences, first: Ints, second: Ints) -> Floats:
     """The p-value of each pair: McNemar's exact test, with several runs signs that are flipped, of scores Student's."""
-    none = gaps.n == 0
-    if not units.decisions:
+    none, steps = gaps.n == 0, _steps(units)
+    if not units.decisions or steps is None:
         return np.where(none, np.nan, gaps.student)
     if not units.several:
         return np.where(none, np.nan, mcnemar(np.rint(gaps.up), np.rint(gaps.down)))
-    steps = math.lcm(*np.unique(units.runs[units.runs > 0]).tolist())
-    if steps > _MOST_STEPS:
-        return np.where(none, np.nan, gaps.student)
     differences = (units.means[:, i] - units.means[:, j] for i, j in zip(first, second, strict=True))
     found = [sign_flips(np.rint(steps * np.nan_to_num(each)).astype(np.int64)) for each in differences]
     return np.where(none, np.nan, found)
@@ -138,10 +142,11 @@ def _p_values(units: Units, gaps: Differences, first: Ints, second: Ints) -> Flo
 
 def overall_test(units: Units, compared: Comparison, random_state: int) -> tuple[float, str, list[str]]:
     """The p-value of "no gap between any groups", the name of its test, and what must be known of it."""
-    names = ("McNemar's exact test", "signs flipped over units", "Student's t over units")
-    of_pairs = names[2 if not units.decisions else int(units.several)]
-    notes = []
-    if units.decisions and units.several:
+    notes, of_pairs = [], "Student's t over units"
+    if units.decisions and not units.several:
+        of_pairs = "McNemar's exact test"
+    elif units.decisions and _steps(units) is not None:
+        of_pairs = "signs flipped over units"
         notes.append(
             "A unit's decision in a group is the mean over its runs. In place of McNemar's test, which counts units "
             "that flip, the signs of the differences of units are flipped, over all combinations: of one run each, the "
@@ -153,7 +158,7 @@ def overall_test(units: Units, compared: Comparison, random_state: int) -> tuple
     if units.decisions and units.even and complete.any():
         test = cochran(units.means[complete], random_state)
         if not complete.all():
-            notes.append(f"Cochran's Q is over the {int(complete.sum()):,} units that have every group.")
+            notes.append(f"Cochran's Q is over the {counted(int(complete.sum()), 'unit')} with every group.")
         if test.note:
             notes.append(f"Cochran's Q is set {test.note}.")
         return test.p_value, test.name, notes
