@@ -86,15 +86,12 @@ def test_strata_of_two_cubes_are_matched_by_name() -> None:
     assert total.counts.tolist() == [10, 20, 10]
 
 
-def test_the_worth_of_clusters() -> None:
-    rows = {
-        "stratum_of": np.zeros(3, dtype=int),
-        "cluster": np.array([0, 1, 2, 2]),
-        "place": np.array([0, 0, 0, 1]),
-        "mass": np.ones(4),
-    }
-    sizes = counted(rows).sizes(np.ones(CELLS), PAIRS)
-    assert sizes.tolist() == pytest.approx([16 / 6, 0, 0])
+def test_products_of_the_totals_of_clusters() -> None:
+    rows = sample(8)
+    totals = np.zeros((20, PAIRS))
+    for cluster, place, mass in zip(rows["cluster"], rows["place"], rows["mass"], strict=True):
+        totals[cluster, place // CELLS] += mass * WEIGHTS[0][place // CELLS, place % CELLS]
+    np.testing.assert_allclose(counted(rows).squares(WEIGHTS[0], PAIRS), totals.T @ totals, rtol=1e-10)
 
 
 def test_too_many_products(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,23 +137,21 @@ class Clusters(Printable):
                 found[j, i] = found[i, j].T
         return found
 
-    def sizes(self, pattern: Floats, pairs: int) -> Floats:
-        """As how many clusters of one size the clusters of each pair count, (Σb)² / Σb², of a total b; 0 of nothing.
-
-        Never more than there are; clusters of very unequal size are worth few (Carter, Schnepel and Steigerwald 2017).
-        """
+    def squares(self, pattern: Floats, pairs: int) -> Floats:
+        """Sums over clusters of products of their totals in two pairs, [pairs, pairs]; a pattern as in `of_pairs`."""
         weight = np.broadcast_to(pattern, (pairs, self.cells)).reshape(-1)
-        inside = self.first // self.cells == self.second // self.cells
-        first, second = self.first[inside], self.second[inside]
-        twice = np.where(first != second, 2.0, 1.0)
-        squares = np.bincount(
-            first // self.cells, twice * self.products[inside] * weight[first] * weight[second], pairs
-        )
-        total = self._totals(weight, pairs).sum(axis=0)
-        return np.asarray(np.divide(total**2, squares, out=np.zeros(pairs), where=squares > 0))
+        value = self.products * weight[self.first] * weight[self.second]
+        first, second, off = self.first // self.cells, self.second // self.cells, self.first != self.second
+        found = np.bincount(first * pairs + second, value, pairs * pairs)
+        found += np.bincount((second * pairs + first)[off], value[off], pairs * pairs)
+        return np.asarray(found.reshape(pairs, pairs))
+
+    def totals(self, pattern: Floats, pairs: int) -> Floats:
+        """The total of each pair; a pattern as in `of_pairs`."""
+        return np.asarray(self._totals(np.broadcast_to(pattern, (pairs, self.cells)).reshape(-1), pairs).sum(axis=0))
 
     def _totals(self, weight: Floats, pairs: int) -> Floats:
-        """Σb of every pair in each design stratum, [strata, pairs]."""
+        """The same in each design stratum, [strata, pairs]."""
         at = self.sum_stratum * pairs + self.sum_place // self.cells
         return _added(at, self.sums * weight[self.sum_place], len(self.strata) * pairs).reshape(-1, pairs)
 
