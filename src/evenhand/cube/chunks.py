@@ -46,7 +46,7 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
         if _is_empty(chunk):
             continue
         try:
-            cube = count_one(chunk, like=like, **arguments)
+            cube = count_one(chunk, like, arguments.copy())
             _check(cube, like, arguments)
         except EvenhandError as error:
             raise type(error)(f"chunk {i}: {error}") from None

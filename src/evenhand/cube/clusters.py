@@ -223,7 +223,7 @@ def check_size(products: int) -> None:
 
 
 def _summed(clusters: Clusters) -> Clusters:
-    """The same sums with each place once, in rising order, and nothing of the places that are left out (−1)."""
+    """The same sums with each place once, in rising order, without sums of 0 and the places that are left out (−1)."""
     high = (
         int(max(clusters.sum_place.max(initial=0), clusters.first.max(initial=0), clusters.second.max(initial=0))) + 1
     )
@@ -235,17 +235,19 @@ def _summed(clusters: Clusters) -> Clusters:
     pair = (clusters.product_stratum[both] * high + low) * high + top
     pairs, of = np.unique(pair, return_inverse=True)
     check_size(len(pairs))
+    sums, products = _added(at, clusters.sums[kept], len(keys)), _added(of, clusters.products[both], len(pairs))
+    keys, sums, pairs, products = keys[sums > 0], sums[sums > 0], pairs[products > 0], products[products > 0]
     rest, second = np.divmod(pairs, high)
     stratum, first = np.divmod(rest, high)
     return replace(
         clusters,
         sum_stratum=keys // high,
         sum_place=keys % high,
-        sums=_added(at, clusters.sums[kept], len(keys)),
+        sums=sums,
         product_stratum=stratum,
         first=first,
         second=second,
-        products=_added(of, clusters.products[both], len(pairs)),
+        products=products,
     )
 
 

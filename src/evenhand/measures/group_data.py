@@ -173,6 +173,10 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
             folded[:, to_label, to_prediction] += values[:, label, prediction]
         return folded
 
+    base = len(cube.classes) + 1
+    to = np.full(base**2, -1, dtype=np.intp)
+    for label, prediction, to_label, to_prediction in cells:
+        to[label * base + prediction] = to_label * 3 + to_prediction
     return replace(
         cube,
         meaning=replace(cube.meaning, task="binary", positive=positive),
@@ -180,6 +184,7 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
         w=None if cube.w is None else fold(cube.w),
         w2=None if cube.w2 is None else fold(cube.w2),
         classes=(),
+        clusters=None if cube.clusters is None else cube.clusters.moved(np.arange(len(cube.pairs)), 9, to),
     )
 
 

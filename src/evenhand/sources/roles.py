@@ -67,6 +67,8 @@ class ReadArguments(TypedDict, total=False):
     control: Annotated[Any, Argument(None, "Column to hold fixed; may be repeated.", multiple=True)]
     count: Annotated[Any, Argument(None, "Column: how many people a row stands for.")]
     weight: Annotated[Any, Argument(None, "Column of sampling or importance weights.")]
+    cluster: Annotated[Any, Argument(None, "Column that says which rows belong together, such as one person's.")]
+    design_strata: Annotated[Any, Argument(None, "Column of the strata of a survey, within which clusters were drawn.")]
     positive: Annotated[
         Any, Argument(1, "The favourable value (default 1); may be repeated for several.", multiple=True)
     ]
@@ -111,7 +113,7 @@ _HINTS = get_type_hints(ReadArguments, include_extras=True)
 ARGUMENTS: dict[str, Argument] = {name: get_args(hint)[1] for name, hint in _HINTS.items()}
 TYPES: dict[str, Any] = {name: get_args(hint)[0] for name, hint in _HINTS.items()}
 DEFAULTS: dict[str, Any] = {name: argument.default for name, argument in ARGUMENTS.items()}
-SINGLE = ("label", "prediction", "score", "count", "weight")
+SINGLE = ("label", "prediction", "score", "count", "weight", "cluster", "design_strata")
 """The arguments that name one column each."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -177,6 +179,8 @@ class Roles:
     score: str | None = None
     count: str | None = None
     weight: str | None = None
+    cluster: str | None = None
+    design_strata: str | None = None
     positive: Mapping[str, Positive] = field(default_factory=dict)
     cutoff: float | None = None
     score_range: tuple[float, float] | None = None
@@ -290,6 +294,9 @@ def _check_settings(values: ReadArguments, problems: Problems) -> None:
         check_finite("cutoff", cutoff, problems)
     if cutoff is not None and values["score"] is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
+    if values["design_strata"] is not None and values["cluster"] is None:
+        strata, cluster = as_typed("design_strata=", "--design-strata"), as_typed("cluster=", "--cluster")
+        problems.add(f"{strata} is given without {cluster}: name the clusters that were drawn in the strata.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
     check_whole("bins", bins, 1, 100, problems)
