@@ -66,7 +66,7 @@ class Audit:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What would decide and is left out, in words: a pass cannot rest on the others."""
-        return (*self._not_found, *self._not_shared)
+        return (*self._not_found, *self._not_shared, *self._not_covered)
 
     @property
     def _not_found(self) -> list[str]:
@@ -93,6 +93,12 @@ class Audit:
         ]
         sets = [" × ".join(names) for names in self.sharing.sets if self.policy.decides_on(names)]
         return (*groups, *sets, *(name for name in self.required if name in self.sharing.metrics))
+
+    @property
+    def _not_covered(self) -> list[str]:
+        """What would decide and has a value alone, because it is not known how much rows that belong together vary."""
+        alone = [each for each in self.findings if not each.settings.get("covered", True) and self.decides(each)]
+        return [f"{each.metric} on {' × '.join(each.attributes)}, which clusters do not cover" for each in alone]
 
     def decides(self, finding: Finding) -> bool:
         """Whether this finding counts in the verdict."""

@@ -86,6 +86,12 @@ class Clusters(Printable):
             )
         )
 
+    def are_single(self, squares: Array) -> bool:
+        """Is every cluster one row, so that the rows are strangers? `squares` are those of the rows by place."""
+        if len(self.strata) > 1 or not np.array_equal(self.first, self.second):
+            return False
+        return bool(np.allclose(self.products, squares.reshape(-1)[self.first], rtol=1e-9, atol=0))
+
     @property
     def number(self) -> int:
         """How many clusters there are."""

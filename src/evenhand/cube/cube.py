@@ -169,6 +169,13 @@ class Cube:
         return self.meaning.prediction is not None or self.meaning.cutoff is not None
 
     @property
+    def clustered(self) -> bool:
+        """Do rows belong together in clusters of more than one? Also where a file did not keep the sums over them."""
+        if self.meaning.cluster is None:
+            return False
+        return self.clusters is None or not self.clusters.are_single(self.n if self.w2 is None else self.w2)
+
+    @property
     def size(self) -> int:
         """The number of people."""
         return int(self.n.sum())

@@ -131,6 +131,35 @@ def strangers(theta: Floats, variance: Floats, people: Floats, worth: Floats) ->
     return np.asarray(people / moderated)
 
 
+def mean_of(parts: Sequence[Spread]) -> Spread:
+    """The mean of measures with separate denominators. Of clusters, their errors may have anything to do with each
+    other, and the margins are added."""
+    shared = [part.together for part in parts if isinstance(part, Clustered)]
+    if len(shared) < len(parts) or not parts:
+        return Average(parts)
+    errors = np.stack([part.errors for part in shared])
+    own = [part.own for part in shared if part.own is not None]
+    covariance = np.asarray(np.mean([part.covariance for part in shared], axis=0))
+    together = Together(covariance, errors.mean(axis=0), np.asarray(np.mean(own, axis=0)) if own else None)
+    return ClusteredAverage(parts, np.ones((len(parts), len(parts), errors.shape[1])), together)
+
+
+def as_clustered(bound: Spread, known: Spread, plain: Spread) -> Spread:
+    """A bound over missing labels with the design effects of the labels that are there: `known` over clusters, and
+    `plain` as if they were strangers. A group without a design effect of its own takes the largest."""
+    if isinstance(bound, Average) and isinstance(known, ClusteredAverage) and isinstance(plain, Average):
+        parts = [as_clustered(*each) for each in zip(bound.parts, known.parts, plain.parts, strict=True)]
+        return ClusteredAverage(parts, known.between, known.together)
+    assert isinstance(bound, Proportions)  # noqa: S101 - bounds are of the same measure as what is known
+    assert isinstance(known, Clustered)  # noqa: S101
+    assert isinstance(plain, Proportions)  # noqa: S101
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fewer = np.where((plain.n > 0) & (known.n > 0), known.n / plain.n, np.nan)
+    fewer = np.where(np.isnan(fewer), np.fmin.reduce(fewer, initial=1.0), fewer)
+    freedom = np.where(known.freedom > 0, known.freedom, np.fmin.reduce(known.freedom, initial=1.0))
+    return Clustered(bound.k * fewer, bound.n * fewer, bound.form, bound.n, freedom, known.together)
+
+
 def together_of(spread: Any) -> Together | None:
     """What the groups of a spread have in common; None of strangers."""
     return spread.together if isinstance(spread, Clustered | ClusteredAverage) else None

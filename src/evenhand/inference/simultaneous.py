@@ -196,6 +196,27 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
     return Test("Tukey", deviate, min(1.0, critical.beyond_tukey(len(chosen), deviate)), float(len(chosen) - 1))
 
 
+def no_differences(spread: Spread, base: Spread) -> Floats:
+    """Of each group, p of no difference from its baseline: the error at which the interval of that pair reaches 0."""
+    from scipy.special import ndtr
+
+    values, theirs = spread.values, base.values
+    common = np.broadcast_to(_common_with_base(spread, base), values.shape)
+    found = np.full(len(values), np.nan)
+    for i in np.flatnonzero(np.isfinite(values) & np.isfinite(theirs)).tolist():
+        mine, other, apart = spread.scaled(1.0, [i]), base.scaled(1.0, [i]), abs(values[i] - theirs[i])
+        deviate = 2.0 if apart > 0 else 0.0
+        for _ in range(_STEPS if apart > 0 else 0):
+            higher, lower = (mine, other) if values[i] > theirs[i] else (other, mine)
+            down, up = higher.values - higher.limits(deviate, _NEAR)[0], lower.limits(deviate, _NEAR)[1] - lower.values
+            margin = float(_joined(down, up, common[[i]])[0])
+            before, deviate = deviate, float(np.clip(deviate * apart / max(margin, 1e-300), 1e-6, _FARTHEST_DEVIATE))
+            if abs(deviate - before) <= 1e-7 * deviate:
+                break
+        found[i] = min(1.0, 2 * float(ndtr(-deviate)))
+    return found
+
+
 _STEPS = 40
 _FARTHEST_DEVIATE = 37.0  # where the tail of a normal variable is about the smallest number there is
 

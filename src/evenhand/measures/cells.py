@@ -20,9 +20,10 @@ from evenhand.core.arguments import checked
 from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
+from evenhand.inference.clustered import Clustered
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
 from evenhand.measures.base import MadeOf, Measure, MeasureDefaults
-from evenhand.measures.group_data import SIDES, GroupData, Side, silent_sides, without_labels
+from evenhand.measures.group_data import SIDES, Cells, GroupData, Side, silent_sides, without_labels
 
 CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
@@ -107,7 +108,7 @@ class CellMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None for a plain total, which has no interval."""
-        return spread(self, data.cells.mass, data.cells.squares, data.cells.everyone, data.cells.silent)
+        return spread_of_cells(self, data.cells)
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group."""
@@ -323,6 +324,37 @@ def support(cells: Array, row: CellMeasure, silent: Bools | None = None) -> Arra
 def denominators(row: CellMeasure, cells: Floats) -> Floats:
     """What the numerator of a measure is divided by in each group; `cells` is [groups, 8]."""
     return np.asarray(cells @ row.coefficients[1], dtype=np.float64)
+
+
+def spread_of_cells(row: CellMeasure, cells: Cells) -> Spread | None:
+    """The spread of a measure from the cells of the groups: over clusters, where rows belong together."""
+    if cells.clusters is None:
+        return spread(row, cells.mass, cells.squares, cells.everyone, cells.silent)
+    if row.of:
+        rows = [MEASURES[name] for name in row.of]
+        parts = [part for part in (spread_of_cells(each, cells) for each in rows) if isinstance(part, Clustered)]
+        tops, bottoms = (np.stack(side) for side in zip(*(_sides(each, cells) for each in rows), strict=True))
+        return cells.clusters.average(parts, tops, bottoms)
+    form = row.form
+    if form is None:
+        return None
+    top, bottom = _sides(row, cells)
+    known = ~without_labels(row.labels_of, cells.silent)
+    if not row.share:
+        return cells.clusters.spread(form, top, bottom, cells.people @ (form.top + form.rest) * known)
+    people = bottom * (cells.people.sum() / max(cells.mass.sum(), 1e-300))  # of everyone, as far as weights tell
+    return cells.clusters.spread(form, top, bottom, people, share=True)
+
+
+def _sides(row: CellMeasure, cells: Cells) -> tuple[Floats, Floats]:
+    """The numerator and the denominator of a ratio in each group; 0 where labels that it rests on are not known."""
+    form = row.form
+    assert form is not None  # noqa: S101 - only of ratios
+    known = ~without_labels(row.labels_of, cells.silent)
+    top = (cells.mass @ form.top) * known
+    if row.share:
+        return top, np.full(len(top), float(cells.everyone @ form.top))
+    return top, top + (cells.mass @ form.rest) * known
 
 
 def spread(
