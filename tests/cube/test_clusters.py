@@ -98,3 +98,10 @@ def test_too_many_products(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_PRODUCTS", 10)
     with pytest.raises(DataError, match=r"more than 10 products.*fewer attributes"):
         counted(sample(7))
+
+
+def test_a_design_stratum_without_clusters_is_none() -> None:
+    rows = sample(9, 2)
+    rows["stratum_of"] = rows["stratum_of"] * 2
+    found = Clusters.from_lines(CELLS, ("a", "nobody", "b"), **rows)
+    assert found.same(Clusters.from_lines(CELLS, ("a", "b"), **sample(9, 2)))

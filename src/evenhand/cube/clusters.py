@@ -229,7 +229,17 @@ def check_size(products: int) -> None:
 
 
 def _summed(clusters: Clusters) -> Clusters:
-    """The same sums with each place once, in rising order, without sums of 0 and the places that are left out (−1)."""
+    """The same sums with each place once, in rising order, and nothing of the places that are left out (−1), nor of
+    design strata in which no cluster was drawn."""
+    if not clusters.counts.all():
+        present, place = np.flatnonzero(clusters.counts), np.cumsum(clusters.counts > 0) - 1
+        clusters = replace(
+            clusters,
+            strata=tuple(clusters.strata[i] for i in present.tolist()),
+            counts=clusters.counts[present],
+            sum_stratum=place[clusters.sum_stratum],
+            product_stratum=place[clusters.product_stratum],
+        )
     high = (
         int(max(clusters.sum_place.max(initial=0), clusters.first.max(initial=0), clusters.second.max(initial=0))) + 1
     )

@@ -235,7 +235,7 @@ class Cube:
 
         if not 0 < confidence < 1:
             raise CallError(f"confidence={confidence!r} must be a share between 0 and 1, such as 0.95.")
-        return cells.limits(name, self.cells, self.squares, confidence)
+        return cells.limits(name, self, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
         """The cube of some of the attributes, the others summed over; `control=False` sums over the strata."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Array, Bools, Floats
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
 from evenhand.inference.clustered import Clustered
@@ -387,11 +388,13 @@ def spread(
     return Proportions(*effective(top, rest, squares @ form.top, squares @ form.rest), form)
 
 
-def limits(name: str, cells: Floats, squares: Floats | None, confidence: float) -> tuple[Floats, Floats]:
-    """Limits of a measure for each group that hold for all groups together; NaN for a plain total."""
-    values = spread(find_cell_measure(name), cells, squares)
+def limits(name: str, cube: Cube, confidence: float) -> tuple[Floats, Floats]:
+    """Limits of a measure for each pair of a cube that hold for all together; NaN for a plain total, and where rows
+    belong together and it is not known how much they vary."""
+    cells = GroupData(cube).cells
+    values = None if cube.clustered and cells.clusters is None else spread_of_cells(find_cell_measure(name), cells)
     if values is None:
-        return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+        return np.full(len(cells.mass), np.nan), np.full(len(cells.mass), np.nan)
     return simultaneous.own(values, confidence)
 
 

@@ -15,6 +15,7 @@ from evenhand.errors import CallError, join_names
 from evenhand.measures.base import Measure
 from evenhand.verdicts.request import Request
 
+
 def covers(cube: Cube, measures: Sequence[Measure]) -> bool:
     """Is it known how much these measures vary? Rates are covered by sums over clusters, other measures are not."""
     return not cube.clustered or (cube.clusters is not None and all(row.made_of in _RATES for row in measures))
