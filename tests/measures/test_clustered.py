@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import statsmodels.api as statsmodels
 
 import evenhand as eh
-from conftest import require
 from evenhand.inference.clustered import Clustered, ClusteredAverage
 from evenhand.measures.cells import MEASURES
 from evenhand.measures.group_data import GroupData, Whose
@@ -94,7 +94,6 @@ def test_a_mean_of_rates_by_hand() -> None:
 
 def test_the_errors_of_an_intercept_in_statsmodels() -> None:
     """A regression on nothing but the groups, with errors that are robust to clusters and no small-sample factor."""
-    statsmodels = require("statsmodels.api")
     data = rows(4)
     design = (data["sensitive"][:, None] == np.array(["a", "b", "c"])).astype(float)
     fit = statsmodels.OLS(data["prediction"], design).fit(
@@ -115,10 +114,12 @@ def test_the_errors_of_a_survey_in_samplics() -> None:
     """NHANES II: high blood pressure by race, with weights, strata and primary sampling units (Taylor)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        samplics, datasets = require("samplics"), require("samplics.datasets")
-        estimation = require("samplics.estimation")
-        people = datasets.load_nhanes2()["data"]
-        taylor = estimation.TaylorEstimator(samplics.PopParam.mean)
+        from samplics import PopParam
+        from samplics.datasets import load_nhanes2
+        from samplics.estimation import TaylorEstimator
+
+        people = load_nhanes2()["data"]
+        taylor = TaylorEstimator(PopParam.mean)
         columns = {"samp_weight": "finalwgt", "stratum": "stratid", "psu": "psuid", "domain": "race"}
         taylor.estimate(
             y=people["highbp"].to_numpy(float), **{role: people[name].to_numpy() for role, name in columns.items()}

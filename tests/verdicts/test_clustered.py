@@ -175,19 +175,6 @@ def test_several_classes() -> None:
     assert accuracy.value.low is not None
 
 
-def test_no_evidence_over_time_from_rows_that_belong_together() -> None:
-    rows = people(200, 5)
-    first = {name: values[:500] for name, values in rows.items()}
-    second = {name: values[500:] for name, values in rows.items()}
-    cubes = {str(i): eh.Cube.count(**without(part, "label")) for i, part in enumerate((first, second))}
-    try:
-        trend = eh.trend(cubes)
-    except CallError as error:
-        assert "clusters" in str(error)
-    else:
-        assert all(series.reason for series in trend.series)
-
-
 def test_a_page_cannot_move_the_cutoff() -> None:
     rows = people()
     scores = np.random.default_rng(3).random(len(rows["label"]))

@@ -42,9 +42,7 @@ def _on_clusters(cube: Cube) -> str:
     """That rows belong together, and what that means for how sure the findings are."""
     name = cube.meaning.cluster
     if cube.clusters is None:
-        return (
-            f"Rows with the same {name} belong together; sums over them were not kept, so nothing new has an interval."
-        )
+        return f"Rows with the same {name} belong together; sums over them were not kept, and nothing new has limits."
     drawn = f", drawn within {len(cube.clusters.strata):,} strata of {cube.meaning.design_strata}"
     within = drawn if cube.meaning.design_strata is not None else ""
     return (
