@@ -160,6 +160,14 @@ def test_strata_and_missing_labels() -> None:
     assert found.sensitivity is not None
 
 
+def test_a_stratum_in_which_clusters_have_one_row_is_judged_as_the_others() -> None:
+    rows = people(300, 2)
+    control = np.where(rows["cluster"] % 3 == 0, np.arange(600) % 2, 0)
+    found = eh.demographic_parity(**without(rows, "label"), control=control)
+    assert found.value.low is not None
+    assert found.p_value is not None
+
+
 def test_several_classes() -> None:
     rows = people(300, 5)
     classes = np.array(["low", "high", "none"])

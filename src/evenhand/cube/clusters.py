@@ -48,6 +48,8 @@ class Clusters(Printable):
     distinct: Mapping[Attributes, Mapping[Pair, int]] = field(default_factory=dict)
     """How many clusters have rows in each pair, by the attributes that make the pairs: groups that share clusters do
     not add up."""
+    in_part: bool = False
+    """Are these sums of a part of the rows, of clusters that had more than one in the whole?"""
 
     @classmethod
     def from_lines(
@@ -88,7 +90,7 @@ class Clusters(Printable):
 
     def are_single(self, squares: Array) -> bool:
         """Is every cluster one row, so that the rows are strangers? `squares` are those of the rows by place."""
-        if len(self.strata) > 1 or not np.array_equal(self.first, self.second):
+        if self.in_part or len(self.strata) > 1 or not np.array_equal(self.first, self.second):
             return False
         return bool(np.allclose(self.products, squares.reshape(-1)[self.first], rtol=1e-9, atol=0))
 
@@ -215,6 +217,7 @@ def merged(parts: Sequence[Clusters]) -> Clusters:
             joined("second"),
             joined("products"),
             distinct,
+            any(part.in_part for part in parts),
         )
     )
 

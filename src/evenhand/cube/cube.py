@@ -308,7 +308,7 @@ class Cube:
             w=None if self.w is None else self.w[inside],
             w2=None if self.w2 is None else self.w2[inside],
             scores=None if self.scores is None else self.scores.regroup(place),
-            clusters=None if self.clusters is None else self.clusters.moved(place),
+            clusters=None if self.clusters is None else replace(self.clusters.moved(place), in_part=self.clustered),
         )
 
     def _regroup(self, rename: Callable[[Pair], Pair], meaning: Meaning) -> Cube:

@@ -77,7 +77,10 @@ class Clustered(Proportions):
 
         tail = ndtr(-abs(deviate))
         rows, clusters = (stdtrit(np.maximum(part, 1.0), tail) for part in (self.people - 1, self.freedom))
-        fewer = np.minimum((rows / clusters) ** 2, 1.0) if tail < 0.5 else np.ones_like(self.n)
+        if tail == 0.5:  # at no deviate at all
+            return Proportions(self.k, self.n, self.form).limits(deviate, offset)
+        with np.errstate(invalid="ignore"):  # beyond every quantile, of which few clusters know nothing
+            fewer = np.clip(np.nan_to_num(rows / clusters, nan=0.0, posinf=1.0), 0.0, 1.0) ** 2
         return Proportions(self.k * fewer, self.n * fewer, self.form).limits(deviate, offset)
 
 

@@ -8,7 +8,7 @@ Against a reference every group's interval holds together with the others'.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -178,22 +178,34 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
     chosen = np.flatnonzero(usable & np.isfinite(spread.values))
     values = spread.values[chosen]
     apart, common = values[:, None] - values, _common(spread, chosen)
-    deviate, previous = 2.0, 0.0
-    for _ in range(_STEPS):
+
+    def farthest(deviate: float) -> float:
         low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
         with np.errstate(divide="ignore", invalid="ignore"):
-            farthest = np.fmax.reduce(
-                apart / _joined((values - low)[:, None], high - values, common), axis=None, initial=-1.0
-            )
-        if farthest < 0 or len(chosen) < 2:
-            return Test("Tukey", math.nan, math.nan, note="fewer than two groups to compare")
-        if farthest == 0:
-            return Test("Tukey", 0.0, 1.0, float(len(chosen) - 1))
-        # Margins grow nearly in proportion to the deviate, so that a few steps lead to where the interval reaches 0.
-        deviate, previous = float(np.clip(deviate * farthest, 1e-6, _FARTHEST_DEVIATE)), deviate
-        if abs(deviate - previous) <= 1e-7 * deviate:
-            break
+            margins = _joined((values - low)[:, None], high - values, common)
+            return float(np.fmax.reduce(apart / margins, axis=None, initial=-1.0))
+
+    first = farthest(2.0)
+    if first < 0 or len(chosen) < 2:
+        return Test("Tukey", math.nan, math.nan, note="fewer than two groups to compare")
+    deviate = _reaching(farthest, first) if first > 0 else 0.0
     return Test("Tukey", deviate, min(1.0, critical.beyond_tukey(len(chosen), deviate)), float(len(chosen) - 1))
+
+
+def _reaching(farthest: Callable[[float], float], first: float) -> float:
+    """The deviate at which the interval just reaches 0: `farthest` is the gap over its margin, `first` that at 2."""
+    deviate, found, least, most = 2.0, first, 1e-6, _FARTHEST_DEVIATE
+    for _ in range(_STEPS):
+        least, most = (deviate, most) if found > 1 else (least, deviate)
+        # Margins grow nearly in proportion to the deviate, so that a few steps lead there; of few clusters they grow
+        # faster, and a step that leads out of the bracket halves it.
+        before, deviate = deviate, float(np.clip(deviate * found, 1e-6, _FARTHEST_DEVIATE))
+        if abs(deviate - before) <= 1e-7 * deviate:
+            break
+        if not least < deviate < most:
+            deviate = math.sqrt(least * most)
+        found = farthest(deviate)
+    return deviate
 
 
 def no_differences(spread: Spread, base: Spread) -> Floats:
@@ -205,14 +217,13 @@ def no_differences(spread: Spread, base: Spread) -> Floats:
     found = np.full(len(values), np.nan)
     for i in np.flatnonzero(np.isfinite(values) & np.isfinite(theirs)).tolist():
         mine, other, apart = spread.scaled(1.0, [i]), base.scaled(1.0, [i]), abs(values[i] - theirs[i])
-        deviate = 2.0 if apart > 0 else 0.0
-        for _ in range(_STEPS if apart > 0 else 0):
-            higher, lower = (mine, other) if values[i] > theirs[i] else (other, mine)
+        higher, lower = (mine, other) if values[i] > theirs[i] else (other, mine)
+
+        def farthest(deviate: float, apart=apart, higher=higher, lower=lower, rho=common[[i]]) -> float:  # type: ignore[no-untyped-def]
             down, up = higher.values - higher.limits(deviate, _NEAR)[0], lower.limits(deviate, _NEAR)[1] - lower.values
-            margin = float(_joined(down, up, common[[i]])[0])
-            before, deviate = deviate, float(np.clip(deviate * apart / max(margin, 1e-300), 1e-6, _FARTHEST_DEVIATE))
-            if abs(deviate - before) <= 1e-7 * deviate:
-                break
+            return float(apart / max(float(_joined(down, up, rho)[0]), 1e-300))
+
+        deviate = _reaching(farthest, farthest(2.0)) if apart > 0 else 0.0
         found[i] = min(1.0, 2 * float(ndtr(-deviate)))
     return found
 
