@@ -26,7 +26,7 @@ Attributes = tuple[tuple[str, ...], tuple[str, ...]]
 """The controls and the sensitive attributes that make the pairs of a cube."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clusters(Printable):
     """The sums that variances need; clusters are drawn within each design stratum, of which there may be only one.
 
@@ -87,6 +87,10 @@ class Clusters(Printable):
                 np.concatenate([values for *_, values in parts]),
             )
         )
+
+    def __repr__(self) -> str:
+        within = "" if len(self.strata) == 1 else f" in {len(self.strata):,} design strata"
+        return f"<Clusters: {self.number:,}{within}, {len(self.products):,} products>"
 
     def are_single(self, squares: Array) -> bool:
         """Is every cluster one row, so that the rows are strangers? `squares` are those of the rows by place."""
