@@ -6,7 +6,8 @@ among them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,7 +19,8 @@ from evenhand.sources.clusters import MOST_PRODUCTS, NO_STRATA, strata_of, too_m
 from evenhand.sources.columns import encode
 from evenhand.sources.engines.fetch import fetch
 from evenhand.sources.engines.plan import MEMBERS, Plan
-from evenhand.sources.engines.table import Answer
+from evenhand.sources.engines.table import Answer, engine_of
+from evenhand.sources.files.query import run_here
 from evenhand.sources.groupby import floats
 from evenhand.sources.lines import ClusterRequest, Lines, SummedClusters
 
@@ -32,11 +34,12 @@ _SUMS, _COUNTS = (
 def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClusters:
     """The sums and products over clusters of the rows behind the lines; `plan` has the bands of the request."""
     _check_bands(plan, request)
-    query = _Query(plan, lines)
-    products = fetch(query.products(), 2 * MOST_PRODUCTS + 1)  # each with both orders of its cells
-    if len(products["p"]) > 2 * MOST_PRODUCTS:
-        raise DataError(too_many_products(MOST_PRODUCTS))
-    numbers = fetch(query.numbers(request))
+    with _kept(plan.by_cluster()) as members:
+        query = _Query(plan, members, lines)
+        products = fetch(query.products(), 2 * MOST_PRODUCTS + 1)  # each with both orders of its cells
+        if len(products["p"]) > 2 * MOST_PRODUCTS:
+            raise DataError(too_many_products(MOST_PRODUCTS))
+        numbers = fetch(query.numbers(request))
     part, number = floats(numbers["part"]).astype(np.int64), floats(numbers["number"])
     strata, of_numbers, of_products = _strata(query.strata, part, numbers, products)
     known = _Known(plan, lines, request.places)
@@ -61,6 +64,22 @@ def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClu
     )
 
 
+@contextmanager
+def _kept(members: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
+    """The lines by cluster, which both questions are about; kept by an engine that would read all rows for each."""
+    native: Any = nw.to_native(members)
+    keep = engine_of(native).keep
+    if keep is None:
+        yield members
+        return
+    held = run_here(lambda: keep(native))
+    try:
+        yield nw.from_native(held)
+    finally:
+        if hasattr(held, "unpersist"):
+            held.unpersist()
+
+
 def _check_bands(plan: Plan, request: ClusterRequest) -> None:
     for key in plan.roles.grouping:
         name = plan.roles.keys[key]
@@ -78,8 +97,8 @@ def _whole(numbers: Any) -> Ints:
 class _Query:
     """The two questions about clusters, both of the lines by cluster."""
 
-    def __init__(self, plan: Plan, lines: Lines) -> None:
-        self.plan, self.members = plan, plan.by_cluster()
+    def __init__(self, plan: Plan, members: nw.LazyFrame[Any], lines: Lines) -> None:
+        self.plan, self.members = plan, members
         self.names = [*plan.keys.values(), *(name for name in _CUTS if name in lines.columns)]
         self.by = [name for role, name in MEMBERS.items() if role in plan.roles.keys]
         self.strata = [name for name in self.by if name != "c"]
@@ -172,7 +191,7 @@ class _Known:
         at = np.minimum(np.searchsorted(sorted_keys, wanted), len(sorted_keys) - 1)
         if not np.array_equal(sorted_keys[at], wanted):
             raise DataError("the data changed while it was read: clusters were found in groups that were not there.")
-        return self.order[first[at]]
+        return np.asarray(self.order[first[at]])
 
 
 def _lower(level: Any, edges: Sequence[float]) -> float:

@@ -179,7 +179,8 @@ class _FileStatistics:
         return present(self.source.table.columns[self.roles.keys[role]], self.roles)
 
     def _ask(self, fields: str, rest: str = "") -> list[tuple[Any, ...]]:
-        return self.source._run(f"SELECT {fields} FROM {self.source.table.relation}{rest}")  # noqa: S608 - quoted
+        rows: list[tuple[Any, ...]] = self.source._run(f"SELECT {fields} FROM {self.source.table.relation}{rest}")  # noqa: S608 - quoted
+        return rows
 
 
 _MOST = {"count": LARGEST_COUNT, "weight": LARGEST_WEIGHT}
