@@ -80,7 +80,7 @@ def _is_empty(chunk: Any) -> bool:
 
 def _added(total: Cube | None, cubes: list[Cube], like: Cube | None, arguments: ReadArguments) -> Cube:
     parts = cubes if total is None else [total, *cubes]
-    summed = type(cubes[0]).merge(parts)
+    summed = type(cubes[0]).merge(parts, clusters=arguments["clusters"])
     if summed.scores is None or arguments["resolution"] == "exact":
         return summed
     table = summed.scores.on_grid()

@@ -17,8 +17,8 @@ from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.core.results import Pair
 from evenhand.core.signs import Printable
 from evenhand.errors import DataError
+from evenhand.sources.clusters import MOST_PRODUCTS, too_many_products
 
-MOST_PRODUCTS = 1_000_000
 FEWEST_CLUSTERS = 30
 """With fewer clusters in a group nothing passes: their variance is not known well enough."""
 
@@ -61,8 +61,8 @@ class Clusters(Printable):
         """
         from scipy.sparse import coo_array
 
-        places, where = np.unique(place, return_inverse=True)
-        by_cluster = coo_array((mass, (cluster, where.reshape(-1))), shape=(len(stratum_of), len(places))).tocsr()
+        places, where = numbered(place)
+        by_cluster = coo_array((mass, (cluster, where)), shape=(len(stratum_of), len(places))).tocsr()
         by_cluster.sum_duplicates()
         parts = []
         for stratum in range(len(strata)):
@@ -226,13 +226,24 @@ def merged(parts: Sequence[Clusters]) -> Clusters:
     )
 
 
+def numbered(values: Indices) -> tuple[Indices, Indices]:
+    """The different numbers in rising order, and for each number its place among them, as by np.unique.
+
+    Where the numbers are not much larger than there are many of them, a table is faster than a sort.
+    """
+    wide = int(values.max(initial=0)) + 1
+    if wide > 4 * len(values):
+        found, where = np.unique(values, return_inverse=True)
+        return found, where.reshape(-1)
+    seen = np.zeros(wide, dtype=np.bool_)
+    seen[values] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[values]
+
+
 def check_size(products: int) -> None:
     """Refuse more products than a cube keeps."""
     if products > MOST_PRODUCTS:
-        raise DataError(
-            f"rows of one cluster stand in so many different cells that more than {MOST_PRODUCTS:,} products would "
-            "have to be kept: name fewer attributes, or cut them into fewer groups."
-        )
+        raise DataError(too_many_products(MOST_PRODUCTS))
 
 
 def _summed(clusters: Clusters) -> Clusters:

@@ -27,7 +27,17 @@ from evenhand.cube.tally import tally
 from evenhand.errors import CallError, check_kind, listing, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
-from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
+from evenhand.sources.roles import (
+    Direction,
+    Missing,
+    ReadArguments,
+    Roles,
+    Span,
+    Task,
+    assign,
+    complete,
+    with_read_arguments,
+)
 from evenhand.sources.spelling import spelling
 
 if TYPE_CHECKING:
@@ -320,15 +330,20 @@ class Cube:
         return Cube.merge([self, other])
 
     @classmethod
-    def merge(cls, cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path]) -> Cube:
+    def merge(
+        cls,
+        cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path],
+        clusters: Span | None = None,
+    ) -> Cube:
         """The sum of cubes that mean the same: chunks, days, partitions, sites.
 
         They are cubes, paths of saved ones, or a glob such as "2026-*.cube". In a mapping they have names, by which an
-        error calls the one that does not fit. Files are added while they are read.
+        error calls the one that does not fit. Files are added while they are read. Cubes with clusters are added only
+        with clusters="within", by which the caller says that no cluster has rows in two of them.
         """
         from evenhand.cube.merge import merge
 
-        return merge(cubes)
+        return merge(cubes, clusters)
 
     def save(self, path: str | Path) -> None:
         """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
-from evenhand.cube.cluster_tally import Members, of_rows, read_members
+from evenhand.cube.cluster_tally import count_clusters, read_members
 from evenhand.cube.clusters import Clusters
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, as_typed, shorten
@@ -25,6 +25,7 @@ from evenhand.sources.groupby import sums_losses
 from evenhand.sources.lines import (
     SIDES,
     Lines,
+    Members,
     complain_count,
     complain_weight,
     names_by_side,
@@ -285,12 +286,17 @@ def _assemble(
     place[order] = np.arange(len(pairs))
     fields["where"] = place[fields["where"]]
     pairs = [pairs[i] for i in order]
+    bands = {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None}
+    places = np.zeros(0, dtype=np.intp)
+    if roles.cluster is not None:
+        places = _places(key, fields, base)
+        members = None if members is None else replace(members, place=places, mass=key.mass)
     return Tally(
         tuple(pairs),
         _cells(fields, "n", len(pairs), base).astype(np.int64),
         _cells(fields, "w", len(pairs), base) if "w" in fields else None,
         _cells(fields, "w2", len(pairs), base) if "w2" in fields else None,
-        {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None},
+        bands,
         tuple(
             name.partition(":")[2]
             for name, read in attributes.items()
@@ -300,7 +306,7 @@ def _assemble(
         _score_table(fields, lines.reading),
         classes,
         {name.partition(":")[2]: read.kind for name, read in attributes.items()},
-        None if members is None else of_rows(members, _places(key, fields, base), key.mass, base**2, pairs, roles),
+        None if roles.cluster is None else count_clusters(lines, members, places, bands, base**2, pairs, roles),
     )
 
 

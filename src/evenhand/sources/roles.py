@@ -40,6 +40,7 @@ Task = Literal["binary", "multiclass", "regression"]
 Direction = Literal["positive", "negative"]
 Strategy = Literal["uniform", "quantile"]
 Resolution = Literal["grid", "exact"]
+Span = Literal["within"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class ReadArguments(TypedDict, total=False):
     weight: Annotated[Any, Argument(None, "Column of sampling or importance weights.")]
     cluster: Annotated[Any, Argument(None, "Column that says which rows belong together, such as one person's.")]
     design_strata: Annotated[Any, Argument(None, "Column of the strata of a survey, within which clusters were drawn.")]
+    clusters: Annotated[
+        Span | None, Argument(None, "Says that no cluster has rows in two of the cubes or chunks that are added.")
+    ]
     positive: Annotated[
         Any, Argument(1, "The favourable value (default 1); may be repeated for several.", multiple=True)
     ]
@@ -181,6 +185,7 @@ class Roles:
     weight: str | None = None
     cluster: str | None = None
     design_strata: str | None = None
+    clusters: Span | None = None
     positive: Mapping[str, Positive] = field(default_factory=dict)
     cutoff: float | None = None
     score_range: tuple[float, float] | None = None
@@ -299,6 +304,8 @@ def _check_settings(values: ReadArguments, problems: Problems) -> None:
         problems.add(f"{strata} is given without {cluster}: name the clusters that were drawn in the strata.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
+    if values["clusters"] is not None:
+        _one_of("clusters", values["clusters"], get_args(Span), problems)
     check_whole("bins", bins, 1, 100, problems)
 
 
