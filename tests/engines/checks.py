@@ -43,6 +43,8 @@ def same(found: Cube, wanted: Cube) -> None:
         assert (mine is None) == (theirs is None)
         if mine is not None:
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=0)
+    assert (found.clusters is None) == (wanted.clusters is None)
+    assert found.clusters is None or found.clusters.same(wanted.clusters)
     assert (found.scores is None) == (wanted.scores is None)
     if found.scores is None:
         return

@@ -44,6 +44,9 @@ def people(size: int = SIZE, seed: int = 3) -> pa.Table:
             "c": pa.array(rng.integers(0, 4, size)),
             "outcome": pa.array(outcome, mask=absent(0.1)),
             "predicted": pa.array(outcome + rng.normal(0, 3, size)),
+            "person": pa.array(rng.integers(0, size // 5, size)),
+            "state": pa.array(rng.choice(["north", "south"], size)),
+            "grade": pa.array(rng.integers(1, 4, size)),
         }
     )
 
@@ -74,6 +77,39 @@ ROLES: dict[str, dict[str, Any]] = {
         "sensitive": "sex",
         "count": "c",
         "weight": "w",
+    },
+    "clusters": {
+        "label": "y",
+        "prediction": "approved",
+        "sensitive": ["race", "sex"],
+        "control": "region",
+        "weight": "w",
+        "cluster": "person",
+        "design_strata": "state",
+        "na": "NA",
+    },
+    "clusters by score": {
+        "label": "y",
+        "prediction": "approved",
+        "score": "s",
+        "cutoff": 0.3,
+        "sensitive": "race",
+        "missing": "drop",
+        "cluster": "person",
+    },
+    "clusters of classes": {
+        "label": "decile",
+        "prediction": "grade",
+        "task": "multiclass",
+        "sensitive": ["veteran", "income"],
+        "count": "c",
+        "cluster": "person",
+    },
+    "clusters of a regressor": {
+        "label": "outcome",
+        "prediction": "predicted",
+        "sensitive": "sex",
+        "cluster": "person",
     },
 }
 

@@ -59,14 +59,14 @@ class Audit:
     @property
     def verdict(self) -> Verdict:
         """The verdict of the required metrics, on the sets of attributes that the policy names; others do not count."""
-        deciding = [finding.verdict for finding in self.findings if self.decides(finding)]
+        deciding = [finding.verdict for finding in self.findings if self.decides(finding) and _is_covered(finding)]
         decided = overall([self.policy.counted(verdict) for verdict in deciding])
         return "inconclusive" if self.left_out and (decided == "pass" or not deciding) else decided
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """What would decide and is left out, in words: a pass cannot rest on the others."""
-        return (*self._not_found, *self._not_shared)
+        return (*self._not_found, *self._not_shared, *self._not_covered)
 
     @property
     def _not_found(self) -> list[str]:
@@ -93,6 +93,12 @@ class Audit:
         ]
         sets = [" × ".join(names) for names in self.sharing.sets if self.policy.decides_on(names)]
         return (*groups, *sets, *(name for name in self.required if name in self.sharing.metrics))
+
+    @property
+    def _not_covered(self) -> list[str]:
+        """What would decide and has a value alone, because it is not known how much rows that belong together vary."""
+        alone = [each for each in self.findings if self.decides(each) and not _is_covered(each)]
+        return [f"{each.metric} on {' × '.join(each.attributes)}, which clusters do not cover" for each in alone]
 
     def decides(self, finding: Finding) -> bool:
         """Whether this finding counts in the verdict."""
@@ -269,6 +275,11 @@ class Audit:
         forms = {"text/plain": self.__str__, "text/html": self._repr_html_}
         wanted = [name for name in forms if (not include or name in include) and name not in (exclude or ())]
         return {name: forms[name]() for name in wanted}
+
+
+def _is_covered(finding: Finding) -> bool:
+    """Is it known how much the value varies, where rows belong together?"""
+    return bool(finding.settings.get("covered", True))
 
 
 @with_read_arguments

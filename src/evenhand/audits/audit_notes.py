@@ -31,9 +31,24 @@ def data_notes(cube: Cube) -> list[str]:
         notes.append(f"In {differs:,} rows the prediction and the cutoff disagree; the prediction counts.")
     if absent := cube.facts.get("score_missing"):
         notes.append(f"{absent:,} rows have no score.")
+    if cube.clustered:
+        notes.append(_on_clusters(cube))
     if cube.w is not None:
         notes.append("Rates are weighted; counts are of people.")
     return notes
+
+
+def _on_clusters(cube: Cube) -> str:
+    """That rows belong together, and what that means for how sure the findings are."""
+    name = cube.meaning.cluster
+    if cube.clusters is None:
+        return f"Rows with the same {name} belong together; sums over them were not kept, and nothing new has limits."
+    drawn = f", drawn within {len(cube.clusters.strata):,} strata of {cube.meaning.design_strata}"
+    within = drawn if cube.meaning.design_strata is not None else ""
+    return (
+        f"Rows with the same {name} belong together: {cube.size:,} rows in {cube.clusters.number:,} clusters{within}. "
+        "Intervals and tests go by clusters."
+    )
 
 
 _ON = {

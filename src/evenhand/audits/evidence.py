@@ -93,6 +93,7 @@ def _unsuited(request: Request, plan: Plan, total: Cube) -> str | None:
         f"{metric.title} is not a comparison of shares of people": not shares,
         "a mean of several gaps is not bet on": request.aggregate != "worst",
         "weighted rates are not counts of people": total.w is not None,
+        "rows that belong together are not independent bets": total.clustered,
         'a group is part of everyone: compare with reference="rest"': plan.against == "overall",
     }
     return next((reason for reason, holds in reasons.items() if holds), None)

@@ -26,7 +26,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
-from evenhand.measures.group_data import POSITIVE, SIDES, BinnedScores, silent_sides
+from evenhand.measures.group_data import POSITIVE, SIDES, BinnedScores, GroupData, silent_sides
 from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
@@ -148,6 +148,8 @@ def by_attribute(cubes: Sequence[Cube], policy: Policy) -> list[Impossibility]:
         try:
             _check_roles(cube)
         except CallError:
+            return []
+        if cube.clustered and cube.clusters is None:  # a file did not keep how much they vary
             return []
         strata = bool(cube.meaning.control)
         part = cube.marginal(control=False)
@@ -275,6 +277,9 @@ class _Computation:
     def _odds_gap(self) -> tuple[float, float]:
         """The interval of the highest less the lowest odds of the base rates."""
         odds = measures.spread(_ODDS, self.cells, self.squares)
+        if self.part.clustered:
+            every = measures.spread_of_cells(_ODDS, GroupData(self.part).cells)
+            odds = None if every is None else every.scaled(1.0, self.places)
         assert odds is not None  # noqa: S101 - it is a function of a proportion
         return simultaneous.between_extremes([odds], self.used[None, :], self.confidence).difference
 

@@ -45,7 +45,7 @@ class Recomputation:
         >>> sorted(audit.recomputation.page_data()), audit.recomputation.page_data(embed_cube=False)["counts"]
         (['counts', 'tables'], None)
         """
-        if not embed_cube or self.audit.meaning.task != "binary" or _moved(self.audit):
+        if not embed_cube or self.audit.meaning.task != "binary" or _is_fixed(self.audit):
             return {"tables": self.tables(findings=False), "counts": None}
         _, packed = page_counts.fitted(self.audit.parts or (self.audit.cube,))
         return {"tables": self.tables(), "counts": packed}
@@ -71,7 +71,7 @@ class Recomputation:
     def plans(self) -> list[dict[str, Any]]:
         """How each finding that can be computed again was made; none within strata, where the worst stratum counts."""
         meaning = self.audit.meaning
-        if meaning.control or meaning.task != "binary" or _moved(self.audit):
+        if meaning.control or meaning.task != "binary" or _is_fixed(self.audit):
             return []
         usual = {names: _usual_plan(self.audit, names) for names in self.audit.counted_sets}
         return [
@@ -190,9 +190,10 @@ def _rests_on_the_cube(audit: Audit, finding: Finding) -> bool:
     )
 
 
-def _moved(audit: Audit) -> bool:
-    """Were counts changed to hide small cells, as in files of version 0.1? Then nothing is computed from them."""
-    return any(fact.startswith("cells_") for fact in audit.cube.facts)
+def _is_fixed(audit: Audit) -> bool:
+    """Can nothing be computed from the counts again? They were changed to hide small cells, as in files of version 0.1,
+    or rows belong together, and how much they vary is known at the audited cutoff only."""
+    return audit.cube.clustered or any(fact.startswith("cells_") for fact in audit.cube.facts)
 
 
 def _same(one: float, other: float) -> bool:

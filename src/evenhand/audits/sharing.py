@@ -147,7 +147,9 @@ def _judged_again(audit: Audit, held: Audit) -> Audit:
         findings=audits.adjusted(findings, held.policy),
         sharing=sharing,
     )
-    return replace(judged, notes=tuple(_notes(audit, judged)))
+    # Sums of products over clusters would tell of small cells: the findings rest on them, and they do not leave.
+    cube, *parts = (replace(part, clusters=None) for part in (held.cube, *held.parts))
+    return replace(judged, notes=tuple(_notes(audit, judged)), cube=cube, parts=tuple(parts))
 
 
 def _of_wider_range(threshold: float | None, finding: Finding, before: Cube, after: Cube) -> float | None:

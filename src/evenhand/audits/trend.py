@@ -323,6 +323,11 @@ def _periods(cubes: Any) -> dict[str, Cube]:
     paths = [part for part in parts.values() if isinstance(part, Path)]
     loaded = iter(parquet.load_each(paths))
     periods = {name: part if isinstance(part, Cube) else next(loaded) for name, part in parts.items()}
+    if (cluster := next(iter(periods.values())).meaning.cluster) is not None:
+        raise CallError(
+            f"watching takes each row for a decision of its own, and these cubes have clusters of {cluster!r}: watch "
+            "cubes in which each cluster has one row, counted without cluster=."
+        )
     if isinstance(cubes, Mapping):
         return periods
     stems = [part.stem if isinstance(part, Path) else str(i) for i, part in enumerate(parts.values(), 1)]

@@ -113,7 +113,7 @@ def cube_of(files: tuple[str, ...], options: dict[str, Any]) -> Cube:
             return Cube.count(frame, **roles)
     if are_cubes(files):
         _refuse_roles()
-        return merge.merge_files(files, skip_bad=options["skip_bad"])
+        return merge.merge_files(files, skip_bad=options["skip_bad"], clusters=options["clusters"])
     roles = arguments(options)
     with paths(files) as found:
         return merge.count_files(found, roles, skip_bad=options["skip_bad"])
@@ -131,7 +131,7 @@ def are_cubes(files: tuple[str, ...]) -> bool:
 def _refuse_roles() -> None:
     """Refuse options that say how to count where the counts are in cubes: they would have no effect."""
     context = click.get_current_context()
-    names = [*_WITH_OPTION, *_POSITIVE_OF_ONE_ROLE]
+    names = [*(name for name in _WITH_OPTION if name != "clusters"), *_POSITIVE_OF_ONE_ROLE]
     said = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if said:
         options = listing([f"--{name.replace('_', '-')}" for name in said]).replace("'", "")

@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 UNSAVED = types.MappingProxyType({"saved": False})
 """The metadata of a field that is neither written nor read."""
+NEWER = types.MappingProxyType({"newer": True})
+"""The metadata of a field that is written only where it is not None: files of earlier versions, which do not have it,
+keep their checksum."""
 
 INFINITIES = {"infinite": math.inf, "-infinite": -math.inf}
 
@@ -53,7 +56,10 @@ def write(value: Any) -> Any:
     {'low': '-infinite', 'group': ['a', None], 'value': None}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {part.name: write(getattr(value, part.name)) for part in saved_fields(value)}
+        told = {part: getattr(value, part.name) for part in saved_fields(value)}
+        return {
+            part.name: write(item) for part, item in told.items() if not (item is None and "newer" in part.metadata)
+        }
     if isinstance(value, Mapping):
         return {str(key): write(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):

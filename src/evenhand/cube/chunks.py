@@ -46,7 +46,7 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
         if _is_empty(chunk):
             continue
         try:
-            cube = count_one(chunk, like=like, **arguments)
+            cube = count_one(chunk, like, arguments.copy())
             _check(cube, like, arguments)
         except EvenhandError as error:
             raise type(error)(f"chunk {i}: {error}") from None
@@ -80,7 +80,7 @@ def _is_empty(chunk: Any) -> bool:
 
 def _added(total: Cube | None, cubes: list[Cube], like: Cube | None, arguments: ReadArguments) -> Cube:
     parts = cubes if total is None else [total, *cubes]
-    summed = type(cubes[0]).merge(parts)
+    summed = type(cubes[0]).merge(parts, clusters=arguments["clusters"])
     if summed.scores is None or arguments["resolution"] == "exact":
         return summed
     table = summed.scores.on_grid()

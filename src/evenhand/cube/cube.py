@@ -14,16 +14,30 @@ import numpy as np
 from evenhand import sources
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.records import NEWER
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import Printable, printable
 from evenhand.cube import chunks
+from evenhand.cube import clusters as sums_over
 from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
+from evenhand.cube.cluster_tally import check_design
+from evenhand.cube.clusters import Clusters
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
 from evenhand.errors import CallError, check_kind, listing, nearest
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
-from evenhand.sources.roles import Direction, Missing, ReadArguments, Roles, Task, assign, complete, with_read_arguments
+from evenhand.sources.roles import (
+    Direction,
+    Missing,
+    ReadArguments,
+    Roles,
+    Span,
+    Task,
+    assign,
+    complete,
+    with_read_arguments,
+)
 from evenhand.sources.spelling import spelling
 
 if TYPE_CHECKING:
@@ -44,6 +58,8 @@ class Meaning(Printable):
     prediction: str | None = None
     score: str | None = None
     weight: str | None = None
+    cluster: str | None = field(default=None, metadata=NEWER)
+    design_strata: str | None = field(default=None, metadata=NEWER)
     cutoff: float | None = None
     higher_is: Direction = "positive"
     positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -90,6 +106,8 @@ class Cube:
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Of which kind the values of each attribute were (see `sources.kinds`); groups are named by their spelling. It is
     not compared, so that a cube of a CSV, which is text, equals that of a table, and the two add up."""
+    clusters: Clusters | None = None
+    """Sums over the clusters that `meaning.cluster` names; None also where a file does not keep them."""
 
     @classmethod
     @with_read_arguments
@@ -108,7 +126,16 @@ class Cube:
         if like is not None:
             check_kind(like, Cube, "like", "pass a Cube that was counted before, or leave it out")
         if chunks.is_chunks(data):
-            return chunks.count(cls.count, data, like, arguments)
+            cube = chunks.count(cls._count_one, data, like, arguments)
+        else:
+            cube = cls._count_one(data, like, arguments)
+        if cube.clusters is not None and cube.meaning.cluster is not None:
+            check_design(cube.clusters, cube.meaning.cluster, cube.meaning.design_strata)
+        return cube
+
+    @classmethod
+    def _count_one(cls, data: Any, like: Cube | None, arguments: ReadArguments) -> Cube:
+        """The cube of one table; a chunk may hold a single cluster."""
         if like is not None:
             arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
             arguments["task"] = arguments["task"] or like.meaning.task
@@ -132,6 +159,7 @@ class Cube:
             counted.scores,
             counted.classes,
             kinds=counted.kinds,
+            clusters=counted.clusters,
         )
 
     @property
@@ -149,6 +177,13 @@ class Cube:
     def has_predictions(self) -> bool:
         """Were predictions counted, either as a column or by a cutoff of the score?"""
         return self.meaning.prediction is not None or self.meaning.cutoff is not None
+
+    @property
+    def clustered(self) -> bool:
+        """Do rows belong together in clusters of more than one? Also where a file did not keep the sums over them."""
+        if self.meaning.cluster is None:
+            return False
+        return self.clusters is None or not self.clusters.are_single(self.n if self.w2 is None else self.w2)
 
     @property
     def size(self) -> int:
@@ -210,7 +245,7 @@ class Cube:
 
         if not 0 < confidence < 1:
             raise CallError(f"confidence={confidence!r} must be a share between 0 and 1, such as 0.95.")
-        return cells.limits(name, self.cells, self.squares, confidence)
+        return cells.limits(name, self, confidence)
 
     def marginal(self, attributes: Sequence[str] | None = None, *, control: bool = True) -> Cube:
         """The cube of some of the attributes, the others summed over; `control=False` sums over the strata."""
@@ -283,6 +318,7 @@ class Cube:
             w=None if self.w is None else self.w[inside],
             w2=None if self.w2 is None else self.w2[inside],
             scores=None if self.scores is None else self.scores.regroup(place),
+            clusters=None if self.clusters is None else replace(self.clusters.moved(place), in_part=self.clustered),
         )
 
     def _regroup(self, rename: Callable[[Pair], Pair], meaning: Meaning) -> Cube:
@@ -294,15 +330,20 @@ class Cube:
         return Cube.merge([self, other])
 
     @classmethod
-    def merge(cls, cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path]) -> Cube:
+    def merge(
+        cls,
+        cubes: Cube | str | Path | Iterable[Cube | str | Path] | Mapping[str, Cube | str | Path],
+        clusters: Span | None = None,
+    ) -> Cube:
         """The sum of cubes that mean the same: chunks, days, partitions, sites.
 
         They are cubes, paths of saved ones, or a glob such as "2026-*.cube". In a mapping they have names, by which an
-        error calls the one that does not fit. Files are added while they are read.
+        error calls the one that does not fit. Files are added while they are read. Cubes with clusters are added only
+        with clusters="within", by which the caller says that no cluster has rows in two of them.
         """
         from evenhand.cube.merge import merge
 
-        return merge(cubes)
+        return merge(cubes, clusters)
 
     def save(self, path: str | Path) -> None:
         """Write the cube as a Parquet file with its meaning in the header; whole or not at all."""
@@ -339,6 +380,8 @@ class Cube:
         if self.meaning != other.meaning or self.pairs != other.pairs or dict(self.facts) != dict(other.facts):
             return False
         if self.classes != other.classes or self.notes != other.notes:
+            return False
+        if self.clusters is not other.clusters and (self.clusters is None or not self.clusters.same(other.clusters)):
             return False
         sums = all(
             (mine is None and theirs is None)
@@ -388,13 +431,16 @@ def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
     weighted = pieces[0][0].w is not None
     w, w2 = (np.zeros(n.shape), np.zeros(n.shape)) if weighted else (None, None)
     facts: dict[str, int] = {}
-    tables = []
+    tables, clusters = [], []
     for cube, pairs in pieces:
         where = [place[pair] for pair in pairs]
         if cube.scores is not None:
             tables.append(cube.scores.regroup(np.array(where, dtype=np.intp)))
         axis = [*(classes.index(name) for name in cube.classes), base - 1] if classes else [0, 1, 2]
         cells = np.ix_(where, axis, axis)
+        if cube.clusters is not None:
+            flat = np.add.outer(np.array(axis) * base, axis).reshape(-1)
+            clusters.append(cube.clusters.moved(np.array(where, dtype=np.intp), base**2, flat))
         np.add.at(n, cells, cube.n)
         for total, part in ((w, cube.w), (w2, cube.w2)):
             if total is not None and part is not None:
@@ -407,7 +453,8 @@ def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
     )
     scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)
     kinds = united_by_name(cube.kinds for cube, _ in pieces)
-    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes, kinds)
+    kept = None if len(clusters) < len(pieces) else clusters[0] if len(clusters) == 1 else sums_over.merged(clusters)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes, kinds, kept)
 
 
 def _may_be_numbers(roles: Roles) -> bool:

@@ -38,7 +38,7 @@ def decide(cube: Cube, chances: Array) -> Cube:
     """The cube as if its scores had decided: `chances` has the chance of selection for each cell of the score table.
 
     Where a chance is between 0 and 1 the counts are the expected numbers, in whole people. Who has no score is
-    undecided. What the cube says of itself (`meaning`, `scores`) stays.
+    undecided. What the cube says of itself (`meaning`, `scores`) stays; sums over clusters are not known of scores.
 
     >>> cube = Cube.count(score=[1, 2, 3], cutoff=1.5, sensitive=["a", "b", "a"])
     >>> decide(cube, 1.0 * (cube.scores.bin >= 2)).measures()["selection_rate"].tolist()
@@ -46,7 +46,7 @@ def decide(cube: Cube, chances: Array) -> Cube:
     """
     assert cube.scores is not None  # noqa: S101 - said in the first line
     before = {name: values for name in ("n", "w", "w2") if (values := getattr(cube, name)) is not None}
-    return replace(cube, **decided_tables(before, cube.scores, chances))
+    return replace(cube, clusters=None, **decided_tables(before, cube.scores, chances))
 
 
 def decided_tables(before: Tables, scores: ScoreTable, chances: Array) -> Tables:

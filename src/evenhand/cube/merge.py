@@ -10,23 +10,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from evenhand.core import inputs
 from evenhand.core.arguments import is_series
 from evenhand.cube import parquet, scores
 from evenhand.cube.cube import Cube, collect
-from evenhand.errors import CallError, DataError, EvenhandError, join_names, short_path, shorten
+from evenhand.errors import CallError, DataError, EvenhandError, as_typed, join_names, short_path, shorten
 from evenhand.sources.files import FileSource
 from evenhand.sources.files.formats import explain
-from evenhand.sources.roles import DEFAULTS
+from evenhand.sources.roles import DEFAULTS, Span
 
 CUBE_SUFFIX = ".cube"
 _MOST_REASONS = 10  # files whose damage an error describes one by one
 
 
-def merge(cubes: Any) -> Cube:
+def merge(cubes: Any, clusters: Span | None = None) -> Cube:
     """The sum of cubes, given as `Cube.merge` takes them; files that are cut alike are added while they are read."""
+    if clusters not in (None, *get_args(Span)):
+        raise CallError(f"clusters={shorten(repr(clusters))} must be 'within', or left out.")
     parts = named(cubes)
     if not parts:
         raise CallError("there are no cubes to merge.")
@@ -34,7 +36,7 @@ def merge(cubes: Any) -> Cube:
     summands = [(name, part) for name, part in parts.items() if isinstance(part, Cube)]
     if paths:
         summands += [(repr(short_path(path)), cube) for path, cube in parquet.load_sums(paths)]
-    return add(summands)
+    return add(summands, clusters)
 
 
 def counted(data: Any, arguments: Mapping[str, Any]) -> Cube | None:
@@ -51,11 +53,12 @@ def counted(data: Any, arguments: Mapping[str, Any]) -> Cube | None:
         raise CallError(
             f"cubes and {shorten(repr(others[0]))} cannot be read together: count that first, with Cube.count()."
         )
-    given = [name for name, value in arguments.items() if not _is_default(value, DEFAULTS.get(name))]
+    said = {name: value for name, value in arguments.items() if name != "clusters"}
+    given = [name for name, value in said.items() if not _is_default(value, DEFAULTS.get(name))]
     if given:
         names = ", ".join(f"{name}=" for name in given)
         raise CallError(f"a cube already knows its columns and how they were counted: leave out {names}.")
-    return data if isinstance(data, Cube) else merge(parts)
+    return data if isinstance(data, Cube) else merge(parts, arguments.get("clusters"))
 
 
 def _names_cube(part: Any) -> bool:
@@ -66,9 +69,16 @@ def _is_default(value: Any, default: Any) -> bool:
     return value is None or (isinstance(value, (str, int, float, tuple)) and value == default)
 
 
-def add(cubes: Sequence[tuple[str, Cube]]) -> Cube:
+def add(cubes: Sequence[tuple[str, Cube]], clusters: Span | None = None) -> Cube:
     """The sum of cubes, each with a name by which the error calls it if it does not fit."""
     first_name, first = cubes[0]
+    if len(cubes) > 1 and first.meaning.cluster is not None and clusters is None:
+        said, left_out = as_typed("clusters='within'", "--clusters within"), as_typed("cluster=", "--cluster")
+        raise CallError(
+            f"these cubes have clusters of {shorten(first.meaning.cluster)!r}, and a cluster that has rows in two of "
+            f"them would be counted as two. If none has, say {said}; else count all of the data at once, or count "
+            f"without {left_out}."
+        )
     reading = None if first.scores is None else first.scores.reading
     for name, cube in cubes[1:]:
         _check_meaning(first_name, first, name, cube)
@@ -153,9 +163,9 @@ def count_files(files: Sequence[str | Path], arguments: dict[str, Any], *, skip_
     return _read_good(files, lambda good: Cube.count(list(good), **arguments), _damage_of_data, skip_bad)
 
 
-def merge_files(files: Sequence[str | Path], *, skip_bad: bool = False) -> Cube:
+def merge_files(files: Sequence[str | Path], *, skip_bad: bool = False, clusters: Span | None = None) -> Cube:
     """`Cube.merge` of files that hold cubes; damaged ones are named in the error, or left out with `skip_bad`."""
-    return _read_good(files, lambda good: Cube.merge(list(good)), _damage_of_cube, skip_bad)
+    return _read_good(files, lambda good: Cube.merge(list(good), clusters=clusters), _damage_of_cube, skip_bad)
 
 
 def _read_good(

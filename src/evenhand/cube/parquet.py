@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from evenhand.core import checksum, records
 from evenhand.core.files import read_bytes, replacing
-from evenhand.cube import tables
+from evenhand.cube import cluster_tables, tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
 from evenhand.sources.files.query import connect
@@ -44,7 +45,8 @@ def save(cube: Cube, path: Path) -> None:
 
     lines = _lines(cube)
     sums = [] if cube.scores is None else sorted(cube.scores.sums)
-    header = json.dumps({"version": VERSION, **tables.header(cube), "sums": sums})
+    clusters = {} if cube.clusters is None else {"clusters": cluster_tables.write(cube.clusters)}
+    header = json.dumps({"version": VERSION, **tables.header(cube), "sums": sums, **clusters})
     fields = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, (kind, _) in lines.items())
     with replacing(path) as temporary:
         try:
@@ -112,15 +114,16 @@ def load_each(paths: Sequence[Path]) -> list[Cube]:
 def load_sums(paths: Sequence[Path]) -> list[tuple[Path, Cube]]:
     """The cubes in some files, those that mean the same and are cut alike added up; each with the first of its files.
 
-    They are added where they are read, in one statement, so that a year of days costs little more than a day. Where
-    anything is wrong, the first file that cannot be read by itself is named.
+    They are added where they are read, in one statement, so that a year of days costs little more than a day; but a
+    cube with clusters stands by itself. Where anything is wrong, the first file that cannot be read by itself is named.
     """
     try:
         with _connected(paths) as connection:
             headers = _headers(connection, paths)
             alike: dict[str, list[int]] = {}
             for i, header in enumerate(headers):
-                alike.setdefault(json.dumps([header.get(name) for name in _CUT_BY], sort_keys=True), []).append(i)
+                told = [*(header.get(name) for name in _CUT_BY), i if "clusters" in header else None]
+                alike.setdefault(json.dumps(told, sort_keys=True), []).append(i)
             return [
                 (paths[places[0]], _read(connection, [paths[i] for i in places], [headers[i] for i in places]))
                 for places in alike.values()
@@ -234,7 +237,8 @@ def _build(headers: Sequence[dict[str, Any]], names: Sequence[str], columns: dic
         for wanted, inside in ((decided, uncut), (scored, ~uncut))
     ]
     pairs = [(line[:strata], line[strata:]) for line in distinct]
-    return tables.build(header, pairs, decisions, scores if header["reading"] else None)
+    cube = tables.build(header, pairs, decisions, scores if header["reading"] else None)
+    return cube if "clusters" not in header else replace(cube, clusters=cluster_tables.read(header["clusters"], cube))
 
 
 def _together(headers: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def build(
 
 def _own_fields() -> list[str]:
     """The fields of a cube that are neither tables nor the names of their lines."""
-    return [part.name for part in fields(Cube) if part.name not in ("pairs", "scores", *_ARRAYS)]
+    return [part.name for part in fields(Cube) if part.name not in ("pairs", "scores", "clusters", *_ARRAYS)]
 
 
 def _check_shape(meaning: Meaning, shape: Sequence[int], classes: int) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
+from evenhand.cube.cluster_tally import count_clusters, read_members
+from evenhand.cube.clusters import Clusters
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, as_typed, shorten
 from evenhand.sources import levels
@@ -23,6 +25,7 @@ from evenhand.sources.groupby import sums_losses
 from evenhand.sources.lines import (
     SIDES,
     Lines,
+    Members,
     complain_count,
     complain_weight,
     names_by_side,
@@ -51,6 +54,7 @@ class Tally:
     scores: ScoreTable | None = None
     classes: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
+    clusters: Clusters | None = None
 
 
 def tally(lines: Lines, roles: Roles) -> Tally:
@@ -64,6 +68,7 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         raise DataError("there are no rows to count: every count is 0.")
     if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
         raise DataError("the counts add up to more people than can be counted, 4.6e18: divide them by a constant.")
+    members = read_members(lines, roles, n, problems)
     key = _Key(lines.length, n, w)
     attributes = {}
     for name in roles.grouping:
@@ -92,7 +97,7 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         sums |= _score_sums(lines, n, w, w2)
     if labels is not None and sums_losses(roles, lines.reading):
         sums |= _losses(lines, labels, n, w, w2)
-    counted = _assemble(key, lines, attributes, roles, sums, classes)
+    counted = _assemble(key, lines, attributes, roles, sums, classes, members)
     _check_sums(counted, roles)
     return counted
 
@@ -148,6 +153,11 @@ class _Key:
         self.bases.append(base)
         if self.seen is not None:
             self.seen = (self.seen[:, None] * base + np.arange(base)).reshape(-1)
+
+    @property
+    def mass(self) -> Array | None:
+        """How much each line counts: its weight, or its people; None where that is 1."""
+        return self.n if self.w is None else self.w
 
     @property
     def width(self) -> int:
@@ -243,11 +253,12 @@ def _assemble(
     roles: Roles,
     sums: Mapping[str, Floats],
     classes: tuple[str, ...],
+    members: Members | None,
 ) -> Tally:
     n = key.totals()
     present = np.flatnonzero(n)
     keys = key.keys[present]
-    fields: dict[str, Any] = {"n": n[present]}
+    fields: dict[str, Any] = {"n": n[present], "code": present}
     fields |= {name: key.totals(values)[present] for name, values in sums.items()}
     base = len(classes) + 1 if classes else 3
     decided = label = prediction = np.full(len(keys), base - 1, dtype=np.int64)
@@ -274,12 +285,18 @@ def _assemble(
     place = np.empty(len(pairs), dtype=np.intp)
     place[order] = np.arange(len(pairs))
     fields["where"] = place[fields["where"]]
+    pairs = [pairs[i] for i in order]
+    bands = {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None}
+    places = np.zeros(0, dtype=np.intp)
+    if roles.cluster is not None:
+        places = _places(key, fields, base)
+        members = None if members is None else replace(members, place=places, mass=key.mass)
     return Tally(
-        tuple(pairs[i] for i in order),
+        tuple(pairs),
         _cells(fields, "n", len(pairs), base).astype(np.int64),
         _cells(fields, "w", len(pairs), base) if "w" in fields else None,
         _cells(fields, "w2", len(pairs), base) if "w2" in fields else None,
-        {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None},
+        bands,
         tuple(
             name.partition(":")[2]
             for name, read in attributes.items()
@@ -289,7 +306,15 @@ def _assemble(
         _score_table(fields, lines.reading),
         classes,
         {name.partition(":")[2]: read.kind for name, read in attributes.items()},
+        None if roles.cluster is None else count_clusters(lines, members, places, bands, base**2, pairs, roles),
     )
+
+
+def _places(key: _Key, fields: Mapping[str, Any], base: int) -> Indices:
+    """The place of each line among the cells of all pairs, as in `Clusters`; −1 where it is left out."""
+    by_code = np.full(key.width, -1, dtype=np.intp)
+    by_code[fields["code"]] = (fields["where"] * base + fields["label"]) * base + fields["prediction"]
+    return by_code[key.codes]
 
 
 def _bands_of(keys: Ints, lines: Lines) -> tuple[Ints, Ints, Ints]:

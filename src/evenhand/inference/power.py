@@ -308,7 +308,7 @@ def _reach(spread: Spread, apart: float, deviate: float, offset: float, ratio: b
     """How far limits reach down from a value that is `apart` standard errors too low, and up from one too high."""
     lower = upper = spread
     if isinstance(spread, Proportions):
-        away = apart * np.sqrt(spread.n * spread.theta * (1 - spread.theta))
+        away = apart * np.sqrt(np.maximum(spread.n * spread.theta * (1 - spread.theta), 0.0))  # θ rounds
         lower, upper = (replace(spread, k=np.clip(spread.k + move, 0.0, spread.n)) for move in (-away, away))
     pairs = (lower.values, lower.limits(deviate, offset)[0]), (upper.values, upper.limits(deviate, offset)[1])
     with np.errstate(divide="ignore", invalid="ignore"):  # a limit below 0 is no limit to a ratio

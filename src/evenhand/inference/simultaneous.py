@@ -8,7 +8,7 @@ Against a reference every group's interval holds together with the others'.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.inference import critical
+from evenhand.inference.clustered import together_of
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.replica_spread import Shared, apart
 from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Spread
@@ -128,8 +129,10 @@ def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: fl
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
-    c = critical.one_sided(q, confidence)
+    c, common = critical.one_sided(q, confidence), _common(spread, chosen)
     near, far = _limits(spread, q, _NEAR, chosen), _limits(spread, c, _FAR, chosen)
+    for side in (*near, *far):
+        side.common = common
     with np.errstate(invalid="ignore"):  # an infinite upper bound less another one
         differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
     ratios = _ratio_near(near[1].column(), near[0]), _ratio_far(far[0].column(), far[1])
@@ -174,21 +177,55 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
     """
     chosen = np.flatnonzero(usable & np.isfinite(spread.values))
     values = spread.values[chosen]
-    apart = values[:, None] - values
-    deviate, previous = 2.0, 0.0
-    for _ in range(_STEPS):
+    apart, common = values[:, None] - values, _common(spread, chosen)
+
+    def farthest(deviate: float) -> float:
         low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
         with np.errstate(divide="ignore", invalid="ignore"):
-            farthest = np.fmax.reduce(apart / np.hypot((values - low)[:, None], high - values), axis=None, initial=-1.0)
-        if farthest < 0 or len(chosen) < 2:
-            return Test("Tukey", math.nan, math.nan, note="fewer than two groups to compare")
-        if farthest == 0:
-            return Test("Tukey", 0.0, 1.0, float(len(chosen) - 1))
-        # Margins grow nearly in proportion to the deviate, so that a few steps lead to where the interval reaches 0.
-        deviate, previous = float(np.clip(deviate * farthest, 1e-6, _FARTHEST_DEVIATE)), deviate
-        if abs(deviate - previous) <= 1e-7 * deviate:
-            break
+            margins = _joined((values - low)[:, None], high - values, common)
+            return float(np.fmax.reduce(apart / margins, axis=None, initial=-1.0))
+
+    first = farthest(2.0)
+    if first < 0 or len(chosen) < 2:
+        return Test("Tukey", math.nan, math.nan, note="fewer than two groups to compare")
+    deviate = _reaching(farthest, first) if first > 0 else 0.0
     return Test("Tukey", deviate, min(1.0, critical.beyond_tukey(len(chosen), deviate)), float(len(chosen) - 1))
+
+
+def _reaching(farthest: Callable[[float], float], first: float) -> float:
+    """The deviate at which the interval just reaches 0: `farthest` is the gap over its margin, `first` that at 2."""
+    deviate, found, least, most = 2.0, first, 1e-6, _FARTHEST_DEVIATE
+    for _ in range(_STEPS):
+        least, most = (deviate, most) if found > 1 else (least, deviate)
+        # Margins grow nearly in proportion to the deviate, so that a few steps lead there; of few clusters they grow
+        # faster, and a step that leads out of the bracket halves it.
+        before, deviate = deviate, float(np.clip(deviate * found, 1e-6, _FARTHEST_DEVIATE))
+        if abs(deviate - before) <= 1e-7 * deviate:
+            break
+        if not least < deviate < most:
+            deviate = math.sqrt(least * most)
+        found = farthest(deviate)
+    return deviate
+
+
+def no_differences(spread: Spread, base: Spread) -> Floats:
+    """Of each group, p of no difference from its baseline: the error at which the interval of that pair reaches 0."""
+    from scipy.special import ndtr
+
+    values, theirs = spread.values, base.values
+    common = np.broadcast_to(_common_with_base(spread, base), values.shape)
+    found = np.full(len(values), np.nan)
+    for i in np.flatnonzero(np.isfinite(values) & np.isfinite(theirs)).tolist():
+        mine, other, apart = spread.scaled(1.0, [i]), base.scaled(1.0, [i]), abs(values[i] - theirs[i])
+        higher, lower = (mine, other) if values[i] > theirs[i] else (other, mine)
+
+        def farthest(deviate: float, apart=apart, higher=higher, lower=lower, rho=common[[i]]) -> float:  # type: ignore[no-untyped-def]
+            down, up = higher.values - higher.limits(deviate, _NEAR)[0], lower.limits(deviate, _NEAR)[1] - lower.values
+            return float(apart / max(float(_joined(down, up, rho)[0]), 1e-300))
+
+        deviate = _reaching(farthest, farthest(2.0)) if apart > 0 else 0.0
+        found[i] = min(1.0, 2 * float(ndtr(-deviate)))
+    return found
 
 
 _STEPS = 40
@@ -208,6 +245,7 @@ def below_highest(
     if len(chosen) < 2:
         return ends  # type: ignore[return-value]
     near, values = _Limits(spread, critical.tukey(len(chosen), confidence), _NEAR, chosen), spread.values[chosen]
+    near.common = _common(spread, chosen)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(near.centre)[None, :]
         pairs = (
@@ -231,8 +269,8 @@ class _Limits:
 
     `bias` is how far noise alone may have lifted the value, which errors of other groups cannot cancel: it is added,
     while `down` and `up` combine as the sides of a triangle. `least` is what no true value can be below. `moves` is
-    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms. Where the limits are not
-    `independent` of those they are set against, the margins of the two are added.
+    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms. `common` is the
+    correlation with those that the limits are set against: at −1 the margins of the two are added.
     """
 
     def __init__(self, spread: Spread, deviate: float, offset: float, chosen: Indices) -> None:
@@ -242,7 +280,7 @@ class _Limits:
         self.bias, self.least = np.zeros(len(values)), -np.inf
         self.moves: Floats | None = None
         self.log_moves: Floats | None = None
-        self.independent = True
+        self.common: Floats | float = 0.0
         if isinstance(spread, Shared):
             down, up = spread.of_people(deviate, offset)
             low, high, self.moves = values - down[chosen], values + up[chosen], spread.of_replicas(deviate)[chosen]
@@ -262,7 +300,8 @@ class _Limits:
         """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""
         turned = copy(self)
         for name, part in vars(self).items():
-            setattr(turned, name, part[:, None] if isinstance(part, np.ndarray) else part)
+            if name != "common":
+                setattr(turned, name, part[:, None] if isinstance(part, np.ndarray) else part)
         return turned
 
 
@@ -274,30 +313,63 @@ def _limits(spread: Spread | Bounded, deviate: float, offset: float, chosen: Ind
 
 def _lower(mine: _Limits, theirs: _Limits) -> Floats:
     """The lower end of mine − theirs."""
-    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.independent)
+    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.common)
     end = mine.values - mine.bias - theirs.values - reach
     return np.asarray(np.maximum(end, mine.least - (theirs.values + theirs.up)))
 
 
 def _upper(mine: _Limits, theirs: _Limits) -> Floats:
-    reach = _reach(mine.up, theirs.down, mine.moves, theirs.moves, mine.independent)
+    reach = _reach(mine.up, theirs.down, mine.moves, theirs.moves, mine.common)
     end = mine.values - (theirs.values - theirs.bias) + reach
     return np.asarray(np.minimum(end, mine.values + mine.up - theirs.least))
 
 
 def _log_lower(mine: _Limits, theirs: _Limits) -> Floats:
     """How far below its estimate the logarithm of mine / theirs may be."""
-    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves, mine.independent)
+    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves, mine.common)
 
 
 def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
-    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves, mine.independent)
+    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves, mine.common)
 
 
-def _reach(mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, independent: bool) -> Floats:
-    """√(a² + b²) of two independent margins, else a + b; plus the replica noise that the two groups do not share."""
-    alone = np.hypot(mine, theirs) if independent else mine + theirs
+def _reach(
+    mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, common: Floats | float
+) -> Floats:
+    """√(a² + b² − 2ρab) of two margins with correlation ρ; plus the replica noise that the two groups do not share."""
+    alone = _joined(mine, theirs, common)
     return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
+
+
+def _joined(mine: Floats, theirs: Floats, common: Floats | float) -> Floats:
+    if isinstance(common, float) and common == 0:
+        return np.asarray(np.hypot(mine, theirs))
+    with np.errstate(invalid="ignore"):  # of infinite margins
+        squares = (mine - theirs) ** 2 + 2 * (1 - common) * mine * theirs
+    return np.where(np.isnan(squares), np.hypot(mine, theirs), np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _common(spread: Spread | Bounded, chosen: Indices) -> Floats | float:
+    """The correlation of the errors of every two groups, [groups, groups]; 0 of strangers.
+
+    Where only bounds are known, a group at one bound may have anything to do with another at the other.
+    """
+    together = together_of(_sides(spread)[0])
+    if together is None:
+        return 0.0
+    found = together.correlations[np.ix_(chosen, chosen)]
+    return -np.ceil(np.abs(np.round(found, 6))) if isinstance(spread, Bounded) else found
+
+
+def _common_with_base(spread: Spread | Bounded, base: Spread | Bounded) -> Floats | float:
+    """The same of each group and its baseline, [groups]."""
+    mine, theirs = together_of(_sides(spread)[0]), together_of(_sides(base)[0])
+    if mine is None or theirs is None:
+        return 0.0
+    if theirs.own is None:
+        return -1.0
+    found = mine.with_base(theirs)
+    return -np.ceil(np.abs(np.round(found, 6))) if isinstance(spread, Bounded) else found
 
 
 @dataclass(frozen=True)
@@ -338,7 +410,8 @@ def against(
         q = _together(usable, (near or confidence) ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
-        ends = [_one_by_one(spread, base, deviate, offset, mixed) for deviate, offset in ((q, _NEAR), (c, _FAR))]
+        common = _common_with_base(spread, base) if mixed else -1.0
+        ends = [_one_by_one(spread, base, deviate, offset, common) for deviate, offset in ((q, _NEAR), (c, _FAR))]
         if shares is not None and mixed:
             ends = [_to_overall(pair, shares[i]) for pair in ends]
         rows.append([np.where(usable, values, np.nan) for pair in ends for values in pair])
@@ -358,13 +431,13 @@ def _together(compared: Bools, confidence: float) -> float:
 
 
 def _one_by_one(
-    spread: Spread | Bounded, base: Spread | Bounded, deviate: float, offset: float, independent: bool
+    spread: Spread | Bounded, base: Spread | Bounded, deviate: float, offset: float, common: Floats | float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Lower and upper ends of the difference and of the ratio; each takes the bounds that move it farthest."""
     every = np.arange(len(_sides(spread)[0].values))
     mine, theirs = _limits(spread, deviate, offset, every), _limits(base, deviate, offset, every)
     for side in mine:
-        side.independent = independent
+        side.common = common
     with np.errstate(invalid="ignore"):
         low, high = _lower(mine[0], theirs[1]), _upper(mine[1], theirs[0])
     return low, high, _ratio_end(mine[0], theirs[1], -1), _ratio_end(mine[1], theirs[0], 1)

@@ -242,10 +242,14 @@ class Average:
         each, count, values = np.array([part.values for part in self.parts]), len(self.parts), self.values
         # Odds without a denominator are infinite: then nothing can be squared and added, and the plain mean is wider.
         with np.errstate(invalid="ignore"):
-            down, up = (np.sqrt((reach**2).sum(axis=0)) / count for reach in (each - lows, highs - each))
+            down, up = (self._joined(reach) / count for reach in (each - lows, highs - each))
             low, high = values - down, values + up
         endless = np.isinf(each).any(axis=0)
         return np.where(endless, lows.mean(axis=0), low), np.where(endless, highs.mean(axis=0), high)
+
+    def _joined(self, reach: Floats) -> Floats:
+        """How far the sum may be off, from how far each part may be, [parts, groups]."""
+        return np.asarray(np.sqrt((reach**2).sum(axis=0)))
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ import numpy as np
 
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Array, Bools, Floats
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference import simultaneous
+from evenhand.inference.clustered import Clustered
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
 from evenhand.measures.base import MadeOf, Measure, MeasureDefaults
-from evenhand.measures.group_data import SIDES, GroupData, Side, silent_sides, without_labels
+from evenhand.measures.group_data import SIDES, Cells, GroupData, Side, silent_sides, without_labels
 
 CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
@@ -107,7 +109,7 @@ class CellMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None for a plain total, which has no interval."""
-        return spread(self, data.cells.mass, data.cells.squares, data.cells.everyone, data.cells.silent)
+        return spread_of_cells(self, data.cells)
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group."""
@@ -325,6 +327,37 @@ def denominators(row: CellMeasure, cells: Floats) -> Floats:
     return np.asarray(cells @ row.coefficients[1], dtype=np.float64)
 
 
+def spread_of_cells(row: CellMeasure, cells: Cells) -> Spread | None:
+    """The spread of a measure from the cells of the groups: over clusters, where rows belong together."""
+    if cells.clusters is None:
+        return spread(row, cells.mass, cells.squares, cells.everyone, cells.silent)
+    if row.of:
+        rows = [MEASURES[name] for name in row.of]
+        parts = [part for part in (spread_of_cells(each, cells) for each in rows) if isinstance(part, Clustered)]
+        tops, bottoms = (np.stack(side) for side in zip(*(_sides(each, cells) for each in rows), strict=True))
+        return cells.clusters.average(parts, tops, bottoms)
+    form = row.form
+    if form is None:
+        return None
+    top, bottom = _sides(row, cells)
+    known = ~without_labels(row.labels_of, cells.silent)
+    if not row.share:
+        return cells.clusters.spread(form, top, bottom, cells.people @ (form.top + form.rest) * known)
+    people = bottom * (cells.people.sum() / max(cells.mass.sum(), 1e-300))  # of everyone, as far as weights tell
+    return cells.clusters.spread(form, top, bottom, people, share=True)
+
+
+def _sides(row: CellMeasure, cells: Cells) -> tuple[Floats, Floats]:
+    """The numerator and the denominator of a ratio in each group; 0 where labels that it rests on are not known."""
+    form = row.form
+    assert form is not None  # noqa: S101 - only of ratios
+    known = ~without_labels(row.labels_of, cells.silent)
+    top = (cells.mass @ form.top) * known
+    if row.share:
+        return top, np.full(len(top), float(cells.everyone @ form.top))
+    return top, top + (cells.mass @ form.rest) * known
+
+
 def spread(
     row: CellMeasure,
     cells: Floats,
@@ -355,11 +388,13 @@ def spread(
     return Proportions(*effective(top, rest, squares @ form.top, squares @ form.rest), form)
 
 
-def limits(name: str, cells: Floats, squares: Floats | None, confidence: float) -> tuple[Floats, Floats]:
-    """Limits of a measure for each group that hold for all groups together; NaN for a plain total."""
-    values = spread(find_cell_measure(name), cells, squares)
+def limits(name: str, cube: Cube, confidence: float) -> tuple[Floats, Floats]:
+    """Limits of a measure for each pair of a cube that hold for all together; NaN for a plain total, and where rows
+    belong together and it is not known how much they vary."""
+    cells = GroupData(cube).cells
+    values = None if cube.clustered and cells.clusters is None else spread_of_cells(find_cell_measure(name), cells)
     if values is None:
-        return np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+        return np.full(len(cells.mass), np.nan), np.full(len(cells.mass), np.nan)
     return simultaneous.own(values, confidence)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats
-from evenhand.inference.spread import Average, Spread
+from evenhand.inference.clustered import mean_of
+from evenhand.inference.spread import Spread
 from evenhand.measures.base import MadeOf, MeasureDefaults
-from evenhand.measures.cells import CellMeasure, denominators, evaluate, find_cell_measure, spread, support
+from evenhand.measures.cells import CellMeasure, denominators, evaluate, find_cell_measure, spread_of_cells, support
 from evenhand.measures.group_data import Cells, GroupData, Side
 
 _RIGHT_OR_WRONG = ("accuracy", "error_rate")
@@ -48,8 +49,8 @@ class ClassMeasure(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; the mean of the spreads of the classes where it is a mean."""
-        each = [spread(self.of, cells.mass, cells.squares, cells.everyone, cells.silent) for cells in self.cells(data)]
-        return Average([part for part in each if part is not None]) if self.is_mean else each[0]
+        each = [spread_of_cells(self.of, cells) for cells in self.cells(data)]
+        return mean_of([part for part in each if part is not None]) if self.is_mean else each[0]
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:  # noqa: ARG002 - the cells say it exactly
         """The value of each group, the mean over the classes where it is one."""

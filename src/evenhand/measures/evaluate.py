@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
+from evenhand.inference.clustered import together_of
 from evenhand.measures.base import Measure
 from evenhand.measures.cells import MEASURES
 from evenhand.measures.classes import class_measures
@@ -37,7 +38,8 @@ def every_measure(cube: Cube, confidence: float, names: Collection[str] | None =
             continue
         spread = measure.spread(data)
         none = np.full(data.groups, np.nan)
-        low, high = (none, none) if spread is None else simultaneous.own(spread, confidence)
+        known = spread is not None and (not data.clustered or together_of(spread) is not None)
+        low, high = simultaneous.own(spread, confidence) if known and spread is not None else (none, none)
         values, support = measure.values(data, spread), measure.support(data, spread)
         evaluated.append(MeasureValues(measure, values, low, high, support))
     return evaluated

@@ -15,6 +15,7 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import effective
+from evenhand.measures.clustered import CellClusters
 from evenhand.sources.lines import PLAIN, WEIGHTED
 from evenhand.sources.scores import ScoreReading
 
@@ -94,6 +95,11 @@ class GroupData:
         """As `silent`; of one class against all others, which sides of that decision have no label."""
         return self.silent if of_class is None else self.classes[of_class].silent
 
+    @cached_property
+    def clustered(self) -> bool:
+        """Do rows belong together, so that they must not be taken for strangers?"""
+        return self._cube.clustered
+
     @property
     def weighted(self) -> bool:
         """Are there weights?"""
@@ -110,14 +116,19 @@ class GroupData:
     def _cells(self, cube: Cube, silent: Bools | None = None) -> Cells:
         squares = None if cube.squares is None else _regroup(cube.squares, self._whose)
         people, mass = (_regroup(part, self._whose) for part in (cube.counts, cube.cells))
-        return Cells(people, mass, squares, cube.cells.sum(axis=0), silent_sides(mass) if silent is None else silent)
+        clusters = None
+        if self.clustered and cube.clusters is not None:
+            clusters = CellClusters(cube.clusters, len(cube.pairs), self._whose)
+        silent = silent_sides(mass) if silent is None else silent
+        return Cells(people, mass, squares, cube.cells.sum(axis=0), silent, clusters)
 
 
 @dataclass(frozen=True)
 class Cells:
     """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any.
 
-    `everyone` holds the weights of all groups together, [8]; `silent` is what `silent_sides` says of the groups.
+    `everyone` holds the weights of all groups together, [8]; `silent` is what `silent_sides` says of the groups;
+    `clusters` are there where rows belong together.
     """
 
     people: Array
@@ -125,6 +136,7 @@ class Cells:
     squares: Floats | None
     everyone: Floats
     silent: Bools
+    clusters: CellClusters | None = None
 
 
 def _regroup(part: Array, whose: Whose) -> Array:
@@ -173,6 +185,10 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
             folded[:, to_label, to_prediction] += values[:, label, prediction]
         return folded
 
+    base = len(cube.classes) + 1
+    to = np.full(base**2, -1, dtype=np.intp)
+    for label, prediction, to_label, to_prediction in cells:
+        to[label * base + prediction] = to_label * 3 + to_prediction
     return replace(
         cube,
         meaning=replace(cube.meaning, task="binary", positive=positive),
@@ -180,6 +196,7 @@ def _folded(cube: Cube, cells: list[tuple[int, int, int, int]], positive: Mappin
         w=None if cube.w is None else fold(cube.w),
         w2=None if cube.w2 is None else fold(cube.w2),
         classes=(),
+        clusters=None if cube.clusters is None else cube.clusters.moved(np.arange(len(cube.pairs)), 9, to),
     )
 
 

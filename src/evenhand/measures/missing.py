@@ -14,9 +14,10 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.results import Pair
-from evenhand.inference.spread import Average, Bounded
+from evenhand.inference.clustered import as_clustered, mean_of
+from evenhand.inference.spread import Bounded
 from evenhand.measures.base import Measure
-from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, evaluate, spread
+from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, evaluate, spread, spread_of_cells
 from evenhand.measures.classes import ClassMeasure
 from evenhand.measures.group_data import Cells, GroupData
 
@@ -146,7 +147,7 @@ def bounded(measure: Measure, data: GroupData) -> Bounded | None:
     if not parts:
         return None
     values = np.asarray(np.mean([part.values for part in parts], axis=0))
-    return Bounded(values, Average([part.low for part in parts]), Average([part.high for part in parts]))
+    return Bounded(values, mean_of([part.low for part in parts]), mean_of([part.high for part in parts]))
 
 
 def _bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
@@ -161,7 +162,14 @@ def _bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
         way = _choose(values, weight, sign)
         spreads.append(spread(row, ways[way, every], None if squares is None else squares[way, every], cells.everyone))
     low, high = spreads
-    return None if low is None or high is None else Bounded(values[0], low, high)
+    if low is None or high is None:
+        return None
+    if cells.clusters is not None:
+        known, plain = spread_of_cells(row, cells), spread(row, cells.mass, cells.squares, cells.everyone, cells.silent)
+        assert known is not None  # noqa: S101 - as the bounds are not
+        assert plain is not None  # noqa: S101
+        low, high = (as_clustered(bound, known, plain) for bound in (low, high))
+    return Bounded(values[0], low, high)
 
 
 def denominators(measure: Measure, data: GroupData) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from evenhand.core.arrays import Floats, Ints
 from evenhand.errors import DataError, Problems, shorten
 from evenhand.sources import scores
 from evenhand.sources.bins import GRID
+from evenhand.sources.clusters import complain_missing
 from evenhand.sources.columns import numbers
 from evenhand.sources.lines import Lines, complain_count, complain_weight, names_by_side, names_of_sums
 from evenhand.sources.roles import Roles
@@ -108,6 +109,8 @@ def lines_of(columns: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, 
     problems = Problems()
     complain_count(int(floats(columns.get("wrong_count", ())).sum()), str(roles.count), problems)
     complain_weight(int(floats(columns.get("wrong_weight", ())).sum()), str(roles.weight), problems)
+    for role in ("design_strata", "cluster"):
+        complain_missing(role, roles, int(floats(columns.get(f"wrong_{role}", ())).sum()), problems)
     problems.raise_if_any(DataError)
     people = _whole(columns["n"])
     weights = [floats(columns[name]) if roles.weight is not None else None for name in ("w", "w2")]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Bools, Floats, Ints
+from evenhand.core.arrays import Array, Bools, Floats, Indices, Ints
 from evenhand.errors import Problems, shorten
 from evenhand.sources.columns import numbers
 from evenhand.sources.quantiles import mass_of
@@ -60,6 +60,45 @@ def names_by_side(weighted: bool) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Members:
+    """Lines by cluster: the cluster of each, its place among the cells of a cube, and how much it counts there, which
+    is 1 without `mass`. All lines of a cluster are here; `stratum_of` is the design stratum of each cluster."""
+
+    strata: tuple[str, ...]
+    stratum_of: Indices
+    cluster: Indices
+    place: Indices
+    mass: Array | None = None
+
+
+@dataclass(frozen=True)
+class SummedClusters:
+    """What an engine has summed over clusters, as in `cube.clusters`: sums and products of places by design stratum."""
+
+    strata: tuple[str, ...]
+    counts: Ints
+    sum_stratum: Indices
+    sum_place: Indices
+    sums: Floats
+    product_stratum: Indices
+    first: Indices
+    second: Indices
+    products: Floats
+    distinct: Sequence[tuple[Indices, Ints]]
+    """For each set of keys that was asked for: a line of each group, and how many clusters are in the group."""
+
+
+@dataclass(frozen=True)
+class ClusterRequest:
+    """What the tally knows once lines are counted: the place of each line, −1 where it is left out; where attributes
+    are cut; and the sets of keys in whose groups clusters are to be counted."""
+
+    places: Indices
+    bands: Mapping[str, tuple[float, ...]]
+    sets: Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
 class Lines:
     """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
     `edges` where it had to choose the bands of an attribute itself."""
@@ -80,6 +119,8 @@ class Lines:
     score_sums: Mapping[str, Floats] | None = None
     """The sums of `names_of_sums` and, where the reading needs them, of `names_by_side` for each line, where an engine
     has computed them; then there are no `scores`."""
+    clusters: Callable[[ClusterRequest], Iterable[Members] | SummedClusters] | None = None
+    """Asks the engine for clusters, where lines are not rows."""
 
 
 @dataclass(frozen=True)

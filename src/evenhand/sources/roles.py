@@ -40,6 +40,7 @@ Task = Literal["binary", "multiclass", "regression"]
 Direction = Literal["positive", "negative"]
 Strategy = Literal["uniform", "quantile"]
 Resolution = Literal["grid", "exact"]
+Span = Literal["within"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,11 @@ class ReadArguments(TypedDict, total=False):
     control: Annotated[Any, Argument(None, "Column to hold fixed; may be repeated.", multiple=True)]
     count: Annotated[Any, Argument(None, "Column: how many people a row stands for.")]
     weight: Annotated[Any, Argument(None, "Column of sampling or importance weights.")]
+    cluster: Annotated[Any, Argument(None, "Column that says which rows belong together, such as one person's.")]
+    design_strata: Annotated[Any, Argument(None, "Column of the strata of a survey, within which clusters were drawn.")]
+    clusters: Annotated[
+        Span | None, Argument(None, "Says that no cluster has rows in two of the cubes or chunks that are added.")
+    ]
     positive: Annotated[
         Any, Argument(1, "The favourable value (default 1); may be repeated for several.", multiple=True)
     ]
@@ -111,7 +117,7 @@ _HINTS = get_type_hints(ReadArguments, include_extras=True)
 ARGUMENTS: dict[str, Argument] = {name: get_args(hint)[1] for name, hint in _HINTS.items()}
 TYPES: dict[str, Any] = {name: get_args(hint)[0] for name, hint in _HINTS.items()}
 DEFAULTS: dict[str, Any] = {name: argument.default for name, argument in ARGUMENTS.items()}
-SINGLE = ("label", "prediction", "score", "count", "weight")
+SINGLE = ("label", "prediction", "score", "count", "weight", "cluster", "design_strata")
 """The arguments that name one column each."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -177,6 +183,9 @@ class Roles:
     score: str | None = None
     count: str | None = None
     weight: str | None = None
+    cluster: str | None = None
+    design_strata: str | None = None
+    clusters: Span | None = None
     positive: Mapping[str, Positive] = field(default_factory=dict)
     cutoff: float | None = None
     score_range: tuple[float, float] | None = None
@@ -303,8 +312,13 @@ def _check_settings(values: ReadArguments, problems: Problems) -> None:
         check_finite("cutoff", cutoff, problems)
     if cutoff is not None and values["score"] is None:
         problems.add("cutoff= is given without score=: name the score that it cuts.")
+    if values["design_strata"] is not None and values["cluster"] is None:
+        strata, cluster = as_typed("design_strata=", "--design-strata"), as_typed("cluster=", "--cluster")
+        problems.add(f"{strata} is given without {cluster}: name the clusters that were drawn in the strata.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
+    if values["clusters"] is not None:
+        _one_of("clusters", values["clusters"], get_args(Span), problems)
     check_whole("bins", bins, 1, 100, problems)
 
 

@@ -31,7 +31,7 @@ from evenhand.measures.indices import (
 )
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import ScoreMeasure, calibration_bins
-from evenhand.verdicts import comparison, distance_finding, index_finding, outcome_finding
+from evenhand.verdicts import clustered, comparison, distance_finding, index_finding, outcome_finding
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.index_finding import ValueResult
@@ -63,16 +63,21 @@ def judge(request: Request, cube: Cube) -> Finding:
     """The finding of one metric on the groups of a cube."""
     check_roles(request.metric, cube)
     _check_groups(cube)
+    clustered.check_interval(request, cube)
     request = _to_scale(request, cube)
     index = request.metric.index
     if index is not None:
+        request = clustered.alone(request) if cube.clustered else request
         result = FINDERS[type(index)](request, cube, index)
+        result = index_finding.value_alone(request, result, clustered.why_alone(cube)) if cube.clustered else result
         names, together = cube.meaning.sensitive, bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
         return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
     rows = _measures(request, cube)
+    if not clustered.covers(cube, rows):
+        request = clustered.alone(request)
     within = replace(request, strata=len(cube.strata))
     strata = strata_of(within, plan, rows, cube)
     finding = replace(_on_gap(within, plan, cube, strata), basis=Basis(within, plan, cube))
@@ -137,6 +142,7 @@ def row_finding(
             "out, or name a group, as in reference='White'."
         )
     rows, groups = request.metric.rows, [group for _, group in cube.pairs]
+    request = request if clustered.covers(cube, rows) else clustered.alone(request)
     chosen = [spreads[row.name] for row in rows]
     values = np.stack([stratum.values for stratum in chosen])
     sizes = np.stack([stratum.sizes for stratum in chosen]).astype(np.int64)
@@ -154,6 +160,9 @@ def row_finding(
         base = np.stack([stratum.values for stratum in bases])
         base_sizes = np.stack([stratum.sizes for stratum in bases]).astype(np.int64)
     table = Table(cube, rows, groups, chosen, values, sizes, base, bases, base_sizes, drawn=drawn)
+    if cube.clustered:
+        none: list[Spread | None] = [None] * len(rows)
+        table = replace(table, spreads=none, base_spreads=none, drawn=None)
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
@@ -194,6 +203,7 @@ def on_value(
             "random_state": policy.random_state,
             **result.settings,
             **request.options,
+            **_uncovered(request),
         },
         basis=Basis(request),
     )
@@ -319,7 +329,8 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
 
 
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
-    notes = []
+    notes = [clustered.why_alone(cube)] if not clustered.covers(cube, strata[0].table.measures) else []
+    notes += dict.fromkeys(stratum.few_clusters for stratum in strata if stratum.few_clusters)
     small = _left_out(request, strata)
     if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
         least = strata[0].least
@@ -380,9 +391,14 @@ def _settings(request: Request, plan: Plan) -> dict[str, object]:
         "interval": policy.interval,
         **request.options,
     }
+    settings |= _uncovered(request)
     if policy.uses_draws:
         settings |= {"draws": policy.draws, "random_state": policy.random_state}
     return settings
+
+
+def _uncovered(request: Request) -> dict[str, object]:
+    return {} if request.covered else {"covered": False}
 
 
 def check_roles(metric: Metric, cube: Cube) -> None:

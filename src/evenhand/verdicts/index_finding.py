@@ -50,6 +50,30 @@ class ValueResult:
     panels: Sequence[Panel] = ()
 
 
+def value_alone(request: Request, result: ValueResult, why: str) -> ValueResult:
+    """The result of an index without what takes rows for strangers, intervals and tests, and `why` it has none."""
+    value, title = Estimate(result.value.value), request.metric.title
+    sentence = f"{title[0].upper()}{title[1:]} is {value.value:.3g}." if value.defined else result.sentence
+    return replace(
+        result,
+        value=value,
+        sentence=sentence,
+        rows=[_row_alone(row) for row in result.rows],
+        evidence=None if result.evidence is None else _row_alone(result.evidence),
+        notes=[why, *result.notes],
+        p_value=None,
+        tested=None,
+        panels=(),
+        left_out=(),
+    )
+
+
+def _row_alone(row: Row) -> Row:
+    ends = {name: getattr(row, name) for name in ("estimate", "difference", "ratio")}
+    plain = {name: None if each is None else Estimate(each.value) for name, each in ends.items()}
+    return replace(row, **plain, p_value=None, p_adjusted=None)  # type: ignore[arg-type]
+
+
 def nobody(*groups: Group) -> str:
     """Why a value of these groups is undefined; people whose weight is 0 do not count."""
     return f"nobody in {' or in '.join(dict.fromkeys(map(spell, groups)))} counts who has what it needs"

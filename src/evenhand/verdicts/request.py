@@ -37,6 +37,9 @@ class Request:
     family: int = 1
     """How many findings decide with this one, any of which may fail: near ends hold for all of them together."""
 
+    covered: bool = True
+    """Is it known how much the value varies? If not, as of a score of rows that belong together, it is not judged."""
+
     @property
     def confidence(self) -> float:
         """Of the interval in one stratum, so that those of all strata hold together."""

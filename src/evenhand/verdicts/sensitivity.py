@@ -46,7 +46,8 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     case = _Case(replace(request, policy=policy), plan, cube, rows)
     found = Sensitivity(case.verdict, case.share(UNLABELLED), case.share_without_group)
     found = _with_bounds(case, found)
-    if request.threshold is None or len(case.groups) * len(case.strata) > MOST_GROUPS:
+    many = len(case.groups) * len(case.strata) > MOST_GROUPS
+    if request.threshold is None or many or cube.clustered:  # of other counts the sums over clusters are not known
         return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request))
     if found.by_labels and case.unseen:
         found = replace(found, unseen=case.unseen)

@@ -13,6 +13,7 @@ from evenhand.measures.group_data import SIDES, GroupData
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
 from evenhand.verdicts.bounds.bounds import Evidence, JudgedGroups, Question
+from evenhand.verdicts.clustered import few_clusters, few_clusters_note
 from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
@@ -45,6 +46,11 @@ class Stratum:
             supported = everyone & _reference_in(table, plan, everyone)
         if request.policy.small_groups == "inconclusive" and self.small_names:
             supported = np.zeros_like(supported)  # a pass would leave them out
+        # A group may have rows enough and yet too few clusters to say how they vary: that is no reason to leave it out.
+        few = few_clusters(table.cube) & supported.any(axis=0)
+        self.few_clusters = few_clusters_note(table.cube, few) if few.any() and request.threshold is not None else ""
+        if few.any():
+            supported = np.zeros_like(supported)
         self.judged = JudgedGroups(everyone, supported, self._yardsticks(everyone & large, people))
         self.gap = comparison.gap(
             table.values,

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.results import Group, spell
 from evenhand.cube.cube import Cube
+from evenhand.inference.clustered import together_of
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure, undefined_reason
 from evenhand.measures.group_data import GroupData
@@ -83,9 +84,12 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
-    """The spreads and the values of all measures."""
+    """The spreads and the values of all measures; where rows belong together, only spreads that take account of it."""
     spreads = [row.spread(data) for row in measures]
-    return spreads, np.stack([row.values(data, spread) for row, spread in zip(measures, spreads, strict=True)])
+    values = np.stack([row.values(data, spread) for row, spread in zip(measures, spreads, strict=True)])
+    if data.clustered:
+        spreads = [None if together_of(spread) is None else spread for spread in spreads]
+    return spreads, values
 
 
 def _against_reference(table: Table, plan: Plan) -> Table:

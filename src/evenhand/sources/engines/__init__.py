@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from evenhand.sources.columns import library
 from evenhand.sources.engines.table import engine_of
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, floats, lines_of, outside, say_outside, settle
 from evenhand.sources.levels import QUANTILE_BANDS, too_many
-from evenhand.sources.lines import Lines, complain_twice
+from evenhand.sources.lines import ClusterRequest, Lines, SummedClusters, complain_twice
 from evenhand.sources.roles import Roles
 
 if TYPE_CHECKING:
@@ -107,7 +108,14 @@ class _Frame:
         if len(found["n"]) > MOST_LINES:
             return None
         keys = {key: found[name] for key, name in plan.keys.items()}
-        return lines_of(found, keys, self.roles, read) if len(found["n"]) else Lines({}, 0)
+        lines = lines_of(found, keys, self.roles, read) if len(found["n"]) else Lines({}, 0)
+        return lines if self.roles.cluster is None else replace(lines, clusters=partial(self._clusters, read, lines))
+
+    def _clusters(self, read: ScoreReading | None, lines: Lines, request: ClusterRequest) -> SummedClusters:
+        from evenhand.sources.engines.clusters import sum_clusters
+        from evenhand.sources.engines.plan import Plan
+
+        return sum_clusters(Plan(self.columns, read, request.bands), lines, request)
 
     def extremes(self, role: str, *, count: bool) -> tuple[float | None, float | None, bool]:
         import narwhals.stable.v2 as nw

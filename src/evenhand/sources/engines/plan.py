@@ -62,6 +62,16 @@ class Columns:
         value = nw.col(self._reach(key))
         return value.cast(nw.String) if self.kind(key) in (nw.Categorical, nw.Enum) else value
 
+    def known(self, key: str) -> nw.Expr:
+        """The value to group by, null wherever it is missing, so that no two values mean the same."""
+        value, kind = self.raw(key), self.kind(key)
+        if kind in (nw.String, nw.Categorical, nw.Enum):
+            return nw.when(~reduce(or_, [value == nw.lit(text) for text in ("", *self.roles.na)])).then(value)
+        if self.fractional(key) and kind.is_float() and self.has_nan:
+            value = value.fill_nan(None)
+        absent = as_floats(self.roles.na) if kind.is_numeric() else []
+        return nw.when(~reduce(or_, [value == self.literal(each) for each in absent])).then(value) if absent else value
+
     def number(self, key: str, *, nan: bool = False) -> nw.Expr:
         """The value as a float, null where it is missing; `nan` leaves NaN as it is."""
         kind = self.kind(key)
@@ -109,6 +119,10 @@ class Columns:
         return nw.lit(float(number))
 
 
+MEMBERS = {"cluster": "c", "design_strata": "h"}
+"""The roles that say which rows belong together, and the names of their columns in a plan."""
+
+
 class Plan:
     """The group-by of a call. `keys` are the columns that hold raw values; the others are named as in `lines_of`."""
 
@@ -137,10 +151,34 @@ class Plan:
         whole = ["n", *(name for name in sums if name.startswith("wrong"))]  # summed as decimals by some engines
         return grouped.with_columns(nw.col(*whole).cast(nw.Int64))
 
-    def _picked(self) -> nw.LazyFrame[Any]:
-        """Raw values and clean numbers."""
-        keys = [self._key(key).alias(name) for key, name in self.keys.items()]
+    def by_cluster(self) -> nw.LazyFrame[Any]:
+        """Lines by cluster (c), design stratum (h), keys, decided and band, with how much each counts (m)."""
+        by = {name: value for name, value in self._by().items() if name != "bin"}
+        members = {name: self.columns.known(role) for role, name in MEMBERS.items() if role in self.roles.keys}
+        rows = self._checked(self._picked(members, known=True))
+        mass = self._sums().get("w" if self.weighted else "n")
+        flat = rows.select(
+            *(nw.col(name) for name in (*members, *self.keys.values())),
+            *(value.alias(name) for name, value in by.items()),
+            *(() if mass is None else (mass.cast(nw.Float64).alias("m"),)),
+        )
+        if self.roles.missing == "drop":
+            flat = flat.filter(*(~nw.col(self.keys[key]).is_null() for key in self.roles.grouping))
+        grouped = flat.group_by(*members, *self.keys.values(), *by)
+        if mass is not None:
+            return grouped.agg(nw.col("m").sum())
+        return grouped.agg(nw.len().alias("m")).with_columns(nw.col("m").cast(nw.Float64))
+
+    def _picked(self, more: Mapping[str, nw.Expr] | None = None, *, known: bool = False) -> nw.LazyFrame[Any]:
+        """Raw values and clean numbers; with `known`, null for every missing value of an attribute."""
+        keys = [self._key(key, known=known).alias(name) for key, name in self.keys.items()]
+        keys += [value.alias(name) for name, value in (more or {}).items()]
         numbers = [self.columns.number(role, nan=self._may_keep_nan(role)).alias(f"v_{role}") for role in self.numbers]
+        if not known:
+            without = {
+                f"wrong_{role}": self.columns.known(role).is_null() for role in MEMBERS if role in self.roles.keys
+            }
+            numbers += [_one(value).alias(name) for name, value in without.items()]
         return self.columns.frame.select(*keys, *numbers)
 
     def _may_keep_nan(self, role: str) -> bool:
@@ -149,9 +187,9 @@ class Plan:
         read = self.reading
         return role == "score" and read is not None and not read.bins.exact and read.cutoff is None
 
-    def _key(self, key: str) -> nw.Expr:
+    def _key(self, key: str, *, known: bool = False) -> nw.Expr:
         if key not in self.edges:
-            return self.columns.raw(key)
+            return self.columns.known(key) if known and key in self.roles.grouping else self.columns.raw(key)
         return banded(self.columns, self.columns.number(key), self.edges[key])
 
     def _checked(self, picked: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -242,6 +280,8 @@ class Plan:
         found: dict[str, nw.Expr] = {}
         if counted:
             found |= {"wrong_count": nw.col("wrong_count"), "n": people.cast(nw.Int64)}
+        without = [f"wrong_{role}" for role in MEMBERS if role in self.roles.keys]
+        found |= {name: reduce(mul, [*counted, nw.col(name)]) for name in without}
         by: dict[str, list[nw.Expr]] = {"": counted}
         if self.weighted:
             found["wrong_weight"] = nw.col("wrong_weight")

@@ -108,6 +108,8 @@ class Engine:
     """Does the engine that holds a frame know NaN?"""
     beginning: Callable[[Any], Any] | None = None
     """The first part of a frame, where a limit would cost one more pass over all parts; None where it costs nothing."""
+    keep: Callable[[Any], Any] | None = None
+    """Computes a frame and keeps it with the engine, where asking for it twice would read all rows twice."""
     logarithms: Callable[[nw.LazyFrame[Any], Mapping[str, str]], nw.LazyFrame[Any]] = _logarithms
     """Adds the natural logarithms of some columns, by their new names."""
 
@@ -124,9 +126,15 @@ ENGINES = (
         # To SQLite NaN is NULL from the start, and it has no function that asks for NaN.
         has_nan=lambda native: str(native.get_backend().name) != "sqlite",
     ),
-    Engine("pyspark", "Spark", numbered=_by_position),
+    Engine("pyspark", "Spark", numbered=_by_position, keep=lambda native: native.persist()),
     Engine("sqlframe", "SQLFrame", numbers_as_text=True, numbered=_by_position),
-    Engine("dask", "Dask", _by_dask, beginning=lambda native: native.get_partition(0)),
+    Engine(
+        "dask",
+        "Dask",
+        _by_dask,
+        beginning=lambda native: native.get_partition(0),
+        keep=lambda native: native.persist(),
+    ),
 )
 _BY_LIBRARY = {engine.library: engine for engine in ENGINES}
 

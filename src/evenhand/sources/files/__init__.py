@@ -19,6 +19,7 @@ from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path
 from evenhand.sources.bins import GRID
 from evenhand.sources.files import partitions, query
+from evenhand.sources.files.clusters import FileClusters
 from evenhand.sources.files.formats import SUFFIXES, Column, Table, check_files, common_format, double, explain
 from evenhand.sources.files.statement import Statement, present
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, outside, say_outside, settle
@@ -26,6 +27,7 @@ from evenhand.sources.levels import QUANTILE_BANDS, too_many
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complain_twice
 from evenhand.sources.quantiles import shares
 from evenhand.sources.roles import Roles
+from evenhand.sources.scores import ScoreReading
 
 
 def is_path(data: Any) -> bool:
@@ -66,19 +68,27 @@ class FileSource:
         edges = self._edges(roles, numeric=True)
         statistics = _FileStatistics(self, roles)
         read = settle(roles, statistics)
-        statement = Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
-        rows = self._run(statement.sql)
+        statement, rows, clusters = self._group(replace(roles, bands={**roles.bands, **edges}), read)
         if len(rows) > MOST_LINES:
             edges |= self._edges(roles, numeric=False)
-            statement = Statement(self.table, replace(roles, bands={**roles.bands, **edges}), read)
-            rows = self._run(statement.sql)
+            statement, rows, clusters = self._group(replace(roles, bands={**roles.bands, **edges}), read)
         if len(rows) > MOST_LINES:
             raise DataError(self._widest(roles))
-        lines = statement.read(rows)
+        lines = replace(statement.read(rows), clusters=None if clusters is None else clusters.batches)
         if outside(lines):
             say_outside(roles, statistics)
         named = (name for name in (*roles.control, *roles.sensitive) if self.table.columns[name].categorical)
         return replace(lines, edges=edges, categories=frozenset(named))
+
+    def _group(
+        self, roles: Roles, read: ScoreReading | None
+    ) -> tuple[Statement, list[tuple[Any, ...]], FileClusters | None]:
+        """The one group-by and its rows, and who to ask for clusters."""
+        statement = Statement(self.table, roles, read)
+        if roles.cluster is None:
+            return statement, self._run(statement.sql), None
+        clusters = FileClusters(statement, self.table, roles, self._run)
+        return statement, clusters.lines(), clusters
 
     def fractional(self, roles: Roles) -> bool:
         """Do the first labels and predictions both hold fractions?"""
@@ -136,11 +146,11 @@ class FileSource:
         most, key = max(zip(row, keys, strict=True))
         return too_many(roles.keys[key], f"about {most:,}", numbers=key in roles.grouping)
 
-    def _run(self, sql: str) -> list[tuple[Any, ...]]:
+    def _run(self, sql: str, parameters: Sequence[Any] = (), want: str = "fetchall") -> Any:
         import duckdb
 
         try:
-            return query.fetch(self.connection, sql)
+            return query.fetch(self.connection, sql, parameters, want)
         except (duckdb.Error, MemoryError) as error:
             raise DataError(explain(self.paths, self.format, error)) from None
 
@@ -169,7 +179,8 @@ class _FileStatistics:
         return present(self.source.table.columns[self.roles.keys[role]], self.roles)
 
     def _ask(self, fields: str, rest: str = "") -> list[tuple[Any, ...]]:
-        return self.source._run(f"SELECT {fields} FROM {self.source.table.relation}{rest}")  # noqa: S608 - quoted
+        rows: list[tuple[Any, ...]] = self.source._run(f"SELECT {fields} FROM {self.source.table.relation}{rest}")  # noqa: S608 - quoted
+        return rows
 
 
 _MOST = {"count": LARGEST_COUNT, "weight": LARGEST_WEIGHT}

@@ -61,9 +61,13 @@ def connect(files: Sequence[Path] = (), *, database: str | None = None, ordered:
     return connection
 
 
-def fetch(connection: Any, sql: str) -> list[tuple[Any, ...]]:
-    """All rows of a query. An interrupt stops the query, not only the wait for it."""
-    return run(connection, lambda: connection.execute(sql).fetchall())
+def fetch(connection: Any, sql: str, parameters: Sequence[Any] = (), want: str = "fetchall") -> Any:
+    """All rows of a query, in the form of `want`. An interrupt stops the query, not only the wait for it."""
+
+    def ask() -> Any:
+        return getattr(connection.execute(sql, list(parameters)), want)()
+
+    return run(connection, ask)
 
 
 @contextmanager

@@ -39,12 +39,15 @@ class Statement:
             column = self.columns[key]
             inner.append(f"CASE WHEN {column.strange(roles.na)} THEN {column.text} END AS strange_{i}")
         groups = {f"k{i}": f"k{i}" for i in range(len(self.keys))} | self._cuts()
+        self.by, self.cuts = [name for name in groups if name != "bin"], self._cuts()
+        self.cuts.pop("bin", None)
         strange = {f"strange_{i}": f"min(strange_{i})" for i in range(len(self.numbers))}
         fields = groups | self._sums() | strange
-        self.names = list(fields)
+        self.names, self.mass = list(fields), fields["w" if roles.weight is not None else "n"]
+        self.rows = f"SELECT {', '.join(inner)}"
+        told = ", ".join(f"{value} AS {name}" for name, value in fields.items())
         self.sql = (
-            f"SELECT {', '.join(fields.values())} FROM (SELECT *{self._logarithms()} "  # noqa: S608
-            f"FROM (SELECT {', '.join(inner)} FROM {table.relation})) "
+            f"SELECT {told} FROM (SELECT *{self._logarithms()} FROM ({self.rows} FROM {table.relation})) "  # noqa: S608
             f"GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))} LIMIT {MOST_LINES + 1}"
         )
 

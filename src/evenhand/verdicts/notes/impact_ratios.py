@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from evenhand.core.results import Panel, Row, spell
 from evenhand.core.wording import amount, quotient
 from evenhand.errors import join_names
+from evenhand.inference.clustered import Clustered
 from evenhand.inference.hypotheses import two_proportion_z
 from evenhand.inference.spread import Proportions
 from evenhand.measures.group_data import BinnedScores
@@ -66,6 +67,8 @@ def impact_ratios(stratum: Stratum, rows: Sequence[Row]) -> tuple[tuple[Panel, .
     spread = stratum.table.spreads[0] if len(stratum.table.spreads) == 1 else None
     top = stratum.highest(0) if stratum.plan.against == "highest" and stratum.request.judged_on == "ratio" else None
     if top is None or not isinstance(spread, Proportions) or math.isnan(stratum.gap.ratio) or stratum.unit != "rate":
+        return (), []
+    if isinstance(spread, Clustered):  # tests of single people, and how many of them are missing
         return (), []
     lines = [_line(spread, j, top, rows[j]) for j in range(len(stratum.table.groups)) if rows[j].ratio is not None]
     lines.sort(key=lambda line: line.ratio)

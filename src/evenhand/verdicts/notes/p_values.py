@@ -15,6 +15,7 @@ import numpy as np
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
 from evenhand.inference import hypotheses, multiplicity, simultaneous, stratified
+from evenhand.inference.clustered import Clustered, together_of
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.spread import Average, Normal, Proportions, Relative, Spread
 from evenhand.measures.cells import CELLS
@@ -54,6 +55,13 @@ def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
         if not any(stratum.judged.everyone[measure].any() for stratum in strata):
             continue
         spreads = [stratum.table.spreads[measure] for stratum in strata]
+        if together_of(spreads[0]) is not None:
+            tests += [
+                simultaneous.no_gap(spread, stratum.judged.everyone[measure])
+                for stratum, spread in zip(strata, spreads, strict=True)
+                if spread is not None
+            ]
+            continue
         if len(strata) == 1 and isinstance(spreads[0], Normal | Relative):
             tests.append(simultaneous.no_gap(spreads[0], strata[0].judged.everyone[measure]))
             continue
@@ -97,12 +105,15 @@ def by_group(stratum: Stratum) -> tuple[Floats, Floats] | None:
         return _below_highest(stratum)
     if stratum.table.base is None:
         return None
-    p = np.full(stratum.table.values.shape, np.nan)
-    for i, (mine, theirs) in enumerate(zip(stratum.table.spreads, stratum.table.base_spreads, strict=False)):
-        if not isinstance(mine, Proportions) or not isinstance(theirs, Proportions):
+    table, p = stratum.table, np.full(stratum.table.values.shape, np.nan)
+    for i, (mine, theirs) in enumerate(zip(table.spreads, table.base_spreads, strict=False)):
+        if isinstance(mine, Clustered) and isinstance(theirs, Clustered):
+            judged = stratum.judged.everyone[i] & np.array([each != stratum.plan.reference for each in table.groups])
+            p[i] = np.where(judged, simultaneous.no_differences(mine, theirs), np.nan)
+        if not isinstance(mine, Proportions) or not isinstance(theirs, Proportions) or isinstance(mine, Clustered):
             continue
         for j in np.flatnonzero(stratum.judged.everyone[i]).tolist():
-            if stratum.table.groups[j] != stratum.plan.reference and min(mine.n[j], theirs.n[j]) > 0:
+            if table.groups[j] != stratum.plan.reference and min(mine.n[j], theirs.n[j]) > 0:
                 p[i, j] = _test(np.array([[mine.k[j], theirs.k[j]]]), np.array([[mine.n[j], theirs.n[j]]]),
                                 stratum.request.policy).p_value  # fmt: skip
     return p, multiplicity.adjust(p.reshape(-1), stratum.request.policy.correction).reshape(p.shape)
@@ -114,6 +125,11 @@ def _below_highest(stratum: Stratum) -> tuple[Floats, Floats]:
     for i, spread in enumerate(stratum.table.spreads):
         top = stratum.highest(i)
         if top is None or not isinstance(spread, Proportions) or spread.n[top] <= 0:
+            continue
+        if isinstance(spread, Clustered):
+            theirs = spread.scaled(1.0, [top] * len(spread.n))
+            judged = stratum.judged.everyone[i] & (np.arange(len(spread.n)) != top)
+            p[i] = np.where(judged, simultaneous.no_differences(spread, theirs), np.nan)
             continue
         for j in np.flatnonzero(stratum.judged.everyone[i] & (spread.n > 0)).tolist():
             if j != top:

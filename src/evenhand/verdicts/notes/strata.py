@@ -16,6 +16,7 @@ import numpy as np
 from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
 from evenhand.inference import critical, stratified
+from evenhand.inference.clustered import Clustered, together_of
 from evenhand.inference.spread import Proportions, Spread
 from evenhand.verdicts import comparison
 from evenhand.verdicts.rows import summary_row
@@ -87,15 +88,17 @@ def _standardise(
     pooled: Stratum, strata: Sequence[Stratum], measure: int, names: tuple[Group, Group]
 ) -> _Standardised | None:
     q = critical.tukey(max(int(pooled.judged.everyone[measure].sum()), 2), pooled.request.confidence)
-    values, down, up, people, mass = [], [], [], [], []
+    values, down, up, people, mass, norm = [], [], [], [], [], 2
     for stratum in strata:
         spread, places = stratum.table.spreads[measure], _places(stratum, names)
         if spread is None or places is None or not np.isfinite(spread.values[places]).all():
             continue
         low, high = (end[places] for end in spread.limits(q, 0.0))
         values.append(spread.values[places])
-        down.append(np.hypot(values[-1][0] - low[0], high[1] - values[-1][1]))
-        up.append(np.hypot(high[0] - values[-1][0], values[-1][1] - low[1]))
+        # Clusters may reach over groups and strata: then what they have in common is not known, and margins are added.
+        joined, norm = (np.add, 1) if together_of(spread) is not None else (np.hypot, 2)
+        down.append(joined(values[-1][0] - low[0], high[1] - values[-1][1]))
+        up.append(joined(high[0] - values[-1][0], values[-1][1] - low[1]))
         cube = stratum.table.cube
         people.append(cube.size)
         mass.append(float((cube.n if cube.w is None else cube.w).sum()))
@@ -110,8 +113,8 @@ def _standardise(
     return _Standardised(
         float(first),
         float(second),
-        float(first - second - math.sqrt(np.sum((share * np.array(down)) ** 2))),
-        float(first - second + math.sqrt(np.sum((share * np.array(up)) ** 2))),
+        float(first - second - np.linalg.norm(share * np.array(down), norm)),
+        float(first - second + np.linalg.norm(share * np.array(up), norm)),
         int(sizes.sum()),
         1 - float(sizes.sum()) / pooled.table.cube.size,
         int((gaps * sign < 0).sum()),
@@ -182,7 +185,7 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     k, n = [], []
     for stratum in strata:
         spread, places = stratum.table.spreads[measure], _places(stratum, names)
-        if isinstance(spread, Proportions) and places is not None:
+        if isinstance(spread, Proportions) and not isinstance(spread, Clustered) and places is not None:
             k.append(spread.k[places])
             n.append(spread.n[places])
     if len(k) < 2:

@@ -1,0 +1,76 @@
+"""Rows that belong together: which findings take account of it, and what is said of those that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evenhand.core.arrays import Bools
+from evenhand.core.results import spell
+from evenhand.cube.clusters import FEWEST_CLUSTERS
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, join_names
+from evenhand.measures.base import Measure
+from evenhand.verdicts.request import Request
+
+
+def covers(cube: Cube, measures: Sequence[Measure]) -> bool:
+    """Is it known how much these measures vary? Rates are covered by sums over clusters, other measures are not."""
+    return not cube.clustered or (cube.clusters is not None and all(row.made_of in _RATES for row in measures))
+
+
+_RATES = ("cells", "classes")
+
+
+def alone(request: Request) -> Request:
+    """The request for a value that is not judged."""
+    return replace(request, threshold=None, covered=False)
+
+
+def why_alone(cube: Cube) -> str:
+    """Why a finding has a value alone."""
+    of = f"Rows with the same {cube.meaning.cluster} belong together"
+    if cube.clusters is None:
+        return f"{of}, and the sums over them were not kept, so this has no interval and is not judged."
+    return f"{of}. How much this value varies does not follow from rates, so it has no interval and is not judged."
+
+
+def check_interval(request: Request, cube: Cube) -> None:
+    """Refuse an interval that takes rows for strangers."""
+    if cube.clustered and request.policy.interval != "simultaneous":
+        raise CallError(
+            f"interval={request.policy.interval!r} takes rows for strangers, and those of one "
+            f"{cube.meaning.cluster} belong together: leave interval= out, or set it to 'simultaneous'."
+        )
+
+
+def clusters_in(cube: Cube) -> list[int]:
+    """How many clusters have rows in each pair of a cube; of pairs that were joined later, at least so many."""
+    assert cube.clusters is not None  # noqa: S101 - only asked where they are kept
+    known = cube.clusters.in_pairs((cube.meaning.control, cube.meaning.sensitive), cube.pairs)
+    pattern = np.ones(cube.clusters.cells)
+    squares = np.diagonal(cube.clusters.squares(pattern, len(cube.pairs)))
+    totals = cube.clusters.totals(pattern, len(cube.pairs))
+    worth = np.divide(totals**2, squares, out=np.zeros(len(totals)), where=squares > 0)
+    return [
+        int(np.ceil(least - 1e-9)) if number is None else number for number, least in zip(known, worth, strict=True)
+    ]
+
+
+def few_clusters(cube: Cube) -> Bools:
+    """The pairs with too few clusters for a pass."""
+    if not cube.clustered or cube.clusters is None:
+        return np.zeros(len(cube.pairs), dtype=np.bool_)
+    return np.array([number < FEWEST_CLUSTERS for number in clusters_in(cube)], dtype=np.bool_)
+
+
+def few_clusters_note(cube: Cube, few: Bools) -> str:
+    """That groups have too few clusters, with how many."""
+    numbers = clusters_in(cube)
+    names = [f"{spell(cube.pairs[i][1])} ({numbers[i]:,})" for i in np.flatnonzero(few).tolist()]
+    return (
+        f"Fewer than {FEWEST_CLUSTERS} clusters of {cube.meaning.cluster}: {join_names(names, 6)}. How much so few "
+        "vary is not known well enough for a pass."
+    )
