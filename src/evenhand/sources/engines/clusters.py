@@ -64,7 +64,7 @@ def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClu
 
 @contextmanager
 def _kept(members: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
-    """The lines by cluster, which are asked about several times; an engine that would read all rows again keeps them."""
+    """The lines by cluster, asked about several times: an engine that would read all rows again keeps them."""
     native: Any = nw.to_native(members)
     keep = engine_of(native).keep
     if keep is None:
