@@ -30,6 +30,16 @@ def test_postgresql_reads_the_table_once(postgres, roles, scans):
     assert postgres.scans("people") - before == scans + BEGINNING * (scans > 1)
 
 
+def test_postgresql_reads_the_table_twice_for_clusters(postgres):
+    import ibis
+
+    connection = ibis.connect(postgres.url)
+    before = postgres.scans("people")
+    check(connection.table("people"), "clusters")
+    connection.disconnect()
+    assert postgres.scans("people") - before == 2
+
+
 def test_postgresql_gets_one_statement(postgres):
     import ibis
 

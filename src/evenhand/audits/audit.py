@@ -24,6 +24,7 @@ from evenhand.cube.privacy import LEAST, Sharing
 from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
+from evenhand.sources.identities import repeated_identity
 from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
 from evenhand.verdicts import comparison, policy_file, row_measures
 from evenhand.verdicts.finding import judge
@@ -320,7 +321,7 @@ def audit(
     def from_rows(wanted: Request, part: Cube) -> Finding:
         return row_measures.finding(wanted, part, data, arguments)
 
-    return audit_cube(
+    found = audit_cube(
         cube,
         reference=reference,
         metrics=metrics,
@@ -334,6 +335,8 @@ def audit(
         frame_kind=frames.kind_of(data),
         row_evaluator=from_rows if known is None else None,
     )
+    hint = repeated_identity(data, arguments) if known is None else None
+    return found if hint is None else replace(found, notes=(*found.notes, hint))
 
 
 def audit_cube(

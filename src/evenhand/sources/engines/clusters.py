@@ -13,7 +13,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from evenhand.core.arrays import Codes, Indices, Ints
+from evenhand.core.arrays import Bools, Codes, Indices
 from evenhand.errors import DataError, shorten
 from evenhand.sources.clusters import MOST_PRODUCTS, NO_STRATA, strata_of, too_many_products
 from evenhand.sources.columns import encode
@@ -25,10 +25,10 @@ from evenhand.sources.groupby import floats
 from evenhand.sources.lines import ClusterRequest, Lines, SummedClusters
 
 _CUTS = ("decided", "band")
-_SUMS, _COUNTS = (
-    0,
-    1,
-)  # parts of the numbers: sums by design stratum and cell, clusters by design stratum; then the sets
+_PRODUCTS, _SUMS, _COUNTS = range(3)
+"""The parts of the answer, by design stratum: products of two cells, sums of cells, clusters; then come the clusters in
+the groups of each set of keys."""
+_MOST_LINES = 4 * MOST_PRODUCTS
 
 
 def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClusters:
@@ -36,29 +36,27 @@ def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClu
     _check_bands(plan, request)
     with _kept(plan.by_cluster()) as members:
         query = _Query(plan, members, lines)
-        products = fetch(query.products(), 2 * MOST_PRODUCTS + 1)  # each with both orders of its cells
-        if len(products["p"]) > 2 * MOST_PRODUCTS:
-            raise DataError(too_many_products(MOST_PRODUCTS))
-        numbers = fetch(query.numbers(request))
-    part, number = floats(numbers["part"]).astype(np.int64), floats(numbers["number"])
-    strata, of_numbers, of_products = _strata(query.strata, part, numbers, products)
-    known = _Known(plan, lines, request.places)
-    first, second = (request.places[known.lines(products, query.names, f"{side}_")] for side in "ab")
+        found = fetch(query.frame(request), _MOST_LINES + 1)
+    part, number = floats(found["part"]).astype(np.int64), floats(found["number"])
+    multiplied, summed, counted = (part == i for i in (_PRODUCTS, _SUMS, _COUNTS))
+    if len(part) > _MOST_LINES or multiplied.sum() > 2 * MOST_PRODUCTS:  # each is there with both orders of its cells
+        raise DataError(too_many_products(MOST_PRODUCTS))
+    strata, stratum = _strata(query.strata, found)
+    known = _Known(plan, lines, request.places, found)
+    first, second = (request.places[known.lines(query.names, side, multiplied)] for side in "ab")
     kept = first <= second
-    summed, counted = part == _SUMS, part == _COUNTS
-    places = request.places[known.lines(numbers, query.names, inside=summed)]
     return SummedClusters(
         strata,
-        np.bincount(of_numbers[counted], number[counted], len(strata)).astype(np.int64),
-        of_numbers[summed],
-        places,
+        np.bincount(stratum[counted], number[counted], len(strata)).astype(np.int64),
+        stratum[summed],
+        request.places[known.lines(query.names, "a", summed)],
         number[summed],
-        of_products[kept],
+        stratum[multiplied][kept],
         first[kept],
         second[kept],
-        floats(products["p"])[kept],
+        number[multiplied][kept],
         [
-            (known.lines(numbers, [plan.keys[key] for key in keys], inside=part == i), _whole(number[part == i]))
+            (known.lines([plan.keys[key] for key in keys], "a", part == i), number[part == i].astype(np.int64))
             for i, keys in enumerate(request.sets, _COUNTS + 1)
         ],
     )
@@ -66,7 +64,7 @@ def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClu
 
 @contextmanager
 def _kept(members: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
-    """The lines by cluster, which both questions are about; kept by an engine that would read all rows for each."""
+    """The lines by cluster, asked about several times: an engine that would read all rows again keeps them."""
     native: Any = nw.to_native(members)
     keep = engine_of(native).keep
     if keep is None:
@@ -90,12 +88,8 @@ def _check_bands(plan: Plan, request: ClusterRequest) -> None:
             )
 
 
-def _whole(numbers: Any) -> Ints:
-    return np.asarray(numbers).astype(np.int64)
-
-
 class _Query:
-    """The two questions about clusters, both of the lines by cluster."""
+    """What is asked about clusters, all of it of the lines by cluster, as one table."""
 
     def __init__(self, plan: Plan, members: nw.LazyFrame[Any], lines: Lines) -> None:
         self.plan, self.members = plan, members
@@ -103,8 +97,16 @@ class _Query:
         self.by = [name for role, name in MEMBERS.items() if role in plan.roles.keys]
         self.strata = [name for name in self.by if name != "c"]
 
-    def products(self) -> nw.LazyFrame[Any]:
-        """Σ over clusters of the product of two cells, whose keys are a_… and b_…, by design stratum."""
+    def frame(self, request: ClusterRequest) -> nw.LazyFrame[Any]:
+        """The columns part, h where there are design strata, the keys of two cells as a_… and b_…, and number."""
+        keys = [*self.strata, *self.names]
+        sums = self.members.group_by(*keys).agg(nw.col("m").sum().alias("number"))
+        sets = [self.strata, *([self.plan.keys[key] for key in each] for each in request.sets)]
+        counts = [self._part(i, self._clusters(names)) for i, names in enumerate(sets, _COUNTS)]
+        return nw.concat([self._products(), self._part(_SUMS, sums), *counts], how="vertical")
+
+    def _products(self) -> nw.LazyFrame[Any]:
+        """Σ over clusters of the product of two cells, in both orders of the two."""
         sides = [
             self.members.select(
                 *(nw.col(name).alias(name if side == "a" else f"{name}_b") for name in self.by),
@@ -114,30 +116,27 @@ class _Query:
         ]
         joined = sides[0].join(sides[1], how="inner", left_on=self.by, right_on=[f"{name}_b" for name in self.by])
         keys = [*self.strata, *(f"{side}_{name}" for side in "ab" for name in self.names)]
-        flat = joined.select(*(nw.col(name) for name in keys), (nw.col("a_m") * nw.col("b_m")).alias("p"))
-        return flat.group_by(*keys).agg(nw.col("p").sum())
+        flat = joined.select(*(nw.col(name) for name in keys), (nw.col("a_m") * nw.col("b_m")).alias("number"))
+        summed = flat.group_by(*keys).agg(nw.col("number").sum())
+        return summed.select(nw.lit(_PRODUCTS).alias("part"), *(nw.col(name) for name in (*keys, "number")))
 
-    def numbers(self, request: ClusterRequest) -> nw.LazyFrame[Any]:
-        """Sums by cell, clusters by design stratum, and clusters by the groups of each set of keys."""
+    def _clusters(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """How many clusters have rows in each group of these keys; the other keys are null."""
+        rest = [_blank(name).alias(name) for name in self.names if name not in names]
+        own = dict.fromkeys([*self.by, *names])
+        clusters = self.members.select(*(nw.col(name) for name in own), *rest)
+        clusters = clusters.group_by(*self.by, *self.names).agg(nw.len().alias("number"))
+        hidden = [name for name in self.strata if name not in names]
         keys = [*self.strata, *self.names]
-        sums = self.members.group_by(*keys).agg(nw.col("m").sum().alias("number"))
-        parts = [self._part(_SUMS, sums)]
-        for i, names in enumerate(
-            (self.strata, *([self.plan.keys[key] for key in each] for each in request.sets)), _COUNTS
-        ):
-            rest = [_blank(name).alias(name) for name in self.names if name not in names]
-            here = self.members.select(*(nw.col(name) for name in dict.fromkeys([*self.by, *names])), *rest)
-            clusters = here.group_by(*self.by, *self.names).agg(nw.len().alias("m"))
-            hidden = [_blank(name).alias(name) for name in self.strata if name not in names]
-            shown = clusters.select(
-                *(nw.col(name) for name in keys if name not in self.strata or name in names), *hidden
-            )
-            parts.append(self._part(i, shown.group_by(*keys).agg(nw.len().alias("number"))))
-        return nw.concat(parts, how="vertical")
+        shown = clusters.select(
+            *(nw.col(name) for name in keys if name not in hidden), *(_blank(name).alias(name) for name in hidden)
+        )
+        return shown.group_by(*keys).agg(nw.len().alias("number"))
 
     def _part(self, i: int, counted: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        keys = [nw.col(name) for name in (*self.strata, *self.names)]
-        return counted.select(nw.lit(i).alias("part"), *keys, nw.col("number").cast(nw.Float64))
+        keys = [*(nw.col(name) for name in self.strata), *(nw.col(name).alias(f"a_{name}") for name in self.names)]
+        others = [_blank(name).alias(f"b_{name}") for name in self.names]
+        return counted.select(nw.lit(i).alias("part"), *keys, *others, nw.col("number").cast(nw.Float64))
 
 
 def _blank(name: str) -> nw.Expr:
@@ -146,51 +145,47 @@ def _blank(name: str) -> nw.Expr:
     return nw.when(value.is_null()).then(value)
 
 
-def _strata(
-    names: Sequence[str], part: Ints, numbers: Answer, products: Answer
-) -> tuple[tuple[str, ...], Indices, Indices]:
-    """The names of the design strata, and the stratum of each number and of each product."""
+def _strata(names: Sequence[str], found: Answer) -> tuple[tuple[str, ...], Indices]:
+    """The names of the design strata, and the stratum of each number."""
     if not names:
-        return NO_STRATA, np.zeros(len(part), dtype=np.intp), np.zeros(len(products["p"]), dtype=np.intp)
-    levels, codes = encode(numbers["h"], "design_strata")
+        return NO_STRATA, np.zeros(len(found["part"]), dtype=np.intp)
+    levels, codes = encode(found["h"], "design_strata")
     strata, place = strata_of(levels)
-    known = dict(zip(levels, place.tolist(), strict=True))
-    others, of_products = encode(products["h"], "design_strata")
-    return strata, np.append(place, 0)[codes], np.array([known[level] for level in others], dtype=np.intp)[of_products]
+    return strata, np.append(place, 0)[codes]
 
 
 class _Known:
-    """The lines of the main group-by, by their keys; an attribute that is cut stands there as its band."""
+    """The lines of the main group-by, by their keys, and the same keys in an answer; an attribute that is cut stands
+    there as its band."""
 
-    def __init__(self, plan: Plan, lines: Lines, places: Indices) -> None:
-        self.na, self.order = plan.roles.na, np.argsort(places < 0, kind="stable")  # those that are left out come last
-        self.levels: dict[str, dict[Any, int]] = {}
+    def __init__(self, plan: Plan, lines: Lines, places: Indices, found: Answer) -> None:
+        self.order = np.argsort(places < 0, kind="stable")  # lines that are left out come last
+        self.bases: dict[str, int] = {}
         self.codes: dict[str, Codes] = {}
-        roles = {name: key for key, name in plan.keys.items()}
-        for name in (*roles, *(name for name in _CUTS if name in lines.columns)):
-            key = roles.get(name, name)
-            levels, codes = encode(lines.columns[key], name, self._absent(name))
+        roles = {name: key for key, name in plan.keys.items()} | {name: name for name in _CUTS if name in lines.columns}
+        for name, key in roles.items():
+            absent = () if name in _CUTS else plan.roles.na
+            levels, codes = encode(lines.columns[key], name, absent)
             levels = [_lower(level, plan.edges[key]) for level in levels] if key in plan.edges else levels
-            self.levels[name] = {level: i for i, level in reversed([*enumerate(levels)])}
-            same = [self.levels[name][level] for level in levels]
-            self.codes[name] = np.array([*same, -1], dtype=np.int64)[codes]
+            place = {level: i for i, level in enumerate(dict.fromkeys(levels))}
+            self.bases[name] = len(place) + 2
+            self.codes[name] = np.array([*(place[level] for level in levels), -1], dtype=np.int64)[codes]
+            for side in "ab":
+                others, codes = encode(found[f"{side}_{name}"], name, absent)
+                where = [place.get(level, -2) for level in others]
+                self.codes[f"{side}_{name}"] = np.array([*where, -1], dtype=np.int64)[codes]
 
-    def _absent(self, name: str) -> Sequence[str]:
-        return () if name in _CUTS else self.na
-
-    def lines(self, answer: Answer, names: Sequence[str], prefix: str = "", inside: Any = slice(None)) -> Indices:
-        """A line with the same values of these columns, for each row of an answer; those that are `inside`."""
-        own = wanted = np.zeros(1, dtype=np.int64)
+    def lines(self, names: Sequence[str], side: str, inside: Bools) -> Indices:
+        """A line with the same values of these keys, for each row of the answer that is `inside`."""
+        own = np.zeros(len(self.order), dtype=np.int64)
+        wanted = np.zeros(int(inside.sum()), dtype=np.int64)
         for name in names:
-            levels, codes = encode(answer[prefix + name], name, self._absent(name))
-            where = np.array([*(self.levels[name].get(level, -2) for level in levels), -1], dtype=np.int64)[codes]
-            base = len(self.levels[name]) + 2
-            own, wanted = own * base + self.codes[name] + 2, wanted * base + where + 2
-        sorted_keys, first = np.unique(own[self.order], return_index=True)
-        wanted = wanted[inside]
-        at = np.minimum(np.searchsorted(sorted_keys, wanted), len(sorted_keys) - 1)
-        if not np.array_equal(sorted_keys[at], wanted):
-            raise DataError("the data changed while it was read: clusters were found in groups that were not there.")
+            own = own * self.bases[name] + self.codes[name] + 2
+            wanted = wanted * self.bases[name] + self.codes[f"{side}_{name}"][inside] + 2
+        known, first = np.unique(own[self.order], return_index=True)
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        if not np.array_equal(known[at], wanted):
+            raise DataError("the data changed while it was read: clusters have rows in groups that had none before.")
         return np.asarray(self.order[first[at]])
 
 
