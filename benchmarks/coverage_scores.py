@@ -16,7 +16,7 @@ The bars, at 95 % confidence:
 - The interval holds the truth in at least 94 % of samples (92 % with weights, of an AUC and of calibration).
 - Where there is no gap, it excludes 0 in at most 5.5 %.
 - Where the true gap is the threshold, it passes in at most 5 %: the far end is on the near side of the truth.
-- With groups of at least 100 it is at most 1.15 times as wide as before variances were moderated, and the median at most
+- With groups of at least 100 it is at most 1.15 times as wide as before variances were moderated, the median at most
   1.05 times, where that covered. A method does not know whether there is a gap, so it covered where it did so with
   and without one.
 

@@ -113,13 +113,17 @@ def _ends_of_rows(layout: _Layout, drawn: Drawn) -> DrawnEnds:
 
 
 def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
+    """Draws of all cells. Rows are drawn in the order of what they count, so that the order of groups does not matter."""
     many, seed = max(policy.draws, 100), policy.random_state
+    order = np.lexsort(np.concatenate([cube.cells, cube.counts], axis=1).T)
+    counts, cells, back = cube.counts[order], cube.cells[order], np.argsort(order)
     if bayesian:
-        yield from _posterior(cube, many, seed)
+        blocks = _posterior(counts, cells, np.array([_can_occur(name, cube) for name in CELLS]), many, seed)
     elif cube.w is None or cube.squares is None:
-        yield from _plain(cube.counts, many, seed)
+        blocks = _plain(counts, many, seed)
     else:
-        yield from draws.weighted(cube.counts, cube.cells, cube.squares, many, seed)
+        blocks = draws.weighted(counts, cells, cube.squares[order], many, seed)
+    yield from (block[:, back] for block in blocks)
 
 
 def _plain(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
@@ -136,12 +140,9 @@ def _kept(counts: bytes, shape: tuple[int, ...], many: int, seed: int) -> Floats
     return np.concatenate([block.astype(np.float64) for block in draws.multinomial(table, many, seed)])
 
 
-def _posterior(cube: Cube, many: int, seed: int) -> Iterator[Floats]:
+def _posterior(counts: Ints, cells: Floats, possible: Bools, many: int, seed: int) -> Iterator[Floats]:
     """Shares of cells under Jeffreys' prior; a cell that the roles rule out stays empty."""
-    possible = np.array([_can_occur(name, cube) for name in CELLS])
-    counts = cube.counts
-    mean = np.ones(counts.shape) if cube.w is None else cube.cells / np.maximum(counts, 1)
-    mean = np.where(counts > 0, mean, cube.cells.sum() / max(cube.size, 1))
+    mean = np.where(counts > 0, cells / np.maximum(counts, 1), cells.sum() / max(counts.sum(), 1))
     for block in draws.dirichlet(counts, many, seed, mask=possible):
         yield block * mean
 
