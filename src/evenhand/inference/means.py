@@ -251,7 +251,7 @@ class Roots(Relative):
 
 
 def _divide(top: Floats, bottom: Floats) -> Floats:
-    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+    return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0))
 
 
 def _of_others(part: Floats) -> Floats:
