@@ -16,8 +16,12 @@ The bars, at 95 % confidence:
 - The interval holds the truth in at least 94 % of samples (92 % with weights, of an AUC and of calibration).
 - Where there is no gap, it excludes 0 in at most 5.5 %.
 - Where the true gap is the threshold, it passes in at most 5 %: the far end is on the near side of the truth.
-- With groups of at least 100 it is at most 1.15 times as wide as before variances were moderated, where that covered,
-  and the median at most 1.05 times.
+- With groups of at least 100 it is at most 1.15 times as wide as before variances were moderated, the median at most
+  1.05 times, where that covered. A method does not know whether there is a gap, so it covered where it did so with
+  and without one.
+
+The squared error of t3 residuals has no finite variance, so nothing that rests on a variance can promise to cover their
+RMSE and R²: these are printed in a part of their own, without a bar.
 
 A bar is missed where the one-sided 99.9 % binomial limit excludes it. What comes within one point of a bar is drawn
 again, with other seeds and ten times the samples. Exits 1 when a bar is missed.
@@ -82,6 +86,7 @@ LAYOUTS: dict[str, tuple[int, ...]] = {
 COMPARISONS = ("extremes, difference", "extremes, ratio", "largest, difference", "largest, ratio", "rest, difference",
                "rest, ratio", "overall, difference", "overall, ratio")  # fmt: skip
 SIGNED = ("mean residual", "R²")  # which have no ratio; the mean of t3 has none either
+NO_VARIANCE = (("RMSE", "t3"), ("R²", "t3"))  # of what is averaged: squares of numbers without a fourth moment
 NOT_LINEAR = ("RMSE", "R²")  # which are set against each other or against one group
 
 
@@ -424,6 +429,9 @@ def table(found: list[Found]) -> bool:
         "\nThe worst setting of each measure, in percent of samples; width against the method before, groups of 100 on."
     )
     print(layout.format("measure", "settings", "samples", "covers", "alarm", "wrong pass", "width"))
+    found = compared_alike(found)
+    beyond = [each for each in found if (each.setting.measure, each.setting.law) in NO_VARIANCE]
+    found = [each for each in found if each not in beyond]
     missed = [(each, bars) for each in found if (bars := each.missed())]
     medians = []
     for name in dict.fromkeys(each.setting.measure for each in found):
@@ -434,12 +442,29 @@ def table(found: list[Found]) -> bool:
         width = f"{np.median(wider):.2f} to {max(wider):.2f}" if wider else ""
         samples = sum(each.samples for each in rows)
         print(layout.format(name, len(rows), samples, *(f"{100 * value:.2f}" for value in worst), width))
+    if beyond:
+        print("laws without a finite variance of what is averaged, printed without a bar:")
+    for what in dict.fromkeys((each.setting.measure, each.setting.law) for each in beyond):
+        rows = [each for each in beyond if (each.setting.measure, each.setting.law) == what and each.samples]
+        worst = min(each.coverage for each in rows), *(_most(map(part, rows)) for part in (_alarm, _wrong_pass))
+        samples = sum(each.samples for each in rows)
+        print(layout.format(" of ".join(what), len(rows), samples, *(f"{100 * value:.2f}" for value in worst), ""))
     for each, bars in missed:
         print(f"MISSED ({', '.join(bars)}): {each.setting}: covers {100 * each.coverage:.2f}, alarm "
               f"{100 * each.alarm:.2f}, wrong pass {100 * each.wrong_pass:.2f}, width {each.wider:.2f}")  # fmt: skip
     middle = float(np.median(medians)) if medians else math.nan
     print(f"median width against the method before: {middle:.3f}")
     return not missed and not middle > MEDIAN_WIDTH
+
+
+def compared_alike(found: list[Found]) -> list[Found]:
+    """The same, with widths compared only where the method before covered with and without a gap."""
+    by_setting = {replace(each.setting, samples=0): each for each in found}
+
+    def partner(each: Found) -> Found:
+        return by_setting.get(replace(each.setting, samples=0, gap=not each.setting.gap), each)
+
+    return [each if partner(each).old_width > 0 else replace(each, old_width=math.nan) for each in found]
 
 
 def _alarm(found: Found) -> float:

@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.inference.means import Means, Roots
+from evenhand.inference import means as kinds
+from evenhand.inference.means import AMOUNTS, SIGNED, Means, Roots
 from evenhand.inference.spread import Normal, Spread
 from evenhand.measures.regression import LEAST_EXPLAINED
-from evenhand.measures.scores import _means
 from evenhand.sources.scores import TINY
 
 Floats = npt.NDArray[np.float64]
@@ -73,6 +73,7 @@ WHAT = (
     *(("RMSE", law) for law in ("lognormal 1", "t3", "normal")),
     *(("R²", law) for law in ("normal", "t3")),
 )
+GROWTH = {"mean prediction": AMOUNTS, "mean |error|": AMOUNTS, "RMSE": AMOUNTS, "mean residual": SIGNED, "R²": SIGNED}
 OF_LABELS = ("balance", "Brier score", "log loss")
 GAP = 1.5  # the first group has so many times the size, where sizes can grow
 
@@ -193,7 +194,10 @@ class Sums:
 
 def _spread(measure: str, value: Floats, away: Floats, mass: Floats, squares: Floats, n: Floats, low: float,
             high: float) -> Spread:  # fmt: skip
-    means: Means = _means(value, away, (mass, squares, n), (low, high))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth, own = np.where(squares > 0, mass**2 / squares, 0.0), away / squares * n / np.maximum(n - 1, 1)
+    growth = GROWTH.get(measure, kinds.SCORES)
+    means = Means.of(value, own, n, worth, (low, high), growth=growth, squares=measure == "RMSE")
     if measure == "R²":
         return means.known_from(LEAST_EXPLAINED)
     return Roots(means) if measure == "RMSE" else means

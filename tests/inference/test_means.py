@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,33 +11,34 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand.inference import simultaneous
-from evenhand.inference.means import Means, Roots
+from evenhand.inference.means import AMOUNTS, SCORES, SIGNED, Means, Roots
 from support.profiles import examples
 
 Sample = list[np.ndarray]
 
 
-def means(groups: Sample, span=(0.0, 1.0)) -> Means:
+def means(groups: Sample, span=(0.0, 1.0), growth=SCORES, squares=False) -> Means:
     """The means of samples [samples, people], or [people], one for each group."""
     values = np.stack([group.mean(axis=-1) for group in groups], axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         own = [group.var(axis=-1, ddof=1) if group.shape[-1] > 1 else np.nan * group[..., 0] for group in groups]
     people = np.array([float(group.shape[-1]) for group in groups]) + 0 * values
-    return Means.of(values, np.stack(own, axis=-1), people, people, span)
+    return Means.of(values, np.stack(own, axis=-1), people, people, span, growth=growth, squares=squares)
 
 
 def ends(spread, chosen: int, kind: str = "difference") -> tuple[float, float]:
     """The interval between extremes of one of several samples."""
     squared = spread.squared if isinstance(spread, Roots) else spread
-    parts = [part[chosen] for part in (squared.values, squared.own, squared.others, squared.sizes, squared.worth)]
-    one = Means(*parts, squared.low, squared.high)
+    names = ("values", "own", "others", "trust", "sizes", "worth")
+    one = replace(squared, **{name: getattr(squared, name)[chosen] for name in names})
     one = Roots(one) if isinstance(spread, Roots) else one
     return getattr(simultaneous.between_extremes([one], np.ones((1, len(one.values)), bool), 0.95), kind)
 
 
-def missed(groups: Sample, truth: float, span=(0.0, 1.0), *, kind="difference", root=False) -> float:
+def missed(groups: Sample, truth: float, span=(0.0, 1.0), *, kind="difference", growth=SCORES, root=False) -> float:
     """In what share of the samples the interval does not hold the truth."""
-    spread = Roots(means(groups, span)) if root else means(groups, span)
+    spread = means(groups, span, AMOUNTS if root else growth, root)
+    spread = Roots(spread) if root else spread
     intervals = [ends(spread, i, kind) for i in range(len(groups[0]))]
     return float(np.mean([not low - 1e-9 <= truth <= high + 1e-9 for low, high in intervals]))
 
@@ -53,7 +56,7 @@ def test_one_person_varies_as_the_others_do():
     assert 0.9 - low[0] == pytest.approx(high[0] - 0.9, rel=0.05)
 
 
-def test_the_variance_is_drawn_up_towards_the_others_and_never_down():
+def test_the_variance_of_signed_values_is_drawn_up_towards_the_others_and_never_down():
     n = np.array([41.0, 41.0])
     spread = Means.of(np.array([0.5, 0.5]), np.array([0.01, 0.25]), n, n, (0.0, 1.0))
     assert spread.variance.tolist() == pytest.approx([(40 * 0.01 + 20 * 0.25) / 60, 0.25])
@@ -109,6 +112,32 @@ def test_without_a_lower_end_the_distance_from_the_upper_one_is_taken_on_logarit
     low, high = spread.limits(1.96, 0.0)
     reach = high - spread.values
     assert (1 - low).tolist() == pytest.approx((0.4 * np.exp(reach / 0.4)).tolist())
+
+
+def test_the_others_vary_as_they_would_at_the_mean_of_the_group():
+    n, values, own = np.array([41.0, 41.0]), np.array([2.0, 6.0]), np.array([1.0, 1.0])
+    assert Means.of(values, own, n, n, (0.0, 100.0), growth=SIGNED).others.tolist() == [1.0, 1.0]
+    assert Means.of(values, own, n, n, (0.0, 100.0), growth=AMOUNTS).others.tolist() == pytest.approx([1.0, 3**1.75])
+    assert Means.of(values, own, n, n, (0.0, 8.0), growth=SCORES).others.tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_the_longer_the_tails_of_the_others_the_less_an_own_variance_counts():
+    n, own = np.array([101.0, 101.0]), np.array([1.0, 4.0])
+    short, long = (Means.of(np.array([mean, mean]), own, n, n, (0.0, 50.0), growth=AMOUNTS) for mean in (20.0, 1.0))
+    assert short.trust[0] == pytest.approx(1 / (1 + (0.01 + 0.0001) / 2))
+    assert long.trust.tolist() == pytest.approx([1 / 11, 1 / 2])
+    assert long.variance[0] == pytest.approx((100 / 11 * 1 + 20 * 4) / (100 / 11 + 20))
+    squares = Means.of(np.array([1.0, 1.0]), np.array([2.0, 2.0]), n, n, (0.0, 50.0), growth=AMOUNTS, squares=True)
+    assert squares.trust.tolist() == [1.0, 1.0]
+
+
+def test_mean_squares_reach_farther_up_the_same_for_differences_and_ratios():
+    n = np.array([30.0, 30.0])
+    spread = Means.of(np.array([1.0, 1.0]), np.array([2.0, 2.0]), n, n, (0.0, 50.0), growth=AMOUNTS, squares=True)
+    high, up = spread.limits(1.96, 0.0)[1], spread.log_reach(1.96, 0.0)[1]
+    reach = stats.t.ppf(stats.norm.cdf(1.96), 49) * np.sqrt(2 / 30)
+    assert high.tolist() == pytest.approx([(1 + reach / 4) ** 4] * 2)
+    assert np.exp(up).tolist() == pytest.approx(high.tolist())
 
 
 # ------------------------------------------------------------------------------------------------ properties
@@ -183,6 +212,27 @@ def test_root_mean_squared_errors_of_lognormal_residuals_raise_no_alarm(kind, si
     r = random(8)
     groups = [r.lognormal(0, 1, (300, size)) ** 2 for size in sizes]
     assert missed(groups, 0.0 if kind == "difference" else 1.0, (0.0, 1e4), kind=kind, root=True) <= 0.055
+
+
+@pytest.mark.parametrize(
+    ("law", "truth", "root"),
+    [
+        (lambda r, size: r.lognormal(0, 1.5, size), np.exp(1.125), False),
+        (lambda r, size: r.lognormal(0, 1, size) ** 2, np.e, True),
+        (lambda r, size: r.standard_normal(size) ** 2, 1.0, True),
+    ],
+)
+@pytest.mark.parametrize("n", [100, 300])
+def test_a_group_that_is_larger_by_half_and_has_not_met_its_tail_is_covered(law, truth, root, n):
+    r = random(20261118)
+    groups = [law(r, (600, n)) * (2.25 if root else 1.5), law(r, (600, 3000))]
+    assert missed(groups, truth / 2, (0.0, 1e6), growth=AMOUNTS, root=root) <= 0.07  # 5 %, and its noise
+
+
+def test_rare_scores_far_from_either_end_are_covered_alike():
+    r = random(3)
+    rare = [(r.random((400, size)) < rate) * 1.0 for size, rate in ((100, 0.06), (3000, 0.03))]
+    assert missed([1 - group for group in rare], 0.03) == missed(rare, 0.03) <= 0.06
 
 
 def test_more_people_narrow_what_was_estimated():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand.inference import power, simultaneous
-from evenhand.inference.spread import Proportions
+from evenhand.inference.spread import Average, Logit, Proportions
 from evenhand.measures.cells import MEASURES
 
 RATE = MEASURES["selection_rate"].form
@@ -238,3 +238,13 @@ def test_without_a_gap_the_raw_variance_is_noise() -> None:
     spread = expected([0.3, 0.3, 0.3], [50, 50, 50])
     assert power.variance_between(spread, everyone(spread))[1] == 0
     assert math.isnan(power.variance_between(spread, np.array([True, False, False]))[0])
+
+
+def test_a_detectable_gap_beyond_what_is_possible_is_undefined():
+    few, half = np.full(2, 2.0), np.full(2, 0.5)
+    auc = Logit(half, np.full(2, 0.4), few, few)
+    rates = Proportions(half, np.ones(2), MEASURES["selection_rate"].form)
+    for spread in (auc, Average([rates, rates])):
+        assert math.isnan(power.detectable_gap(spread, (0, 1), 2, 0.95))
+    many = Logit(half, np.full(2, 0.02), 100 * few, 100 * few)
+    assert power.detectable_gap(many, (0, 1), 2, 0.95) == pytest.approx(0.0793, abs=0.001)

@@ -68,3 +68,19 @@ def test_ends_hold_the_value_and_stay_within_the_range(groups, metric):
     value = getattr(eh, metric)(score=np.concatenate(groups), sensitive=names, score_range=(0, 1)).value
     assert 0 <= value.low <= value.value <= value.high <= 1
     assert value.low < value.high
+
+
+@pytest.mark.parametrize("metric", ["abroca", "wasserstein_distance", "generalized_entropy", "theil_index"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_order_of_groups_makes_no_difference(metric, weighted):
+    random = np.random.default_rng(4)
+    place, label, score = random.integers(0, 3, 300), random.integers(0, 2, 300), random.beta(2, 2, 300)
+    scored = metric in ("abroca", "wasserstein_distance")
+    roles = {"score": score, "score_range": (0, 1)} if scored else {"prediction": (score > 0.5) * 1}
+    if metric != "wasserstein_distance":
+        roles["label"] = label
+    if weighted:
+        roles["weight"] = random.uniform(0.5, 2, 300)
+    names = (["a", "b", "c"], ["c", "a", "b"])
+    first, second = (getattr(eh, metric)(sensitive=np.array(name)[place], **roles).value for name in names)
+    assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high), rel=1e-9)

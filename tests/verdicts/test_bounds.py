@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,18 @@ def test_every_row_of_the_table_gives_an_interval(interval):
     found = eh.demographic_parity(**COLUMNS, interval=interval, draws=100)
     assert found.value.low <= found.value.value <= found.value.high
     assert np.isfinite([found.value.low, found.value.high]).all()
+
+
+@pytest.mark.parametrize("reference", [None, "a", "rest", "overall", "highest"])
+@pytest.mark.parametrize("interval", ["basic", "bca", "percentile", "bayes", "jeffreys", "katz"])
+@pytest.mark.parametrize("selected", [(1, 3, 4), (0, 3, 0), (40, 38, 5)])
+def test_intervals_of_every_kind_hold_their_value_and_what_is_possible(interval, reference, selected):
+    sizes = (40, 40, 5)
+    groups = [name for name, size in zip("abc", sizes, strict=True) for _ in range(size)]
+    decisions = [int(i < k) for k, size in zip(selected, sizes, strict=True) for i in range(size)]
+    found = eh.demographic_parity(prediction=decisions, sensitive=groups, interval=interval, reference=reference)
+    for row in found.groups:
+        assert 0 <= row.estimate.low <= row.estimate.value <= row.estimate.high <= 1
+    for gap, least, most in ((found.difference, -1, 1), (found.ratio, 0, math.inf)):
+        if gap.low is not None:
+            assert least <= gap.low <= gap.value <= gap.high <= most

@@ -196,3 +196,49 @@ def test_rows_to_settle_a_pass_are_those_of_the_measure_that_needs_most():
 
 
 CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def test_a_group_that_is_left_out_is_named_with_its_stratum():
+    region, group = np.repeat(["north", "south"], 200), np.tile(np.repeat(["a", "b"], 100), 2)
+    group[:8] = "c"
+    group[200:240] = "c"
+    found = eh.demographic_parity(
+        prediction=np.tile([0, 1], 200), sensitive=group, control={"region": region}, threshold=0.6
+    )
+    assert found.verdict == "pass"
+    assert "leaving out c in north, with fewer than 30 rows" in found.interpretation
+    assert found.left_out == ("c",)
+
+
+def test_without_any_label_calibration_says_so_in_a_line():
+    found = eh.calibration(label=[None] * 8, score=np.linspace(0, 1, 8), sensitive=["a", "b"] * 4, score_range=(0, 1))
+    said = "The observed rate at scores from 0 to 1 cannot be compared between groups"
+    assert found.interpretation == f"{said}: no labels among a; no labels among b."
+
+
+def test_a_value_without_limits_is_said_to_have_none():
+    random = np.random.default_rng(0)
+    found = eh.r_squared_parity(label=random.random(6), prediction=random.random(6), sensitive=["a"] * 3 + ["b"] * 3)
+    assert "the data set no limit to it" in found.interpretation
+    assert "infinite" not in found.interpretation
+
+
+def test_one_row_is_not_rows():
+    roles = {"prediction": [1, 0, 1, 0], "label": [1, 0, 0, None], "sensitive": {"g": ["a", "a", "b", None]}}
+    audit = eh.audit(**roles, min_group_size=1)
+    said = " ".join([*audit.notes, *(note for finding in audit.findings for note in finding.notes)])
+    assert "1 rows" not in said
+    assert "No rows to measure on: b." in said
+    assert "1 row (25.0%) has no group; it is shown" in said
+    assert "1 row has no label: it counts" in said
+
+
+@pytest.mark.parametrize("word", ["overall", "rest", "largest", "highest"])
+def test_a_group_with_the_name_of_a_yardstick_is_not_taken_for_it(word):
+    roles = {"prediction": [1, 0] * 40, "sensitive": {"g": [word, "b"] * 40}}
+    with pytest.raises(CallError, match=f"also a group of 'g'.*reference={{'g': '{word}'}}"):
+        eh.demographic_parity(**roles, reference=word)
+    with pytest.raises(CallError, match="rename the group"):
+        eh.audit(**roles, reference=word)
+    assert eh.demographic_parity(**roles, reference={"g": word}).groups[0].group == ("b",)
+    assert f"for {word} (n = 40)" in eh.demographic_parity(**roles, reference={"g": word}).interpretation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evenhand.core.wording import capital
+from evenhand.core.wording import capital, number_of
 from evenhand.cube.cube import Cube
 from evenhand.verdicts.notes.bands import cut_notes, text_notes
 from evenhand.verdicts.selective_labels import lacking_labels
@@ -24,13 +24,14 @@ def data_notes(cube: Cube) -> list[str]:
         )
     notes += [*cut_notes(cube), *text_notes(cube)]
     if cube.has_labels and (unlabelled := int(cube.n[:, -1, :].sum())):
-        notes.append(f"{unlabelled:,} rows have no label: they count in selection rates and in nothing that needs one.")
+        lack = "has no label: it counts" if unlabelled == 1 else "have no label: they count"
+        notes.append(f"{number_of(unlabelled)} {lack} in selection rates and in nothing that needs one.")
     if lost := cube.facts.get("dropped"):
-        notes.append(f"{lost:,} rows without a group were left out (missing='drop').")
+        notes.append(f"{number_of(lost)} without a group {'was' if lost == 1 else 'were'} left out (missing='drop').")
     if differs := cube.facts.get("cutoff_disagrees"):
-        notes.append(f"In {differs:,} rows the prediction and the cutoff disagree; the prediction counts.")
+        notes.append(f"In {number_of(differs)} the prediction and the cutoff disagree; the prediction counts.")
     if absent := cube.facts.get("score_missing"):
-        notes.append(f"{absent:,} rows have no score.")
+        notes.append(f"{number_of(absent)} {'has' if absent == 1 else 'have'} no score.")
     if cube.clustered:
         notes.append(_on_clusters(cube))
     if cube.w is not None:

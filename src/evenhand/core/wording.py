@@ -49,6 +49,15 @@ def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
     return f"{sign if value > 0 else ''}{figure(value)}"
 
 
+def number_of(count: float, one: str = "row", many: str = "rows") -> str:
+    """A count with its noun.
+
+    >>> number_of(1), number_of(1200), number_of(1, "person", "people")
+    ('1 row', '1,200 rows', '1 person')
+    """
+    return f"{count:,.0f} {one if count == 1 else many}"
+
+
 def quotient(value: float) -> str:
     return "infinitely many" if math.isinf(value) else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
@@ -61,6 +70,8 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     """
     if any(math.isnan(end) for end in ends):
         return ""
+    if ends == (-math.inf, math.inf):
+        return " (the data set no limit to it)"
     scale = shown_scale(judged_on, unit)
     largest = max(map(abs, ends))
     small = judged_on == "difference" and largest < 0.1

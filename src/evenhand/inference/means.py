@@ -2,9 +2,11 @@
 
 The variance of a small group is hardly known: of one person it is not known at all, and where a rare large value is
 missing from the sample it is far too small. So it is moderated (Smyth 2004): the group counts as if it had some more
-people, who vary as those of the other groups do, or as its own where these vary more. The limits are the wider of
-Student's and of those of a beta distribution with the same mean and error on the range of the values, which are long
-on the side where rare values may be missing. They stay within the range, and none has width 0.
+people, who vary as those of the other groups do, or as its own where these vary more. Two things make that hold under
+skew. A group whose values are larger varies more, so the variance of the others grows with the mean. And where values
+vary much for their mean in the other groups, as those with long tails do, the group's own variance tells little, and
+counts for fewer people. Limits stay within the range, and none has width 0: where nobody in a group differs, they are
+those of a share of as many people on the range of the values.
 """
 
 from __future__ import annotations
@@ -18,10 +20,17 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.inference.spread import Relative
 
-_MODERATION = 20.0  # so many people of the other groups count with each group; benchmarks/coverage_scores.py
+# As measured in benchmarks/coverage_scores.py.
+_MODERATION = 20.0  # so many people of the other groups count with each group
 _MODERATION_OF_FEW, _FEW = 3.0, 3.0  # with a group of fewer than three
+_PULL = 0.3  # how far a variance above that of the others is drawn to it, where that is known to grow with the mean
+_SQUARED_NORMAL = 2.0  # variance over squared mean of the square of a normal error: tails that a chi-square has
+_ROOT = 4  # the upper limit of mean squares is symmetric to the value on this root
+
+SIGNED, SCORES, AMOUNTS = 0.0, 1.0, 1.75
+"""How the variance grows with the mean: not at all, as that of a share, nearly as that of a scale."""
 _JEFFREYS = 0.5
-_HUGE = 1e7
+_HUGE = 1e7  # people from which on beta quantiles are slow, and a share is known well enough
 
 
 @dataclass(frozen=True)
@@ -29,26 +38,48 @@ class Means(Relative):
     """The mean of each group; arrays are [..., groups], and `low` and `high` are the range of what is averaged.
 
     `own` is the variance between people within each group, or of their influence on a value that is not a mean;
-    `others` is that within all other groups, NaN where none of these has two people. `sizes` counts people, `worth`
-    how many people their weights are worth (Kish).
+    `others` is that within all other groups, as it would be at the group's mean, NaN where none of these has two
+    people. `trust` is what share of its people the group's own variance counts for. `sizes` counts people, `worth` how
+    many people their weights are worth (Kish). `growth` is one of SIGNED, SCORES and AMOUNTS.
     """
 
     values: Floats
     own: Floats
     others: Floats
+    trust: Floats
     sizes: Floats
     worth: Floats
     low: float
     high: float
+    growth: float = SIGNED
+    squares: bool = False
+    """Are squares averaged?"""
 
     @classmethod
-    def of(cls, values: Floats, own: Floats, sizes: Floats, worth: Floats, span: tuple[float, float]) -> Means:
+    def of(
+        cls,
+        values: Floats,
+        own: Floats,
+        sizes: Floats,
+        worth: Floats,
+        span: tuple[float, float],
+        *,
+        growth: float = SIGNED,
+        squares: bool = False,
+    ) -> Means:
         """The means of groups with these variances within, each moderated by those of the others."""
         free = np.where(np.isfinite(own), np.maximum(worth - 1, 0.0), 0.0)
         known = np.where(free > 0, own, 0.0)
-        people, squares = (_of_others(part) for part in (free, free * known))
-        others = np.divide(squares, people, out=np.full(squares.shape, np.nan), where=people > 0)
-        return cls(values, known, others, sizes, worth, *span)
+        others, trust = _divide(_of_others(free * known), _of_others(free)), np.ones(values.shape)
+        if growth and span[0] > -np.inf:
+            there = np.where(np.isfinite(values), worth, 0.0)
+            mean = _divide(_of_others(there * np.where(there > 0, values, 0.0)), _of_others(there))
+            # Scores have two ends: rare ones may be missing at the one that is farther away.
+            mine, theirs = (np.fmin(x - span[0], span[1] - x if growth == SCORES else np.inf) for x in (values, mean))
+            tails = np.maximum(np.nan_to_num(_divide(others, theirs**2)) - _SQUARED_NORMAL * squares, 0.0)
+            trust = 1 / (1 + (tails + tails**2) / 2)
+            others = others * np.fmax(_divide(mine, theirs), 1.0) ** growth
+        return cls(values, known, others, trust, sizes, worth, *span, growth, squares)
 
     def known_from(self, least: float) -> Means:
         """The same, where nothing is known of groups that are worth fewer people than these."""
@@ -79,9 +110,11 @@ class Means(Relative):
     @cached_property
     def variance(self) -> Floats:
         """The moderated variance between people."""
-        free = np.maximum(self.worth - 1, 0.0)
+        free, others = self.trust * np.maximum(self.worth - 1, 0.0), np.nan_to_num(self.others)
+        pull = _PULL if self.growth else 0.0
+        like = np.maximum(others, self.own - pull * np.maximum(self.own - others, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((free * self.own + self._added * np.fmax(self.own, self.others)) / self.freedom)
+            return np.asarray((free * self.own + self._added * like) / (free + self._added))
 
     @cached_property
     def errors(self) -> Floats:
@@ -95,27 +128,36 @@ class Means(Relative):
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Means:
         chosen = list(places)
-        values, own, others = (part[..., chosen] for part in (self.values, self.own, self.others))
+        values, own, others, trust = (part[..., chosen] for part in (self.values, self.own, self.others, self.trust))
         sizes, worth = (part[..., chosen] * multiplier for part in (self.sizes, self.worth))
-        return replace(self, values=values, own=own, others=others, sizes=sizes, worth=worth)
+        return replace(self, values=values, own=own, others=others, trust=trust, sizes=sizes, worth=worth)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - the beta is Jeffreys'
         """The range itself where no group tells how much people vary; NaN where there is none either."""
-        low, high = self._beta(deviate) if self.low > -np.inf else self._below(deviate)
         reach, known = self._student(deviate), self._known
+        low, high = self._share(deviate) if self.low > -np.inf else self._below(deviate)
         low = np.where(known, np.maximum(np.fmin(self.values - reach, low), self.low), self.low)
-        high = np.where(known, np.minimum(np.fmax(self.values + reach, high), self.high), self.high)
+        high = np.where(known, np.minimum(np.fmax(self.values + self._upwards(reach), high), self.high), self.high)
         return np.where(self._bounded, low, np.nan), np.where(self._bounded, high, np.nan)
 
+    def _upwards(self, reach: Floats) -> Floats:
+        """How far limits lie above their values: farther where squares are averaged, whose means are skewed."""
+        if not self.squares:
+            return reach
+        with np.errstate(divide="ignore", invalid="ignore"):
+            farther = self.values * ((1 + reach / self.values / _ROOT) ** _ROOT - 1)
+        return np.where(self.values > 0, farther, reach)
+
     def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - as for limits
-        low, high = self._beta(deviate)
+        low, high = self._share(deviate)
         centre, known, few = self.centre, self._known, self.worth < _FEW
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             reach = np.where(self.values > 0, self._student(deviate) / self.values, 0.0)
             # Of one or two people a large value may be an exception: then the plain limit, at worst 0, is the wider.
             plain = np.where(few, np.where(reach < 1, -np.log1p(-np.fmin(reach, 1.0)), np.inf), reach)
             down = np.fmax(plain, np.log(centre / np.where(self.values > 0, low, 0.0)))
-            up = np.fmax(reach, np.log(high / centre))
+            top = np.where(self.values > 0, high, np.fmax(high, self._student(deviate)))
+            up = np.fmax(_ROOT * np.log1p(reach / _ROOT) if self.squares else reach, np.log(top / centre))
             least, most = np.log(centre / max(self.low, 0.0)), np.log(self.high / centre)
         down, up = (np.fmin(np.where(known, end, np.inf), last) for end, last in ((down, least), (up, most)))
         return np.where(self._bounded, down, np.nan), np.where(self._bounded, up, np.nan)
@@ -143,39 +185,28 @@ class Means(Relative):
             low = np.where(away > 0, self.high - away * np.exp(np.fmin(self._student(deviate) / away, 50.0)), np.nan)
         return low, self.values
 
-    def _beta(self, deviate: float) -> tuple[Floats, Floats]:
-        """Limits of a beta distribution with the mean and the error of each value; NaN where there is no range.
+    def _share(self, deviate: float) -> tuple[Floats, Floats]:
+        """Limits of groups in which nobody differs: those of a share of as many people; NaN elsewhere.
 
-        Values within a range vary no more than those at its two ends, so the distribution stands for at least as many
-        people as there are: also where none of them differ.
+        Values within a range vary no more than those at its two ends. Where the range is only what was seen, what is
+        known of the others is used if they vary.
         """
-        if deviate not in self._betas:
-            self._betas[deviate] = self._find_beta(deviate)
-        return self._betas[deviate]
-
-    @cached_property
-    def _betas(self) -> dict[float, tuple[Floats, Floats]]:
-        """Those that were found: differences and ratios need the same."""
-        return {}
-
-    def _find_beta(self, deviate: float) -> tuple[Floats, Floats]:
         from scipy.special import betainccinv, betaincinv, ndtr, stdtrit
 
-        if not 0 < self.span < np.inf:
-            none = np.full(self.values.shape, np.nan)
-            return none, none
-        tail = ndtr(stdtrit(np.maximum(self.freedom, 1.0), ndtr(-deviate)))
-        share = np.clip((self.values - self.low) / self.span, 0.0, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            precise = np.where(self.errors > 0, share * (1 - share) * (self.span / self.errors) ** 2, 0.0)
-        people = np.fmax(precise, self.worth)
-        k, rest = share * people, (1 - share) * people
-        normal = ~((k < _HUGE) | (rest < _HUGE)) | ~(people > 0)  # where the two limits agree, and the beta is slow
-        k, rest = np.where(normal, 1.0, k), np.where(normal, 1.0, rest)
-        low = np.where(k > 0, betaincinv(k + _JEFFREYS, rest + _JEFFREYS, tail), 0.0)
-        high = np.where(rest > 0, betainccinv(k + _JEFFREYS, rest + _JEFFREYS, tail), 1.0)
-        low, high = np.where(normal, share, np.fmin(low, share)), np.where(normal, share, np.fmax(high, share))
-        return self.low + self.span * low, self.low + self.span * high
+        low, high = np.full(self.values.shape, np.nan), np.full(self.values.shape, np.nan)
+        unknown = (self.errors == 0) | np.isnan(self.errors)
+        alike = (self.own == 0) & (unknown | ((self.growth == SCORES) & (self.worth > 1)))
+        if 0 < self.span < np.inf and alike.any():
+            values, people = self.values[alike], np.minimum(self.worth[alike], _HUGE)
+            tail = ndtr(stdtrit(np.maximum(self.freedom[alike], 1.0), ndtr(-deviate)))
+            share = np.clip((values - self.low) / self.span, 0.0, 1.0)
+            k, rest = share * people, (1 - share) * people
+            least = np.where(k > 0, betaincinv(k + _JEFFREYS, rest + _JEFFREYS, tail), 0.0)
+            most = np.where(rest > 0, betainccinv(k + _JEFFREYS, rest + _JEFFREYS, tail), 1.0)
+            low[alike], high[alike] = (
+                self.low + self.span * end for end in (np.fmin(least, share), np.fmax(most, share))
+            )
+        return low, high
 
 
 @dataclass(frozen=True)
@@ -217,6 +248,10 @@ class Roots(Relative):
     def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         down, up = self.squared.log_reach(deviate, offset)
         return down / 2, up / 2
+
+
+def _divide(top: Floats, bottom: Floats) -> Floats:
+    return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0))
 
 
 def _of_others(part: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
 from evenhand.inference import critical
-from evenhand.inference.spread import PLAIN, Proportions, Spread
+from evenhand.inference.spread import PLAIN, Average, Logit, Proportions, Relative, Spread
 
 MOST_ROWS = 10**9
 POWER = 0.8
@@ -51,7 +51,8 @@ def _expected_range(people: tuple[float, ...], rate: float) -> float:
 def detectable_gap(spread: Spread, pair: tuple[int, int], groups: int, confidence: float) -> float:
     """The smallest gap between two groups that would be found with 80 % power among this number of groups.
 
-    The two lie apart around the rate of all groups, as far as rates can. NaN where not even a gap of 1 would be found.
+    The two lie apart around the rate of all groups, as far as rates can. NaN where not even the largest gap that is
+    possible would be found.
     """
     places, q = list(pair), critical.tukey(groups, confidence)
     usual = float((q + _MARGIN) * np.hypot(*spread.deviations[places]))
@@ -59,7 +60,18 @@ def detectable_gap(spread: Spread, pair: tuple[int, int], groups: int, confidenc
         n, rate = sorted(spread.n[places].tolist()), float(spread.k.sum() / spread.n.sum())
         if 0 < n[0] * min(rate, 1 - rate) < _RARE:
             return _rare_gap(n[0], n[1], min(rate, 1 - rate), q, min(usual, 1.0))
-    return usual
+    return usual if usual <= _largest_gap(spread) else math.nan
+
+
+def _largest_gap(spread: Spread) -> float:
+    """The largest difference between two values that is possible; infinite where nothing limits it."""
+    if isinstance(spread, Relative):
+        return spread.span
+    if isinstance(spread, Average):
+        return float(np.mean([_largest_gap(part) for part in spread.parts]))
+    if isinstance(spread, Proportions):
+        return spread.form.alpha / spread.form.gamma if spread.form.gamma else math.inf
+    return 1.0 if isinstance(spread, Logit) else math.inf
 
 
 @lru_cache(maxsize=4096)

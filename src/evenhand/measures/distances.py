@@ -10,6 +10,7 @@ people and, as if there were ten more of them, from the people of all other grou
 from __future__ import annotations
 
 import math
+import zlib
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -84,8 +85,9 @@ class _Heights(_Rocs):
         return np.array(heights).reshape(*cells.shape[:-2], -1)
 
     def apart(self, one: Any, others: Any) -> Floats:
-        gaps = np.abs(np.asarray(others) - np.asarray(one))
-        return np.asarray(((gaps[..., 1:] + gaps[..., :-1]) / 2).mean(axis=-1))
+        gaps = np.asarray(others) - np.asarray(one)
+        np.abs(gaps, out=gaps)
+        return np.asarray((gaps.sum(axis=-1) - (gaps[..., 0] + gaps[..., -1]) / 2) / _HEIGHTS)  # by trapezoids
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,6 @@ def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Sha
     """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need."""
     from scipy.special import stdtrit
 
-    random = np.random.default_rng(random_state)
     usable = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
     many = max(len(usable), 1)
     tail = (1 - confidence) / (2 * many)
@@ -251,6 +252,8 @@ def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Sha
     everyone = cells[usable].sum(axis=0)
     errors = np.full(len(cells), np.nan)
     for i in usable:
+        # The draws follow from the people of the group, so that the order of groups makes no difference.
+        random = np.random.default_rng([random_state, zlib.crc32(np.ascontiguousarray(cells[i]).tobytes())])
         people = np.maximum(np.rint(cells[i].sum(axis=-1)), 1).astype(np.int64)
         law = _moderated(cells[i], everyone - cells[i])
         drawn = random.multinomial(people, law, size=(draws, len(people))).astype(np.float64)

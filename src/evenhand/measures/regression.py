@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Floats
 from evenhand.core.results import figure
-from evenhand.inference.means import Means, Roots
+from evenhand.inference.means import AMOUNTS, SIGNED, Means, Roots
 from evenhand.inference.spread import Spread
 from evenhand.measures.group_data import RegressionSums
 from evenhand.measures.scores import ScoreMeasure
@@ -40,7 +40,10 @@ def _mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], m
     own = data.variance({square: 1.0, moment: -2 * value, "": value**2}, bands)
     low, high = data.ranges[moment]
     value = np.clip(value + data.reading.middle * moved, low, high)  # which only rounding can leave
-    return Means.of(value, own, data.people(bands), data.worth(bands), (low, high))
+    growth = SIGNED if moment == "e" else AMOUNTS
+    return Means.of(
+        value, own, data.people(bands), data.worth(bands), (low, high), growth=growth, squares=moment == "ee"
+    )
 
 
 def root_mean_squared_error(data: RegressionSums) -> Spread:

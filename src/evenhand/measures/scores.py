@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats
-from evenhand.inference.means import Means
+from evenhand.inference.means import SCORES, Means
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Proportions, Spread, effective
 from evenhand.measures import curves
 from evenhand.measures.base import MadeOf, MeasureDefaults
@@ -69,7 +69,7 @@ def _means(value: Floats, squares: Floats, sums: tuple[Floats, Floats, Floats], 
     mass, q0, n = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = np.where(q0 > 0, mass**2 / q0, 0.0)
-        return Means.of(value, squares / q0 * n / np.maximum(n - 1, 1), n, worth, span)
+        return Means.of(value, squares / q0 * n / np.maximum(n - 1, 1), n, worth, span, growth=SCORES)
 
 
 def scoring_rate(data: BinnedScores) -> Spread:

@@ -212,9 +212,9 @@ def _outcome(audit: Audit, verdict: Verdict) -> str:
 def headline(audit: Audit) -> str:
     """Who was audited: people, and the attributes with the number of their groups."""
     names = audit.meaning.sensitive
-    sizes = [len(audit.counts(name).groups) for name in names]
-    attributes = ", ".join(f"{clip(name)} ({size} groups)" for name, size in zip(names, sizes, strict=True))
-    return f"{audit.cube.size:,} people; {attributes}"
+    groups = (wording.number_of(len(audit.counts(name).groups), "group", "groups") for name in names)
+    attributes = ", ".join(f"{clip(name)} ({size})" for name, size in zip(names, groups, strict=True))
+    return f"{wording.number_of(audit.cube.size, 'person', 'people')}; {attributes}"
 
 
 def value(finding: Finding) -> str:

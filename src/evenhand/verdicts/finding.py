@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.catalogue import Metric
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, number_or_none, spell
-from evenhand.core.wording import distance, quotient
+from evenhand.core.wording import distance, number_of, quotient
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, join_names
 from evenhand.inference.spread import Spread
@@ -228,8 +228,8 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
     left_out = _left_out(request, strata)
     if left_out and worst.verdict == "pass":
-        least = f"with fewer than {worst.least} rows to measure on"
-        sentence = f"{sentence[:-1]}, leaving out {join_names(left_out, 6)}, {least}."
+        few = "no rows" if worst.least <= 1 else f"fewer than {worst.least} rows"
+        sentence = f"{sentence[:-1]}, leaving out {join_names(_small_names(strata), 6)}, with {few} to measure on."
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
@@ -328,13 +328,22 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for stratum in strata for name in stratum.small_names))
 
 
+def _small_names(strata: Sequence[Stratum]) -> list[str]:
+    """The same with their strata, as a group may be small in one of them and large in another."""
+    return [
+        f"{name} in {spell(stratum.name)}" if stratum.name else name
+        for stratum in strata
+        for name in stratum.small_names
+    ]
+
+
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
     notes = [clustered.why_alone(cube)] if not clustered.covers(cube, strata[0].table.measures) else []
     notes += dict.fromkeys(stratum.few_clusters for stratum in strata if stratum.few_clusters)
     small = _left_out(request, strata)
     if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
-        least = strata[0].least
-        notes.append(f"Fewer than {least} rows to measure on: {join_names(small, 6)}. Too few to support a pass.")
+        least = "No rows to measure on" if strata[0].least <= 1 else f"Fewer than {strata[0].least} rows to measure on"
+        notes.append(f"{least}: {join_names(_small_names(strata), 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":
         lacking = [name for name in cube.meaning.sensitive if name not in request.reference]
         notes.append(f"No reference was given for {join_names(lacking, 6)}, so the extremes are compared.")
@@ -359,8 +368,11 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     missing = int(sum(n for (_, group), n in zip(cube.pairs, cube.n.sum(axis=(1, 2)), strict=True) if None in group))
     if missing:
         share = missing / cube.size
-        qualified = " A pass says nothing about them." if share > MISSING_SHARE_NOTED else ""
-        notes.append(f"{missing:,} rows ({share:.1%}) have no group; they are shown and not judged.{qualified}")
+        whom = "it" if missing == 1 else "them"
+        qualified = f" A pass says nothing about {whom}." if share > MISSING_SHARE_NOTED else ""
+        lack, shown = ("has", "it is") if missing == 1 else ("have", "they are")
+        rows = f"{number_of(missing)} ({share:.1%}) {lack} no group"
+        notes.append(f"{rows}; {shown} shown and not judged.{qualified}")
     return [*missing_labels.missing_label_notes(strata), *notes, *cut_notes(cube)]
 
 

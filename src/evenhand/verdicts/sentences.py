@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from evenhand.core.results import Estimate, JudgedOn, Row, Verdict, spell
-from evenhand.core.wording import amount, distance, limit_figure, quotient, reach
+from evenhand.core.wording import amount, distance, limit_figure, number_of, quotient, reach
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
 from evenhand.sources.bins import Bins
@@ -17,6 +19,8 @@ from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
+
+_BIN = re.compile(r"(?: at scores)? from \S+ to \S+ among ")
 
 
 def stratum_sentence(stratum: Stratum) -> str:
@@ -52,9 +56,16 @@ def _ending(stratum: Stratum, judged: Estimate) -> str:
 
 def undefined_reasons(stratum: Stratum) -> list[str]:
     """Why values are undefined, each reason once."""
-    table = stratum.table
-    every = (table.reason(i, j) for i in range(len(table.measures)) for j in range(len(table.groups)))
-    return list(dict.fromkeys(reason for reason in every if reason is not None))
+    table, rows = stratum.table, stratum.table.measures
+    reasons: dict[str, None] = {}
+    for i, j in itertools.product(range(len(rows)), range(len(table.groups))):
+        reason = table.reason(i, j)
+        if reason is not None and len(rows) > 1 and rows[i].bin is not None and np.isnan(table.values[:, j]).all():
+            # Without anybody in any bin, the bins are no part of the reason.
+            reason = _BIN.sub(" among ", reason, count=1)
+        if reason is not None:
+            reasons[reason] = None
+    return list(reasons)
 
 
 def no_ratio(stratum: Stratum) -> str | None:
@@ -102,7 +113,7 @@ def rare_groups(stratum: Stratum) -> list[str]:
         rates = table.values[:, table.groups.index(group)]
         named = zip(table.measures[:2], rates, strict=False)
         shown = ", ".join(f"{row.title} {amount(float(rate), row.unit)}" for row, rate in named)
-        described.append(f"{spell(group)} ({people[group]:,} people, {shown})")
+        described.append(f"{spell(group)} ({number_of(people[group], 'person', 'people')}, {shown})")
     return described
 
 
@@ -188,7 +199,11 @@ def precision(bins: Bins, error: float, *, exact: bool = True) -> str:
 
 def undefined(rows: Sequence[Measure], reasons: Sequence[str], zero: Sequence[str] = ()) -> str:
     """Why there is no number; `zero` are the measures that are 0 for every group, and so have no ratio."""
+    binned = [row for row in rows if row.bin is not None]
     names = " and ".join(row.title for row in rows)
+    if len(binned) > 1 and len(binned) == len(rows):  # a title for each bin would hide the reason
+        (low, _), (_, high) = binned[0].bin or (0, 0), binned[-1].bin or (0, 0)
+        names = f"{rows[0].title.rsplit(' from ', 1)[0]} from {low:g} to {high:g}"
     if zero and not reasons:
         return f"The ratio of the {' and '.join(zero)} is undefined: it is 0 for every group."
     why = f": {join_names(reasons, 4, mark='; ')}" if reasons else ""

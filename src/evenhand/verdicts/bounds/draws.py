@@ -113,13 +113,17 @@ def _ends_of_rows(layout: _Layout, drawn: Drawn) -> DrawnEnds:
 
 
 def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
+    """Draws of all cells. They are made in the order of what rows count: the order of groups does not matter."""
     many, seed = max(policy.draws, 100), policy.random_state
+    order = np.lexsort(np.concatenate([cube.cells, cube.counts], axis=1).T)
+    counts, cells, back = cube.counts[order], cube.cells[order], np.argsort(order)
     if bayesian:
-        yield from _posterior(cube, many, seed)
+        blocks = _posterior(counts, cells, np.array([_can_occur(name, cube) for name in CELLS]), many, seed)
     elif cube.w is None or cube.squares is None:
-        yield from _plain(cube.counts, many, seed)
+        blocks = _plain(counts, many, seed)
     else:
-        yield from draws.weighted(cube.counts, cube.cells, cube.squares, many, seed)
+        blocks = draws.weighted(counts, cells, cube.squares[order], many, seed)
+    yield from (block[:, back] for block in blocks)
 
 
 def _plain(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
@@ -136,12 +140,9 @@ def _kept(counts: bytes, shape: tuple[int, ...], many: int, seed: int) -> Floats
     return np.concatenate([block.astype(np.float64) for block in draws.multinomial(table, many, seed)])
 
 
-def _posterior(cube: Cube, many: int, seed: int) -> Iterator[Floats]:
+def _posterior(counts: Ints, cells: Floats, possible: Bools, many: int, seed: int) -> Iterator[Floats]:
     """Shares of cells under Jeffreys' prior; a cell that the roles rule out stays empty."""
-    possible = np.array([_can_occur(name, cube) for name in CELLS])
-    counts = cube.counts
-    mean = np.ones(counts.shape) if cube.w is None else cube.cells / np.maximum(counts, 1)
-    mean = np.where(counts > 0, mean, cube.cells.sum() / max(cube.size, 1))
+    mean = np.where(counts > 0, cells / np.maximum(counts, 1), cells.sum() / max(counts.sum(), 1))
     for block in draws.dirichlet(counts, many, seed, mask=possible):
         yield block * mean
 
@@ -205,12 +206,35 @@ class _Layout:
 
     def bounds(self, ends: DrawnEnds) -> Bounds:
         many, count = self.shape[0], self.shape[0] * self.shape[1]
+        ends = DrawnEnds(*(self._possible(pair) for pair in (ends.own, ends.near, ends.far)))
         low, high = (end[-count:].reshape(self.shape) for end in ends.own)
+        # The middle of a posterior leaves out a rate of 0 or 1; NaN is an end that is not known.
+        low, high = np.minimum(low, self.table.values), np.maximum(high, self.table.values)
         own = [(low[i], high[i]) for i in range(many)]
         if self.table.base is None:
             return self._between(ends, own)
         compared = self.judged.everyone & ~np.isnan(self.table.base)
         return bounds_against_baseline(self.question, own, self._sides(ends.near), self._sides(ends.far), compared)
+
+    def _possible(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Ends cut to what is possible: a basic interval is a mirror image, and may lie beyond it."""
+        if not self.rows:
+            return ends  # of functions of rows, whose range is not known
+        most = np.array([1.0 if row.unit == "rate" else np.inf for row in self.rows])
+        each, many = np.repeat(most, self.shape[1]), len(most)
+        if self.table.base is not None:
+            least, largest = [-each, 0 * (each > 0), 0 * (each > 0)], [each, np.inf + 0 * (each > 0), each]
+        else:
+            # A gap between extremes has a sign only where not every group may be the one that others are measured by.
+            free = self.judged.yardsticks is not None
+            top, ratio = most.max(), np.inf if free else 1.0
+            none, full = (-most, -top) if free else (0 * (most > 0), 0.0)
+            zeros = [np.zeros(many), np.zeros(len(each))]
+            least = [np.array([full, 0.0, full, 0.0]), none, *zeros]
+            largest = [np.array([top, ratio, top, ratio]), most, np.full(many, ratio), each]
+        lowest, highest = np.concatenate(least), np.concatenate(largest)
+        low, high = (np.clip(end, lowest, highest) for end in ends)
+        return low, high
 
     def _sides(self, ends: tuple[Floats, Floats]) -> Ends:
         """Ends of the differences from the baseline and of the ratios."""

@@ -89,4 +89,5 @@ def _thin_bins(stratum: Stratum) -> list[str]:
     ]
     if not thin:
         return []
-    return [f"Fewer than {least:g} people, so shown and not judged: {join_names(thin, _MOST_NAMES, mark='; ')}."]
+    few = wording.number_of(least, "person", "people")
+    return [f"Fewer than {few}, so shown and not judged: {join_names(thin, _MOST_NAMES, mark='; ')}."]
