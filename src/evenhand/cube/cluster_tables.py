@@ -37,7 +37,7 @@ def read(record: Any, cube: Cube) -> Clusters:
     if not isinstance(record, Mapping):
         _refuse(f"is {records.shown(record)}, not an object")
     strata = records.read(tuple[str, ...], record.get("strata"), "clusters.strata")
-    arrays = {name: _whole(name, record.get(name)) for name in _WHOLE}
+    arrays: dict[str, Any] = {name: _whole(name, record.get(name)) for name in _WHOLE}
     arrays |= {name: _numbers(name, record.get(name)) for name in _NUMBERS}
     cells = int(np.prod(cube.n.shape[1:]))
     _check_places(arrays, len(strata), cube.n.size)
