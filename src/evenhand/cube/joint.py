@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from evenhand import sources
-from evenhand.core.arrays import Array, Floats, Ints
+from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.core.results import Group
 from evenhand.cube import chunks, merge
 from evenhand.cube.cube import Cube, Meaning
 from evenhand.cube.tally import Tally, tally
-from evenhand.errors import CallError, DataError, Problems, as_typed, shorten
-from evenhand.sources import Lines, Source, groups, levels
+from evenhand.errors import CallError, DataError, Problems, shorten
+from evenhand.sources import Lines, Source, groups, levels, rows
 from evenhand.sources.columns import encode
+from evenhand.sources.lines import read_masses
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import Roles, assign
 
@@ -79,25 +80,44 @@ class Joint:
 
     def turned(self) -> Joint:
         """The models in the other order."""
-        n, w, w2 = (None if part is None else part.swapaxes(2, 3) for part in (self.n, self.w, self.w2))
-        assert n is not None  # noqa: S101 - people are always counted
-        return replace(self, n=n, w=w, w2=w2)
+        return self._made(self.groups, lambda part: part.swapaxes(2, 3))
 
     def marginal(self, attributes: Sequence[str]) -> Joint:
         """The counts by some of the attributes, the others summed over; without any, of everyone."""
         places = [self.sensitive.index(name) for name in attributes]
         kept = [tuple(group[place] for place in places) for group in self.groups]
         names = tuple(sorted(set(kept), key=groups.order_key))
-        where = [names.index(group) for group in kept]
-        n, w, w2 = (None if part is None else _sum(part, where, len(names)) for part in (self.n, self.w, self.w2))
-        assert n is not None  # noqa: S101 - as above
-        return Joint(tuple(attributes), names, n, w, w2, self.same)
+        place = {group: i for i, group in enumerate(names)}
+        where = [place[group] for group in kept]
+
+        def summed(part: Array) -> Array:
+            total = np.zeros((len(names), *part.shape[1:]), dtype=part.dtype)
+            np.add.at(total, where, part)
+            return total
+
+        return replace(self._made(names, summed), sensitive=tuple(attributes))
+
+    def only(self, names: Sequence[Group]) -> Joint:
+        """The counts of some of the groups, in this order."""
+        places = [self.groups.index(group) for group in names]
+        return self._made(tuple(names), lambda part: part[places])
+
+    def _made(self, names: tuple[Group, ...], change: Callable[[Any], Any]) -> Joint:
+        w, w2 = (None if part is None else change(part) for part in (self.w, self.w2))
+        return Joint(self.sensitive, names, change(self.n), w, w2, self.same)
 
 
-def _sum(part: Array, where: Sequence[int], size: int) -> Array:
-    total = np.zeros((size, *part.shape[1:]), dtype=part.dtype)
-    np.add.at(total, where, part)
-    return total
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """The rows themselves, where they are in memory, unweighted, and every model has a score: a row for each person.
+
+    `codes` say to which of `groups` each belongs; a label is 1, 0 or NaN; `scores` has a column for each model.
+    """
+
+    groups: tuple[Group, ...]
+    codes: Indices
+    label: Floats
+    scores: tuple[Floats, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +126,22 @@ class Counted:
 
     cubes: tuple[Cube, ...]
     joints: Mapping[tuple[int, int], Joint]
+    rows: ScoredRows | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One of several models on the same people."""
+
+    joints: Mapping[tuple[int, int], Joint]
+    model: int
+
+    def beside(self, later: Place) -> Joint | None:
+        """The joint counts of this model and a later one; None where the two are not on the same people."""
+        if self.joints is not later.joints or self.model == later.model:
+            return None
+        i, j = self.model, later.model
+        return self.joints[i, j] if i < j else self.joints[j, i].turned()
 
 
 def count(data: Any, models: Sequence[Model], arguments: Mapping[str, Any]) -> Counted:
@@ -113,7 +149,7 @@ def count(data: Any, models: Sequence[Model], arguments: Mapping[str, Any]) -> C
 
     Predictions in files and in engines are read in one scan; scores take one for each model and one for all of them.
     """
-    _refuse(data, arguments)
+    _refuse(data)
     source = sources.open_source(data, hive=arguments["hive"])
     roles = [replace(assign(source.names, **{**arguments, **model.arguments}), task="binary") for model in models]
     if isinstance(source, MemorySource):  # where a line is a row
@@ -130,22 +166,29 @@ def count(data: Any, models: Sequence[Model], arguments: Mapping[str, Any]) -> C
         beside = replace(lines[j], columns={**lines[j].columns, f"control:{_OTHER}": decisions[i]})
         counted = tally(beside, replace(roles[j], control=(_OTHER,)))
         joints[i, j] = _joint(counted, roles[j].sensitive, _by_stratum, models[i].is_same(models[j]))
-    return Counted(cubes, joints)
+    return Counted(cubes, joints, _scored_rows(lines, roles))
 
 
-def _refuse(data: Any, arguments: Mapping[str, Any]) -> None:
+def _scored_rows(lines: Sequence[Lines], roles: Sequence[Roles]) -> ScoredRows | None:
+    """The rows with the scores of all models; None where they are not there, or have weights."""
+    scores = [part.scores for part in lines if part.scores is not None]
+    if len(scores) < len(lines) or roles[0].label is None or roles[0].weight is not None:
+        return None
+    read = rows.read(lines[0], replace(roles[0], count=None))
+    times = read_masses(lines[0].columns, roles[0]).people
+    columns = [read.codes, read.columns["label"], *scores]
+    codes, label, *each = columns if times is None else [np.repeat(column, times) for column in columns]
+    return ScoredRows(read.groups, codes, label, tuple(each))
+
+
+def _refuse(data: Any) -> None:
     """Say no to what two decisions of the same people cannot be counted from."""
     if chunks.is_chunks(data):
-        raise CallError("data comes in chunks, and models are compared on one table: name its files, or join the tables.")
+        raise CallError(
+            "data comes in chunks, and models are compared on one table: name its files, or join the tables."
+        )
     if isinstance(data, Cube) or merge.counted(data, {}) is not None:
         raise CallError("a cube holds the decisions of one model, not who got which from both: pass the rows.")
-    if arguments.get("control") is not None:
-        raise CallError(
-            f"{as_typed('control=', '--control')} is not taken where models are compared: the groups of one stratum "
-            "can be compared by themselves, on its rows alone."
-        )
-    if arguments.get("task") not in (None, "binary"):
-        raise CallError(f"task={arguments['task']!r}: models are compared by decisions of yes or no, task='binary'.")
 
 
 def _check_rows(models: Sequence[Model], decisions: Sequence[Array], i: int, j: int) -> None:
@@ -189,13 +232,16 @@ def _joint(counted: Tally, sensitive: tuple[str, ...], put: Put, same: bool) -> 
     """
     names = tuple(sorted({group for _, group in counted.pairs}, key=groups.order_key))
     place = {group: i for i, group in enumerate(names)}
-    parts: list[Any] = []
-    for part in (counted.n, counted.w, counted.w2):
-        cells = None if part is None else np.zeros((len(names), 3, 2, 2), dtype=part.dtype)
-        for (stratum, group), values in zip(counted.pairs, () if part is None else part, strict=part is not None):
-            put(cells[place[group]], stratum, values)  # type: ignore[index] # there are values
-        parts.append(cells)
-    return Joint(sensitive, names, *parts, same)
+
+    def spread_out(part: Array | None) -> Any:
+        if part is None:
+            return None
+        cells = np.zeros((len(names), 3, 2, 2), dtype=part.dtype)
+        for (stratum, group), values in zip(counted.pairs, part, strict=True):
+            put(cells[place[group]], stratum, values)
+        return cells
+
+    return Joint(sensitive, names, spread_out(counted.n), spread_out(counted.w), spread_out(counted.w2), same)
 
 
 def _by_stratum(cells: Array, stratum: Group, values: Array) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Indices
 from evenhand.inference.hypotheses import Test
 
 _FEW_FLIPS = 25  # below this many changed decisions McNemar's test is exact
@@ -42,15 +42,13 @@ class Moves:
         own = now**2 * self.variance_after + then**2 * self.variance_before
         return np.asarray(np.maximum(own - 2 * now * then * self.covariance, 0.0))
 
-    def reach(
-        self, deviate: float, now: Floats | float = 1.0, then: Floats | float = 1.0
-    ) -> tuple[Floats, Floats]:
+    def reach(self, deviate: float, now: Floats | float = 1.0, then: Floats | float = 1.0) -> tuple[Floats, Floats]:
         """How far now · after − then · before may lie below and above what was seen; the factors are above 0."""
         scale = (now + then) / 2
         low, high = tango(self.change, self.variance(now, then) / scale**2, self.sizes, deviate)
         return scale * (self.change - low), scale * (high - self.change)
 
-    def take(self, places: Floats) -> Moves:
+    def take(self, places: tuple[Indices, ...]) -> Moves:
         """Some of the rates."""
         return Moves(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
@@ -64,7 +62,10 @@ def tango(change: Floats, variance: Floats, sizes: Floats, deviate: float) -> tu
     >>> [round(float(end[0]), 3) for end in tango(np.zeros(1), np.zeros(1), np.array([50.0]), 1.96)]
     [-0.071, 0.071]
     """
-    n = np.asarray(sizes, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Where a person moves the rate by less than 1/n, as half an accuracy does, more people would move it as much.
+        finest = np.where(variance > 0, (np.abs(change) - change**2) / variance, 0.0)
+    n = np.fmax(np.asarray(sizes, dtype=np.float64), np.where(np.asarray(sizes) > 0, finest, 0.0))
     flips = np.clip(n**2 * variance + n * change**2, n * np.abs(change), n)
     up, down = (flips + n * change) / 2, (flips - n * change) / 2
     return -_upper(down, up, n, deviate), _upper(up, down, n, deviate)
@@ -92,7 +93,7 @@ def mcnemar(up: int, down: int) -> Test:
     >>> mcnemar(9, 1).p_value
     0.021484375
     """
-    from scipy.special import chdtrc, bdtr
+    from scipy.special import bdtr, chdtrc
 
     flips = up + down
     if flips == 0:

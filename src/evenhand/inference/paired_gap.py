@@ -1,11 +1,11 @@
 """The change of the largest gap between groups from one model to another, for the same people.
 
-The largest gap is that of one pair of groups under the first model and of one, perhaps another, under the second. Which
-pairs these are is not known, but most can be ruled out. For a pair b that is largest after and a that is largest before
-the change is gap b after − gap a before, and at most the change of b itself, at least that of a itself: each of these
-belongs to fixed groups and needs no allowance for their number. The interval reaches from the least to the greatest end
-over all pairs that are not ruled out. With two groups whose order is sure there is only one, and the interval is that of
-its change.
+The largest gap is that of one pair of groups, a, under the first model and of one, perhaps another, b, under the
+second. Which pairs these are is not known, but most can be ruled out. The change is at most gap b after − gap x before,
+and at least gap y after − gap a before, whatever pairs x and y are. So the upper end is the greatest over all b that
+are not ruled out, and for each b the least over all x that may be a. What belongs to fixed pairs needs no allowance for
+the number of pairs; the choice of x among several has one. With two groups whose order is sure there is one pair, and
+the interval is that of its change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evenhand.inference.spread import Spread
 RULED_OUT = 0.002
 """The probability with which the pair that is truly largest may be ruled out; it is taken from the interval's own."""
 
-_MOST_MIXED = 4_000  # pairs of pairs that are looked at one by one
+_MOST_MIXED = 250_000  # pairs of pairs; beyond that each pair is compared with itself alone, which is wider
 
 Place = tuple[int, int, int]
 """A measure, the group that is higher in it, and the one that is lower."""
@@ -61,9 +61,14 @@ class PairedRates:
 
     def only(self, measure: int) -> PairedRates:
         """One of the measures."""
-        one = slice(measure, measure + 1)
-        parts = (self.before, self.after, self.influence_before, self.influence_after)
-        return PairedRates(*(part[one] for part in parts), self.people, self.sizes[one])
+        return PairedRates(
+            self.before[[measure]],
+            self.after[[measure]],
+            self.influence_before[[measure]],
+            self.influence_after[[measure]],
+            self.people,
+            self.sizes[[measure]],
+        )
 
 
 @dataclass(frozen=True)
@@ -87,11 +92,9 @@ class Gaps:
 
 def change_of_gap(gaps: Gaps, confidence: float) -> tuple[float, float]:
     """Both ends of the change of the largest difference or, where `ratio`, of the smallest ratio."""
-    deviate = critical.upper((1 - confidence) / 2 - RULED_OUT)
+    tail = (1 - confidence) / 2 - RULED_OUT
     old, new = (_possible(spreads, gaps) for spreads in (gaps.before, gaps.after))
-    mixed = len(old) * len(new) <= _MOST_MIXED
-    high = _farthest(gaps, new, old if mixed else new, deviate)
-    low = -_farthest(_turned(gaps), old, new if mixed else old, deviate)
+    high, low = _farthest(gaps, new, old, tail), -_farthest(_turned(gaps), old, new, tail)
     return (-high, -low) if gaps.ratio else (low, high)
 
 
@@ -113,21 +116,27 @@ def _possible(spreads: Sequence[Spread], gaps: Gaps) -> list[Place]:
     groups = gaps.pairs.shape[1]
     each = critical.upper(RULED_OUT / max(2 * groups - 3, 1))
     found, several = [], len(spreads) > 1 and not gaps.ratio
-    least = max(float(np.where(allowed, _lower(spread, critical.tukey(groups, 1 - RULED_OUT)), -np.inf).max())
-                for spread, allowed in zip(spreads, gaps.pairs, strict=True)) if several else -math.inf
+    least = (
+        max(
+            float(np.where(allowed, _lower(spread, critical.tukey(groups, 1 - RULED_OUT)), -np.inf).max())
+            for spread, allowed in zip(spreads, gaps.pairs, strict=True)
+        )
+        if several
+        else -math.inf
+    )
     for i, (spread, allowed) in enumerate(zip(spreads, gaps.pairs, strict=True)):
         low = _lower(spread, each)
         above = _compared(allowed) & (low > 0)  # the row is surely higher than the column
         ways, sure = allowed.astype(np.float32), above.astype(np.float32)
         beaten = (sure.T @ ways > 0) | (ways @ sure.T > 0) | (above & allowed).T
-        kept = allowed & ~beaten & (-low.T >= least)  # the gap of another measure may surely be larger
+        kept = allowed & ~beaten & (least <= -low.T)  # the gap of another measure may surely be larger
         found += [(i, int(g), int(h)) for g, h in np.argwhere(kept)]
     return found
 
 
 def _compared(allowed: Bools) -> Bools:
     """Which groups are compared at all, as a table of pairs."""
-    used = allowed.any(axis=1) | allowed.any(axis=0)
+    used = np.asarray(allowed.any(axis=1) | allowed.any(axis=0))
     return np.asarray(used[:, None] & used[None, :])
 
 
@@ -141,12 +150,19 @@ def _lower(spread: Spread, deviate: float) -> Floats:
     return np.asarray(np.nan_to_num(ends, nan=-np.inf))
 
 
-def _farthest(gaps: Gaps, new: Sequence[Place], old: Sequence[Place], deviate: float) -> float:
-    """The greatest upper end over the pairs that may be largest after; `old` are those that may be before."""
-    known, alone = set(old), [place for place in new if place in set(old)]
-    ends = [_own_ends(gaps, alone, deviate).max(initial=-np.inf)] if alone else []
-    ends += [_mixed_end(gaps, b, a, deviate) for b, a in itertools.product(new, old) if b not in known]
-    return float(max(ends, default=math.inf))
+def _farthest(gaps: Gaps, new: Sequence[Place], old: Sequence[Place], tail: float) -> float:
+    """The upper end of the change, from the pairs that may be largest after and those that may be before."""
+    if not new:
+        return math.inf
+    if not old or len(new) * len(old) > _MOST_MIXED:
+        return float(_own_ends(gaps, new, critical.upper(tail)).max())
+    known = set(old)
+    share = tail / 2 if len(old) > 1 else tail
+    own = np.where([place in known for place in new], _own_ends(gaps, new, critical.upper(share)), np.inf)
+    others = [(b, a) for b in new for a in old]
+    ends = _mixed_ends(gaps, others, critical.upper(share / max(len(old) - 1, 1))).reshape(len(new), len(old))
+    ends[[[b == a for a in old] for b in new]] = np.inf
+    return float(np.minimum(own, ends.min(axis=1)).max())
 
 
 def _own_ends(gaps: Gaps, places: Sequence[Place], deviate: float) -> Floats:
@@ -155,9 +171,8 @@ def _own_ends(gaps: Gaps, places: Sequence[Place], deviate: float) -> Floats:
     moves = gaps.rates.moves
     top, bottom = moves.take((i, g)), moves.take((i, h))
     if not gaps.ratio:
-        return np.asarray(top.change - bottom.change + np.hypot(top.reach(deviate)[1], bottom.reach(deviate)[0])) * (
-            g != h
-        )
+        moved = top.change - bottom.change
+        return np.where(g == h, 0.0, moved + np.hypot(top.reach(deviate)[1], bottom.reach(deviate)[0]))
     then, now = (_factors(spreads, i, g, h) for spreads in (gaps.before, gaps.after))
     moved = then[0] - now[0]  # of minus the ratio, which is larger where the gap is
     reach = np.hypot(top.reach(deviate, now[1], then[1])[1], bottom.reach(deviate, now[2], then[2])[0])
@@ -173,26 +188,29 @@ def _factors(spreads: Sequence[Spread], i: Indices, g: Indices, h: Indices) -> t
     return seen, bottom / top**2, 1 / top
 
 
-def _mixed_end(gaps: Gaps, b: Place, a: Place, deviate: float) -> float:
-    """The upper end of the gap of pair b after less the gap of pair a before."""
+def _mixed_ends(gaps: Gaps, places: Sequence[tuple[Place, Place]], deviate: float) -> Floats:
+    """Upper ends of the gap of a pair b after less the gap of another pair a before, for each (b, a)."""
     rates = gaps.rates
-    sides = []
-    for place, spreads, influence in (
-        (b, gaps.after, rates.influence_after),
-        (a, gaps.before, rates.influence_before),
+    new, old = (np.array([both[side] for both in places], dtype=np.intp).T for side in (0, 1))
+    common = np.einsum("mgc,kgc,gc->mkg", rates.influence_after, rates.influence_before, rates.people)
+    moves = rates.moves
+    total, variance = np.zeros(len(places)), np.zeros(len(places))
+    factors = []
+    for (i, g, h), spreads, own, sign in (
+        (new, gaps.after, moves.variance_after, 1),
+        (old, gaps.before, moves.variance_before, -1),
     ):
-        i, g, h = place
-        size, factors = float(spreads[i].values[g] - spreads[i].values[h]), (1.0, 1.0)
+        values = np.stack([spread.values for spread in spreads])
+        size, up, down = values[i, g] - values[i, h], np.ones(len(i)), np.ones(len(i))
         if gaps.ratio:
-            ratio, up, down = (float(part[0]) for part in _factors(spreads, *(np.array([k]) for k in place)))
-            size, factors = -ratio, (up, down)
-        moved = {} if g == h else {g: factors[0] * influence[i, g], h: -factors[1] * influence[i, h]}
-        sides.append((size, moved, dict(zip((g, h), factors, strict=True)), i))
-    squares = 0.0
-    for group in {*sides[0][1], *sides[1][1]}:
-        total = sides[0][1].get(group, 0.0) - sides[1][1].get(group, 0.0)
-        floors = [
-            factors[group] / (rates.sizes[i, group] + deviate**2) for _, moved, factors, i in sides if group in moved
-        ]
-        squares += deviate**2 * float((rates.people[group] * total**2).sum()) + (deviate**2 * max(floors)) ** 2
-    return sides[0][0] - sides[1][0] + math.sqrt(squares)
+            ratio, up, down = _factors(spreads, i, g, h)
+            size = -ratio
+        up, down = np.where(g == h, 0.0, up), np.where(g == h, 0.0, down)
+        floors = [(part * deviate**2 / (rates.sizes[i, who] + deviate**2)) ** 2 for part, who in ((up, g), (down, h))]
+        total = total + sign * size
+        variance = variance + deviate**2 * (up**2 * own[i, g] + down**2 * own[i, h]) + floors[0] + floors[1]
+        factors.append(((g, up), (h, -down)))
+    for (who, mine), (other, theirs) in itertools.product(*factors):
+        shared = np.where(who == other, common[new[0], old[0], who], 0.0)
+        variance = variance - 2 * deviate**2 * mine * theirs * shared
+    return np.asarray(total + np.sqrt(np.maximum(variance, 0.0)))

@@ -45,9 +45,7 @@ def _side(rows: Sequence[CellMeasure], joint: Joint, after: bool) -> tuple[Float
     return np.stack([values[row.name] for row in rows]), influences, sizes
 
 
-def _influence(
-    row: CellMeasure, cells: Floats, silent: Bools, joint: Joint, after: bool
-) -> tuple[Floats, Floats]:
+def _influence(row: CellMeasure, cells: Floats, silent: Bools, joint: Joint, after: bool) -> tuple[Floats, Floats]:
     """How far one person of weight 1 in each joint cell moves the measure, [groups, 12], and the people it rests on."""
     if row.of:
         parts = [_influence(MEASURES[name], cells, silent, joint, after) for name in row.of]
