@@ -85,6 +85,7 @@ TESTED_IN = {
     "audits.audit_tables": "audits/test_groups.py",
     "audits.functions": "architecture/test_public_names.py",
     "audits.metric_scorer": "audits/test_scorer.py",
+    "audits.model_change": "audits/test_contest.py",
     "audits.page_counts": "report/page/test_data.py",
     "audits.recomputation": "report/page/test_data.py",
     "cli.audit": "cli/test_cli.py",

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
-
-import numpy as np
 
 from evenhand.audits.audit import Audit, audit_cube
 from evenhand.audits.diff import diff
 from evenhand.audits.model_change import ModelChange, Pairs, change_of_auc
 from evenhand.core import frames, records
-from evenhand.core.arguments import checked
+from evenhand.core.arguments import checked, is_series
+from evenhand.core.frames import readable
 from evenhand.core.quantities import shown
 from evenhand.core.results import Verdict, spell
 from evenhand.cube import joint as joints
 from evenhand.cube.joint import Joint, Model
 from evenhand.errors import CallError, Problems, as_typed, nearest, shorten
-from evenhand.sources.roles import DEFAULTS, ReadArguments, with_read_arguments
+from evenhand.sources.roles import DEFAULTS, Function, ReadArguments, with_read_arguments
 from evenhand.verdicts import policy_file, row_measures
 from evenhand.verdicts.policy import Policy, chosen_metrics
 from evenhand.verdicts.verdict import overall
@@ -119,7 +118,7 @@ class Contest:
         return contest.notebook(self)
 
 
-def _with_shared_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_shared_arguments(function: Function) -> Function:
     """Write the arguments of a reader that models share into the signature of a function."""
     signature = inspect.signature(with_read_arguments(function))
     kept = [each for name, each in signature.parameters.items() if name in _SHARED or name not in DEFAULTS]
@@ -218,9 +217,8 @@ def _models(predictions: Any, scores: Any, cutoffs: Any) -> list[Model]:
     names = list(next(iter(several.values())))
     for role, columns in several.items():
         if len(columns) < 2:
-            raise CallError(
-                f"{role}= holds {len(columns)} of the two or more models that a contest needs: name another."
-            )
+            said = as_typed(f"{role}= holds", f"--{role[:-1]} is given for")
+            raise CallError(f"{said} {len(columns)} of the two or more models that are compared: name another.")
         if len(columns) != len(names) or (isinstance(given[role], Mapping) and set(columns) != set(names)):
             raise CallError(
                 f"{role}= is of {', '.join(map(shorten, columns))}, and predictions= is of "
@@ -243,7 +241,7 @@ def _by_name(role: str, value: Any, problems: Problems) -> dict[str, Any]:
         if len(named) < len(value):
             problems.add(f"{role}= has two models of one name, such as 1 and '1': give each its own.")
         return named
-    if not isinstance(value, (list, tuple)) or any(np.ndim(part) == 0 and not isinstance(part, str) for part in value):
+    if not isinstance(value, (list, tuple)) or not all(hasattr(readable(part), "__iter__") for part in value):
         problems.add(
             f"{role}={shown(value)} must be a list of columns or arrays, one for each model, or a mapping by name."
         )
@@ -254,7 +252,7 @@ def _by_name(role: str, value: Any, problems: Problems) -> dict[str, Any]:
         name = own if isinstance(own, str) and own else f"model {i}"
         while name in found:
             name = f"{name} ({i})"
-        found[name] = column
+        found[name] = list(column) if isinstance(column, Iterator) else column
     return found
 
 
@@ -270,7 +268,7 @@ def _cutoffs(cutoffs: Any, names: Sequence[str], *, scored: bool) -> list[float 
         if set(by_name) != set(names):
             raise CallError(f"cutoffs= is of {', '.join(map(shorten, by_name))}: give one for each of the models.")
         return values
-    values = list(cutoffs) if isinstance(cutoffs, (list, tuple)) or np.ndim(cutoffs) == 1 else [cutoffs] * len(names)
+    values = list(cutoffs) if is_series(cutoffs) else [cutoffs] * len(names)
     if len(values) != len(names):
         raise CallError(
             f"cutoffs= has {len(values)} numbers for {len(names)} models: give one for each, or one for all."
