@@ -11,6 +11,7 @@ from evenhand.cube.joint import Model
 from evenhand.errors import CallError, DataError
 from evenhand.sources.roles import DEFAULTS
 from support.backends import BACKENDS, LAZY
+from support.profiles import each_of
 
 MODELS = [Model("a", "a"), Model("b", "b"), Model("c", "c")]
 
@@ -51,7 +52,7 @@ def check(counted: joint.Counted) -> None:
                     np.testing.assert_allclose(mine.sum(axis=axis), theirs[:, :, :2])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@each_of("backend", list(BACKENDS), handful=16)
 def test_each_cube_is_that_of_the_model_alone(backend, tmp_path):
     data, read = BACKENDS[backend](people(), tmp_path), arguments(weight="w", count="k", missing="drop")
     counted = joint.count(data, MODELS, read)

@@ -32,7 +32,7 @@ BASES: dict[str, list[tuple[str, ...]]] = {
     "": [()],
     "audit": [(*DATA, "--cutoff=0.5"), FROM_DATABASE, BY_QUERY],
     "contest": [
-        ("people.csv", "--label=label", "--prediction=prediction", "--prediction=label2", "--sensitive=group"),
+        ("people.csv", "--label=label", "--prediction=prediction", "--prediction=rival", "--sensitive=group"),
     ],
     "counterfactual": [
         (*CAUSAL, "--refits=2", "--noise-draws=1", "--jobs=1"),

@@ -67,7 +67,7 @@ def test_only_the_pairs_that_are_compared_count():
     assert change_of_gap(gaps(cells, pairs=pairs), 0.95) == pytest.approx(change_of_gap(gaps(cells[:2]), 0.95), rel=0.2)
 
 
-@pytest.mark.parametrize("agreement", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("agreement", [0.5, 0.99])
 @pytest.mark.parametrize(
     ("sizes", "before", "after", "ratio"),
     [
@@ -86,8 +86,8 @@ def test_the_change_is_covered(sizes, before, after, ratio, agreement):
 
     truth, random = gap(AFTER) - gap(BEFORE), np.random.default_rng(11)
     inside = 0
-    for _ in range(200):
+    for _ in range(150):
         cells = np.array([random.multinomial(n, share) for n, share in zip(sizes, shares, strict=True)])
         low, high = change_of_gap(gaps(cells, ratio), 0.95)
         inside += low <= truth + 1e-12 and truth - 1e-12 <= high
-    assert inside >= 179  # of a true 95 %, fewer are seen in one of a thousand runs
+    assert inside >= 133  # of a true 95 %, fewer are seen in one of a thousand runs

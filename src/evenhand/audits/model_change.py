@@ -127,8 +127,8 @@ class Pairs:
         joint = self.joint.marginal(names)
         rates = paired_rates(self.rows, joint)
         deviate = critical.sidak(len(joint.groups), self.confidence)
-        moves = rates.moves
-        down, up = moves.reach(deviate)
+        measures, groups = (part.reshape(-1) for part in np.indices(rates.before.shape))
+        down, up = (part.reshape(rates.before.shape) for part in rates.reach(measures, groups, deviate))
         found = []
         for i, row in enumerate(self.rows):
             for g, group in enumerate(joint.groups):

@@ -45,6 +45,8 @@ class PairedRates:
     influence_after: Floats
     people: Floats
     sizes: Floats
+    parts: tuple[PairedRates | None, ...] = ()
+    """The measures of which a measure is the mean, as a balanced accuracy is; None for any other."""
 
     @property
     def moves(self) -> Moves:
@@ -59,6 +61,22 @@ class PairedRates:
             self.sizes,
         )
 
+    def reach(
+        self, i: Indices, g: Indices, deviate: float, now: Floats | float = 1.0, then: Floats | float = 1.0
+    ) -> tuple[Floats, Floats]:
+        """`Moves.reach` of measure i of group g, for each pair of places; of a mean as the sides of a triangle."""
+        down, up = self.moves.take((i, g)).reach(deviate, now, then)
+        for place, part in enumerate(self.parts):
+            at = np.flatnonzero(i == place)
+            if part is None or not at.size:
+                continue
+            factors = [np.broadcast_to(factor, i.shape)[at] for factor in (now, then)]
+            many = range(len(part.before))
+            ends = [part.reach(np.full(len(at), k), g[at], deviate, *factors) for k in many]
+            for side, of_parts in zip((down, up), zip(*ends, strict=True), strict=True):
+                side[at] = np.sqrt(np.sum(np.square(of_parts), axis=0)) / len(many)
+        return down, up
+
     def only(self, measure: int) -> PairedRates:
         """One of the measures."""
         return PairedRates(
@@ -68,6 +86,19 @@ class PairedRates:
             self.influence_after[[measure]],
             self.people,
             self.sizes[[measure]],
+            self.parts[measure : measure + 1],
+        )
+
+    def turned(self) -> PairedRates:
+        """The models in the other order."""
+        return PairedRates(
+            self.after,
+            self.before,
+            self.influence_after,
+            self.influence_before,
+            self.people,
+            self.sizes,
+            tuple(None if part is None else part.turned() for part in self.parts),
         )
 
 
@@ -100,11 +131,7 @@ def change_of_gap(gaps: Gaps, confidence: float) -> tuple[float, float]:
 
 def _turned(gaps: Gaps) -> Gaps:
     """The gaps with the models in the other order."""
-    rates = gaps.rates
-    turned = PairedRates(
-        rates.after, rates.before, rates.influence_after, rates.influence_before, rates.people, rates.sizes
-    )
-    return Gaps(turned, gaps.after, gaps.before, gaps.pairs, gaps.ratio)
+    return Gaps(gaps.rates.turned(), gaps.after, gaps.before, gaps.pairs, gaps.ratio)
 
 
 def _possible(spreads: Sequence[Spread], gaps: Gaps) -> list[Place]:
@@ -168,14 +195,14 @@ def _farthest(gaps: Gaps, new: Sequence[Place], old: Sequence[Place], tail: floa
 def _own_ends(gaps: Gaps, places: Sequence[Place], deviate: float) -> Floats:
     """Upper ends of the change of each of some pairs, from those of its two groups, which share nobody."""
     i, g, h = (np.array(part, dtype=np.intp) for part in zip(*places, strict=True))
-    moves = gaps.rates.moves
-    top, bottom = moves.take((i, g)), moves.take((i, h))
     if not gaps.ratio:
-        moved = top.change - bottom.change
-        return np.where(g == h, 0.0, moved + np.hypot(top.reach(deviate)[1], bottom.reach(deviate)[0]))
+        change = gaps.rates.after - gaps.rates.before
+        reach = np.hypot(gaps.rates.reach(i, g, deviate)[1], gaps.rates.reach(i, h, deviate)[0])
+        return np.where(g == h, 0.0, change[i, g] - change[i, h] + reach)
     then, now = (_factors(spreads, i, g, h) for spreads in (gaps.before, gaps.after))
     moved = then[0] - now[0]  # of minus the ratio, which is larger where the gap is
-    reach = np.hypot(top.reach(deviate, now[1], then[1])[1], bottom.reach(deviate, now[2], then[2])[0])
+    up, down = (gaps.rates.reach(i, who, deviate, now[k], then[k]) for who, k in ((g, 1), (h, 2)))
+    reach = np.hypot(up[1], down[0])
     return np.where(g == h, 0.0, moved + reach)
 
 

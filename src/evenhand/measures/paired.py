@@ -26,7 +26,8 @@ def paired_rates(rows: Sequence[CellMeasure], joint: Joint) -> PairedRates:
     """The measures of the groups of a joint count before and after, [measures, groups]."""
     old, new = (_side(rows, joint, after) for after in (False, True))
     people = joint.squares.reshape(len(joint.groups), -1)
-    return PairedRates(old[0], new[0], old[1], new[1], people, np.fmin(old[2], new[2]))
+    parts = tuple(paired_rates([MEASURES[name] for name in row.of], joint) if row.of else None for row in rows)
+    return PairedRates(old[0], new[0], old[1], new[1], people, np.fmin(old[2], new[2]), parts)
 
 
 def cells_of(joint: Joint, after: bool) -> Floats:
@@ -55,9 +56,8 @@ def _influence(row: CellMeasure, cells: Floats, silent: Bools, joint: Joint, aft
     whole = joint.mass.reshape(len(cells), -1) @ bottom
     with np.errstate(divide="ignore", invalid="ignore"):
         influence = np.nan_to_num((top - value * bottom) / whole[:, None])
-        # A person who counts twice, as a true positive in F1, moves the measure as two would.
-        sizes = whole**2 / (joint.squares.reshape(len(cells), -1) @ (bottom > 0)) if joint.w is not None else whole
-        sizes = sizes / (1 if joint.w is not None else bottom.max())
+        squares = joint.squares.reshape(len(cells), -1) @ (bottom > 0)
+        sizes = whole if joint.w is None else whole**2 / squares
     return influence, np.nan_to_num(sizes)
 
 
