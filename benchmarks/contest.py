@@ -35,7 +35,7 @@ from evenhand.inference.paired_gap import Gaps, change_of_gap
 from evenhand.measures.cells import MEASURES, evaluate, spread
 from evenhand.measures.paired import cells_of, paired_rates
 
-SEED, SAMPLES, MOVES = 20261117, 600, 4000
+SEED, SAMPLES, MOVES = 20261117, 300, 4000
 COVERAGE, WIDTH, FLIPS, Z = 0.94, 1.05, 50, 1.959963985
 AGREEMENTS = (0.0, 0.5, 0.7, 0.9, 0.99)  # 0: as little as the rates allow, so that models err on opposite people
 

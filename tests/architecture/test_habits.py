@@ -103,6 +103,7 @@ TESTED_IN = {
     "inference.replica_spread": "replicas/test_stability.py",
     "measures.base": "measures/test_scores.py",
     "measures.entropy": "properties/test_properties.py",
+    "report.contest": "audits/test_contest.py",
     "report.text.diff": "audits/test_diff.py",
     "sources.features": "individual/test_consistency.py",
     "sources.lines": "sources/test_bad_input.py",

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.audits.audit import Audit
-from evenhand.audits.paired_change import ends_of_change, within
 from evenhand.catalogue import METRICS
 from evenhand.core import frames, records, wording
 from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
 from evenhand.core.signs import printable
 from evenhand.errors import CallError, join_names
 from evenhand.verdicts import comparison
+from evenhand.verdicts.paired_change import ends_of_change, within
 from evenhand.verdicts.verdict import overall
 
 Tendency = Literal["worse", "better", "unclear"]

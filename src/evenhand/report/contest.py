@@ -85,17 +85,22 @@ def _sentences(contest: Contest, change: ModelChange) -> list[str]:
 def _accuracy(each: MeasureChange, first: str, name: str, confidence: float) -> str:
     if not each.change.defined:
         return f"Accuracy is undefined: {each.reason}."
-    return f"Accuracy: {TENDENCIES[each.tendency]}. {_measured(each, first, name, confidence)}"
+    return f"Accuracy: {TENDENCIES[each.tendency]}. It is {_figures(each, first, name, confidence)}"
 
 
 def _measured(each: MeasureChange, first: str, name: str, confidence: float) -> str:
     title = capital(each.title)
     if not each.change.defined:
         return f"{title} is undefined: {each.reason}."
+    return f"{title} is {_figures(each, first, name, confidence)}"
+
+
+def _figures(each: MeasureChange, first: str, name: str, confidence: float) -> str:
+    """Both values and the change."""
     low, high = each.change.low, each.change.high
     reach = "" if low is None or high is None else wording.reach((low, high), confidence, "difference")
     moved = distance(each.change.value, signed=True)
-    return f"{title} is {amount(each.after)} with {name} and {amount(each.before)} with {first}: {moved}{reach}."
+    return f"{amount(each.after)} with {name} and {amount(each.before)} with {first}: {moved}{reach}."
 
 
 def _flipped(each: Flips, first: str, name: str) -> str:
