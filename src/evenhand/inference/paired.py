@@ -15,7 +15,7 @@ from evenhand.core.arrays import Floats, Indices
 from evenhand.inference.hypotheses import Test
 
 _FEW_FLIPS = 25  # below this many changed decisions McNemar's test is exact
-_STEPS = 50
+_STEPS = 34
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class PairedRates:
     parts: tuple[PairedRates | None, ...] = ()
     """The measures of which a measure is the mean, as a balanced accuracy is; None for any other."""
 
-    @property
+    @cached_property
     def moves(self) -> Moves:
         """How each measure of each group moved."""
         old, new, people = self.influence_before, self.influence_after, self.people
