@@ -239,6 +239,15 @@ def test_text_fits_80_columns():
         assert words in " ".join(shown.split())
 
 
+def test_text_of_three_kinds_of_labels_fits_80_columns():
+    label = [1, 0, None] * 20
+    shown = text.plain(
+        contested(label=label, sensitive=["a rather long name of a group", "b"] * 30), Screen(80, "utf-8")
+    )
+    assert "unlabelled:" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 @each_of("name", hostile.NAMES, handful=6)
 def test_hostile_names_stay_names(name, tmp_path):
     table = {"y": [1, 0] * 40, "g": [name, "b"] * 40, "one": [1, 0, 1, 1] * 20, name: [1, 1, 0, 0] * 20}

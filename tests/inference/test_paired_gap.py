@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -33,10 +35,18 @@ def test_two_groups_in_a_sure_order_have_the_interval_of_their_own_change():
     cells = np.array([[400, 60, 40, 500], [800, 40, 60, 100]])
     found = gaps(cells)
     moves = found.rates.moves
-    down, up = moves.reach(critical.upper(0.025 - RULED_OUT))
+    down, up = moves.reach(critical.upper(0.025 - 0.05 * RULED_OUT))
     change = moves.change[0, 0] - moves.change[0, 1]
     expected = change - np.hypot(down[0, 0], up[0, 1]), change + np.hypot(up[0, 0], down[0, 1])
     assert change_of_gap(found, 0.95) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+def test_more_confidence_is_wider_however_much(ratio):
+    cells = np.array([[400, 60, 40, 500], [800, 40, 60, 100]])
+    ends = [change_of_gap(gaps(cells, ratio), confidence) for confidence in (0.5, 0.95, 0.995, 0.9999)]
+    for (low, high), (lower, higher) in itertools.pairwise(ends):
+        assert lower < low < high < higher
 
 
 def test_the_order_of_models_turns_the_sign():

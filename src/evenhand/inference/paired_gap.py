@@ -23,8 +23,8 @@ from evenhand.inference import critical
 from evenhand.inference.paired import Moves
 from evenhand.inference.spread import Spread
 
-RULED_OUT = 0.002
-"""The probability with which the pair that is truly largest may be ruled out; it is taken from the interval's own."""
+RULED_OUT = 0.04
+"""The share of the error probability of an interval with which the pair that is truly largest may be ruled out."""
 
 _MOST_MIXED = 250_000  # pairs of pairs; beyond that each pair is compared with itself alone, which is wider
 
@@ -124,8 +124,9 @@ class Gaps:
 
 def change_of_gap(gaps: Gaps, confidence: float) -> tuple[float, float]:
     """Both ends of the change of the largest difference or, where `ratio`, of the smallest ratio."""
-    tail = (1 - confidence) / 2 - RULED_OUT
-    old, new = (_possible(spreads, gaps) for spreads in (gaps.before, gaps.after))
+    error = 1 - confidence
+    tail, ruled_out = error / 2 - RULED_OUT * error, RULED_OUT * error
+    old, new = (_possible(spreads, gaps, ruled_out) for spreads in (gaps.before, gaps.after))
     high, low = _farthest(gaps, new, old, tail), -_farthest(_turned(gaps), old, new, tail)
     return (-high, -low) if gaps.ratio else (low, high)
 
@@ -135,18 +136,18 @@ def _turned(gaps: Gaps) -> Gaps:
     return Gaps(gaps.rates.turned(), gaps.after, gaps.before, gaps.pairs, gaps.ratio)
 
 
-def _possible(spreads: Sequence[Spread], gaps: Gaps) -> list[Place]:
+def _possible(spreads: Sequence[Spread], gaps: Gaps, error: float) -> list[Place]:
     """The pairs that may truly be the farthest apart in some measure under one model.
 
     A pair is ruled out where another group is surely higher than its higher one, or lower than its lower one: for the
     pair that is truly farthest this goes wrong in few of the comparisons that its own two groups take part in.
     """
     groups = gaps.pairs.shape[1]
-    each = critical.upper(RULED_OUT / max(2 * groups - 3, 1))
+    each = critical.upper(error / max(2 * groups - 3, 1))
     found, several = [], len(spreads) > 1 and not gaps.ratio
     least = (
         max(
-            float(np.where(allowed, _lower(spread, critical.tukey(groups, 1 - RULED_OUT)), -np.inf).max())
+            float(np.where(allowed, _lower(spread, critical.tukey(groups, 1 - error)), -np.inf).max())
             for spread, allowed in zip(spreads, gaps.pairs, strict=True)
         )
         if several

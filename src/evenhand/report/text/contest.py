@@ -39,7 +39,8 @@ def _table(sheet: Sheet, console: Console) -> None:
     say(console, (f"\n{clip(sheet.title, 100)}", "bold"))
     first, *others = sheet.columns
     changed = [title for title in others if title.startswith("change")]
-    table = Columns(console, first, *others, left=sheet.left, fold=[changed])
+    counted = [title for title in others if title.endswith("+/-")]
+    table = Columns(console, first, *others, left=sheet.left, fold=[counted, changed])
     for row in sheet.rows:
         table.add([clip(cell) for cell in row])
     table.show()
