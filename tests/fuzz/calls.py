@@ -277,8 +277,6 @@ def _of_audits() -> dict[str, Base]:
         "Trend.save": Base(trend.save, {"path": "new.html"}),
         "Trend.to_frame": Base(trend.to_frame),
         "Contest.save": Base(contest().save, {"path": "new.md"}),
-        "Contest.to_frame": Base(contest().to_frame),
-        "Contest.to_dict": Base(contest().to_dict),
         "contest": Base(eh.contest, {"data": TABLE, **CONTEST}),
         "diff": Base(eh.diff, {"before": audit(), "after": audit()}),
         "impossibility": Base(eh.impossibility, {"audit_or_cube": audit(), "attribute": "group"}),
