@@ -98,6 +98,13 @@ def test_the_order_turns_the_sign():
             assert (other.change.low, other.change.high) == pytest.approx((-one.change.high, -one.change.low))
 
 
+def test_an_audit_to_share_does_not_carry_joint_counts():
+    first, second = (audit.shared() for audit in found().audits.values())
+    assert first.among is second.among is None
+    assert not eh.diff(first, second).same_people
+    assert b"among" not in json.dumps(found().audits["old"].to_dict()).encode()
+
+
 def test_an_audit_against_itself_is_exactly_nothing():
     audit = eh.audit(people(), **ROLES, prediction="old")
     for other in (audit, eh.audit(people(), **ROLES, prediction="old")):
