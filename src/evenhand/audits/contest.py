@@ -152,7 +152,7 @@ def contest(
     >>> new = [1, 0, 1, 1] * 75 + [1, 0, 1, 0] * 75
     >>> found = contest(label=label, predictions={"old": old, "new": new}, sensitive=race)
     >>> print(found.changes["new"].accuracy.change, found.changes["new"].accuracy.tendency)
-    0.125 [0.1007, 0.1538] better
+    0.125 [0.1009, 0.1539] better
     """
     read = {**DEFAULTS, **_shared(arguments)}
     models = _models(predictions, scores, cutoffs)
