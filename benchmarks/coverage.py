@@ -390,16 +390,17 @@ def errors(found: Found) -> Iterator[tuple[float, float]]:
 
 def misses(found: Found, *, exact: bool = False) -> bool:
     """Is a bar missed, beyond the one-sided 99.9 % binomial limit?"""
-    return any(_limits(share, found.samples, exact)[0] > bar + 1e-9 for share, bar in errors(found))
+    return any(limits(share, found.samples, exact)[0] > bar + 1e-9 for share, bar in errors(found))
 
 
 def is_open(found: Found) -> bool:
     """Do the limits of some share lie on both sides of its bar?"""
-    limits = [(*_limits(share, found.samples, exact=False), bar) for share, bar in errors(found)]
-    return any(low <= bar < high and high - low > 1e-9 for low, high, bar in limits)
+    ends = [(*limits(share, found.samples, exact=False), bar) for share, bar in errors(found)]
+    return any(low <= bar < high and high - low > 1e-9 for low, high, bar in ends)
 
 
-def _limits(share: float, samples: int, exact: bool) -> tuple[float, float]:
+def limits(share: float, samples: int, exact: bool) -> tuple[float, float]:
+    """One-sided 99.9 % limits of a share that was simulated."""
     if exact or np.isnan(share):
         return share, share
     wrong = round(share * samples)

@@ -6,6 +6,8 @@ from typing import Any, Literal
 from evenhand import datasets as datasets
 from evenhand import mitigate as mitigate
 from evenhand.audits.audit import Audit as Audit
+from evenhand.audits.contest import Contest as Contest
+from evenhand.audits.contest import contest as contest
 from evenhand.audits.diff import Change as Change
 from evenhand.audits.diff import Changes as Changes
 from evenhand.audits.diff import diff as diff

@@ -339,7 +339,7 @@ def test_text_leads_with_what_decides():
     found = eh.diff(audited(**EVEN), audited(**GAP))
     lines = str(found).splitlines()
     assert lines[0] == "Change: fail (something that decides got worse)"
-    assert lines[1] == "4,000 people before, 4,000 after; judged by demographic_parity"
+    assert lines[1] == "4,000 people before, 4,000 after, independent samples; judged by demographic_parity"
     assert lines[2].startswith("  sensitive: pass → fail. Demographic parity: the gap changed by +15.0 points")
     assert re.search(r"demographic_parity +0\.0 +15\.0 +15\.0 \[.*\] +worse +pass → fail", str(found))
     assert repr(found) == str(found)

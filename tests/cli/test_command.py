@@ -18,6 +18,10 @@ from support.commands import COMMANDS
 ROLES = {"--prediction": "d", "--sensitive": "g"}
 BASE: dict[str, tuple[list[str], dict[str, str]]] = {
     "audit": (["people.csv"], ROLES | {"--label": "y"}),
+    "contest": (
+        ["people.csv", "--score", "s"],
+        {"--score": "p_1", "--cutoff": "0.5", "--label": "y", "--sensitive": "g"},
+    ),
     "correspondence": (["people.csv"], ROLES | {"--unit": "u", "--run": "y"}),
     "counterfactual": (
         ["people.csv"],

@@ -129,6 +129,8 @@ GROUP = np.array(["a", "b", "c"] * (N // 3))
 SEX = np.array(["f", "m"] * (N // 2))
 AMOUNT = (10 * SCORE + _DRAWN.normal(size=N)).round(3)
 TABLE = {"label": LABEL, "prediction": PREDICTION, "score": SCORE, "group": GROUP, "sex": SEX, "amount": AMOUNT}
+TABLE |= {"rival": (AMOUNT > 5).astype(int)}
+CONTEST = {"label": "label", "predictions": ["prediction", "rival"], "sensitive": "group"}
 FRAME = pd.DataFrame({"effort": AMOUNT, "score": SCORE})
 ROWS = FRAME.to_numpy()
 ROLES = {"label": "label", "prediction": "prediction", "score": "score", "sensitive": "group"}
@@ -226,6 +228,11 @@ def _estimators() -> dict[str, Base]:
     return {f"mitigate.{name}{part}": base for name, bases in kinds.items() for part, base in bases.items()}
 
 
+@cache
+def contest() -> eh.Contest:
+    return eh.contest(TABLE, **CONTEST)
+
+
 def _of_audits() -> dict[str, Base]:
     finding = audit().findings[0]
     trend = eh.trend({"jan": cube(), "feb": cube()})
@@ -269,6 +276,8 @@ def _of_audits() -> dict[str, Base]:
         "Sweep.at": Base(eh.sweep(cube()).at, {"cutoff": 0.5}),
         "Trend.save": Base(trend.save, {"path": "new.html"}),
         "Trend.to_frame": Base(trend.to_frame),
+        "Contest.save": Base(contest().save, {"path": "new.md"}),
+        "contest": Base(eh.contest, {"data": TABLE, **CONTEST}),
         "diff": Base(eh.diff, {"before": audit(), "after": audit()}),
         "impossibility": Base(eh.impossibility, {"audit_or_cube": audit(), "attribute": "group"}),
         "measure": Base(eh.measure, {"name": "lift", "numerator": "TP", "denominator": "TP FP"}),

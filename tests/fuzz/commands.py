@@ -31,6 +31,9 @@ BY_QUERY = ("--database=duckdb:///people.duckdb", "--query=FROM people", *ROLES)
 BASES: dict[str, list[tuple[str, ...]]] = {
     "": [()],
     "audit": [(*DATA, "--cutoff=0.5"), FROM_DATABASE, BY_QUERY],
+    "contest": [
+        ("people.csv", "--label=label", "--prediction=prediction", "--prediction=rival", "--sensitive=group"),
+    ],
     "correspondence": [("answers.csv", "--unit=unit", "--sensitive=group", "--prediction=prediction")],
     "counterfactual": [
         (*CAUSAL, "--refits=2", "--noise-draws=1", "--jobs=1"),

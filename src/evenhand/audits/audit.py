@@ -20,6 +20,7 @@ from evenhand.core.results import Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.attribute_sets import attribute_sets
 from evenhand.cube.cube import Cube, Meaning
+from evenhand.cube.joint import Place
 from evenhand.cube.privacy import LEAST, Sharing
 from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
@@ -56,6 +57,8 @@ class Audit:
     parts: tuple[Cube, ...] = ()
     """Of an audit to share, where no one cube may tell all: the counts of each set of attributes that stays. `cube` is
     then everyone together."""
+    among: Place | None = field(default=None, compare=False)
+    """Of an audit in a contest: the models on the same people, and which of them it is of."""
 
     @property
     def verdict(self) -> Verdict:

@@ -44,6 +44,7 @@ def shared(audit: Audit, least: int = privacy.LEAST) -> Audit:
         cube=cube,
         parts=stays.parts if len(stays.parts) > 1 else (),
         policy=replace(audit.policy, reference=stays.reference),
+        among=None,  # joint counts tell more than the counts of one model
         findings=(),
         sharing=stays.sharing,
     )

@@ -34,6 +34,7 @@ WRONG, CRASHED, INTERRUPTED = 2, 70, 130
 
 _COMMANDS = {
     "audit": "evenhand.cli.audit",
+    "contest": "evenhand.cli.contest",
     "correspondence": "evenhand.cli.correspondence",
     "counterfactual": "evenhand.cli.counterfactual",
     "cube": "evenhand.cli.cube",

@@ -7,8 +7,8 @@ The options that say how data is read are made from `ReadArguments`, so that the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -88,21 +88,39 @@ skip_bad_option = click.option(
 )
 
 
+def shared_role_options(*left_out: str) -> Decorator:
+    """The options of `role_options` without some, which a command has otherwise or not at all."""
+    names = [name for name in _WITH_OPTION if name not in left_out]
+    return together([*map(role_option, names), *_POSITIVE_OF_ONE_ROLE.values()])
+
+
 def arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The values of `role_options` as `Cube.count` takes them."""
     if not options["sensitive"]:
         raise click.UsageError("Missing option '--sensitive'.")
-    read = {name: list(options[name]) if ARGUMENTS[name].multiple else options[name] for name in _WITH_OPTION}
+    named = [name for name in _WITH_OPTION if name in options]
+    read = {name: list(options[name]) if ARGUMENTS[name].multiple else options[name] for name in named}
     return {
         **read,
         "score_range": options["score_range"] or None,
-        "control": read["control"] or None,
+        **({"control": read["control"] or None} if "control" in read else {}),
         # A list, because a value that was named may stand for one class among many.
         "positive": {
             role: list(options[f"positive_{role}"] or options["positive"]) or 1 for role in ("label", "prediction")
         },
         "bands": bands(options["bands"]),
     }
+
+
+@contextmanager
+def rows_of(files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Any]:
+    """The rows that a command names, as a reader takes them: files of data, or a table of a database."""
+    if _names_database(options, files):
+        with _opened(options) as frame:
+            yield frame
+    else:
+        with paths(files) as found:
+            yield found
 
 
 def cube_of(files: tuple[str, ...], options: dict[str, Any]) -> Cube:

@@ -68,6 +68,14 @@ AUDIT = Target(
         ".xml": rb'<testsuites name="evenhand"',
     },
 )
+CONTEST = Target(
+    "a contest is",
+    {
+        ".html": rb'<meta name="generator" content="evenhand">',
+        ".json": rb'\A\s*\{\s*"format": "evenhand-contest"',
+        ".md": rb"\A# Change: ",
+    },
+)
 CUBE = Target("a cube is", {".cube": rb"evenhand_cube"})
 POLICY = Target("a policy is", {})
 REPAIR = Target(

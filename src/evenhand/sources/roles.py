@@ -200,6 +200,8 @@ class Roles:
     na: tuple[str, ...] = ()
     hive: bool = False
     task: Task | None = None
+    rivals: tuple[str, ...] = ()
+    """The columns of the predictions of other models on the same people, which are read beside `prediction`."""
     arrays: Mapping[str, Any] = field(default_factory=dict)
     """The columns that were passed as arrays, by the key of their role."""
     like_scores: ScoreReading | None = None
@@ -213,6 +215,7 @@ class Roles:
         keys = {f"control:{name}": name for name in self.control}
         keys |= {f"sensitive:{name}": name for name in self.sensitive}
         keys |= {role: name for role in SINGLE if (name := getattr(self, role)) is not None}
+        keys |= {f"prediction:{i}": name for i, name in enumerate(self.rivals, 1)}
         return {**keys, **self.others}
 
     @property
@@ -223,7 +226,8 @@ class Roles:
     @property
     def raw_keys(self) -> tuple[str, ...]:
         """The keys that engines group by as raw values; the tally decides what the values mean."""
-        decisions = () if self.task == "regression" else ("label", "prediction")
+        rivals = (f"prediction:{i}" for i, _ in enumerate(self.rivals, 1))
+        decisions = () if self.task == "regression" else ("label", "prediction", *rivals)
         return tuple(key for key in (*self.grouping, *decisions) if key in self.keys)
 
     @property

@@ -84,7 +84,7 @@ def notebook(audit: Audit) -> str:
     from evenhand.report.text import audit as text
 
     shown: str = (
-        _environment()
+        environment()
         .from_string(_FRAME)
         .render(
             page=dumps(audit), title=static.title(audit), verdict=tables.header(audit), text=text.plain(audit, PAGE)
@@ -188,7 +188,7 @@ def _asset(name: str) -> str:
 
 
 @cache
-def _environment() -> Any:
+def environment() -> Any:
     from jinja2 import Environment, StrictUndefined
 
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -198,7 +198,7 @@ def _environment() -> Any:
 
 @cache
 def _template() -> Template:
-    template: Template = _environment().from_string(_asset("page.html"))
+    template: Template = environment().from_string(_asset("page.html"))
     return template
 
 

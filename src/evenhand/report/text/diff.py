@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 12
 _MOST_NAMES = 12
-_MEANS = {
+MEANS = {
     "fail": "something that decides got worse",
     "inconclusive": "nothing that decides is known to have got worse, but a pass was lost",
     "pass": "nothing that decides got worse",
@@ -36,9 +36,12 @@ def plain(changes: Changes, screen: Screen | None = None) -> str:
 def write(changes: Changes, console: Console) -> None:
     """Write the changes to a console. Names of users are never read as markup."""
     verdict = (changes.verdict, f"bold {STYLES[changes.verdict]}")
-    say(console, "Change: ", verdict, f" ({_MEANS[changes.verdict]})")
+    say(console, "Change: ", verdict, f" ({MEANS[changes.verdict]})")
     by = f"; judged by {', '.join(map(clean, changes.required))}" if changes.required else ""
-    say(console, f"{changes.people[0]:,} people before, {changes.people[1]:,} after{by}")
+    people = f"{changes.people[0]:,} people before, {changes.people[1]:,} after, independent samples"
+    if changes.same_people:
+        people = f"The same {changes.people[0]:,} people before and after"
+    say(console, f"{people}{by}")
     for change in changes.changes:
         if change.required:
             on = clip(" × ".join(change.attributes))
