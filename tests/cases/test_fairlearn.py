@@ -217,7 +217,7 @@ def test_quirk_missing_group_follows_the_policy():
     found = ask("nan_sensitive")
     assert float(found.value) == 0.5
     assert [row.group for row in found.groups] == [("a",), ("b",), (None,)]
-    assert any("1 rows (25.0%) have no group" in note for note in found.notes)
+    assert any("1 row (25.0%) has no group" in note for note in found.notes)
     dropped = ask("nan_sensitive", missing="drop")
     assert [row.group for row in dropped.groups] == [("a",), ("b",)]
     with pytest.raises(eh.DataError, match="missing"):

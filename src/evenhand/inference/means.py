@@ -157,7 +157,7 @@ class Means(Relative):
             plain = np.where(few, np.where(reach < 1, -np.log1p(-np.fmin(reach, 1.0)), np.inf), reach)
             down = np.fmax(plain, np.log(centre / np.where(self.values > 0, low, 0.0)))
             top = np.where(self.values > 0, high, np.fmax(high, self._student(deviate)))
-            up = np.fmax(_ROOT * np.log1p(reach / _ROOT) if self.squares else reach, np.log(top / centre))
+            up = np.fmax(reach, np.log(top / centre))
             least, most = np.log(centre / max(self.low, 0.0)), np.log(self.high / centre)
         down, up = (np.fmin(np.where(known, end, np.inf), last) for end, last in ((down, least), (up, most)))
         return np.where(self._bounded, down, np.nan), np.where(self._bounded, up, np.nan)
