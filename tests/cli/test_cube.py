@@ -71,6 +71,27 @@ def test_every_option_of_counting_is_heard(tmp_path, capsys):
     capsys.readouterr()
 
 
+def test_clusters_and_cubes_that_share_none(tmp_path, capsys):
+    tables = [{**columns(i), "who": [f"{i} {j // 4}" for j in range(800)], "h": ["u", "v"] * 400} for i in range(2)]
+    days = [tmp_path / f"{i}.cube" for i in range(2)]
+    for i, table in enumerate(tables):
+        (tmp_path / f"{i}.csv").write_text(csv_text(table), encoding="utf-8")
+        given = [*ROLES, "--cluster", "who", "--design-strata", "h"]
+        assert run(["cube", str(tmp_path / f"{i}.csv"), *given, "-o", str(days[i]), "-q"]) == 0
+    both = {name: [*tables[0][name], *tables[1][name]] for name in tables[0]}
+    wanted = Cube.count(both, label="y", prediction="d", sensitive="g", cluster="who", design_strata="h")
+    merged = ["cube", *map(str, days), "-o", str(tmp_path / "both.cube")]
+    assert run(merged) == 2
+    assert "If none has, say --clusters within; else count" in capsys.readouterr().err
+    assert run([*merged, "--clusters", "within", "-q"]) == 0
+    assert Cube.load(tmp_path / "both.cube") == wanted
+    saved = str(tmp_path / "audit.json")
+    assert run(["audit", *map(str, days), "--clusters", "within", "-o", saved, "-q"]) != 2
+    assert Audit.load(saved).cube.meaning == wanted.meaning
+    assert run(["watch", *map(str, days)]) == 2
+    assert "these cubes have clusters of 'who'" in capsys.readouterr().err
+
+
 def test_cubes_are_audited_as_the_data_is(parts, tmp_path, capsys):
     days = []
     for i, path in enumerate(parts):

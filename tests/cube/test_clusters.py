@@ -105,3 +105,31 @@ def test_a_design_stratum_without_clusters_is_none() -> None:
     rows["stratum_of"] = rows["stratum_of"] * 2
     found = Clusters.from_lines(CELLS, ("a", "nobody", "b"), **rows)
     assert found.same(Clusters.from_lines(CELLS, ("a", "b"), **sample(9, 2)))
+
+
+def test_products_are_made_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = sample(8, 3)
+    whole = counted(rows, 3)
+    monkeypatch.setattr(module, "MOST_PRODUCTS", len(whole.products))
+    assert len(whole.products) * 4 // (PAIRS * CELLS) < 100
+    assert counted(rows, 3).same(whole)
+    monkeypatch.setattr(module, "MOST_PRODUCTS", len(whole.products) - 1)
+    with pytest.raises(DataError, match="products"):
+        counted(rows, 3)
+
+
+def test_one_cluster_in_very_many_cells_is_refused_before_memory_is_filled() -> None:
+    """Of 100,000 cells there would be five thousand million products."""
+    place = np.arange(100_000)
+    with pytest.raises(DataError, match=r"more than 1,000,000 products"):
+        Clusters.from_lines(4, ("",), np.zeros(1, int), np.zeros(100_000, int), place, np.ones(100_000))
+
+
+def test_many_design_strata() -> None:
+    strata = 5_000
+    stratum_of = np.repeat(np.arange(strata), 2)[::-1].copy()
+    cluster = np.tile(np.arange(2 * strata), 3)
+    names = tuple(f"{i:05d}" for i in range(strata))
+    clusters = Clusters.from_lines(4, names, stratum_of, cluster, cluster % 4, np.ones(len(cluster)))
+    assert clusters.counts.tolist() == [2] * strata
+    assert clusters.products.sum() == 9 * 2 * strata

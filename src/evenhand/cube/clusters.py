@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -61,30 +62,25 @@ class Clusters(Printable):
         """
         from scipy.sparse import coo_array
 
-        places, where = numbered(place)
-        by_cluster = coo_array((mass, (cluster, where)), shape=(len(stratum_of), len(places))).tocsr()
+        # A cluster is in one stratum, so that products of cells of two strata are 0: one matrix does for all strata.
+        high = int(place.max(initial=0)) + 1
+        keys, where = numbered(stratum_of[cluster] * high + place)
+        by_cluster = coo_array((mass, (cluster, where)), shape=(len(stratum_of), len(keys))).tocsr()
         by_cluster.sum_duplicates()
-        parts = []
-        for stratum in range(len(strata)):
-            own = by_cluster if len(strata) == 1 else by_cluster[np.flatnonzero(stratum_of == stratum)]
-            product = (own.T @ own).tocoo()
-            above = product.row <= product.col
-            total = np.asarray(own.sum(axis=0)).reshape(-1)
-            held = np.flatnonzero(np.diff(own.tocsc().indptr))
-            parts.append((stratum, total, held, product.row[above], product.col[above], product.data[above]))
-            check_size(sum(len(part[-1]) for part in parts))
+        row, column, value = _products(by_cluster)
+        stratum, places = np.divmod(keys, high)
         return _summed(
             cls(
                 cells,
                 strata,
                 np.bincount(stratum_of, minlength=len(strata)).astype(np.int64),
-                np.concatenate([np.full(len(held), i, dtype=np.intp) for i, _, held, *_ in parts]),
-                np.concatenate([places[held] for _, _, held, *_ in parts]),
-                np.concatenate([total[held] for _, total, held, *_ in parts]),
-                np.concatenate([np.full(len(values), i, dtype=np.intp) for i, *_, values in parts]),
-                np.concatenate([places[row] for *_, row, _, _ in parts]),
-                np.concatenate([places[column] for *_, column, _ in parts]),
-                np.concatenate([values for *_, values in parts]),
+                stratum,
+                places,
+                _added(where, mass, len(keys)),
+                stratum[row],
+                places[row],
+                places[column],
+                value,
             )
         )
 
@@ -238,6 +234,23 @@ def numbered(values: Indices) -> tuple[Indices, Indices]:
     seen = np.zeros(wide, dtype=np.bool_)
     seen[values] = True
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[values]
+
+
+def _products(by_cluster: Any) -> tuple[Indices, Indices, Floats]:
+    """Σ over rows of the product of two columns of a sparse matrix, the first at most the second.
+
+    Block by block, so that no more is made than may be kept, and one block.
+    """
+    turned = by_cluster.T.tocsr()
+    size, found, many = max(4 * MOST_PRODUCTS // max(turned.shape[0], 1), 1), [], 0
+    for start in range(0, max(turned.shape[0], 1), size):
+        product = (turned[start : start + size] @ by_cluster).tocoo()
+        above = product.row + start <= product.col
+        found.append((product.row[above] + start, product.col[above], product.data[above]))
+        many += len(found[-1][0])
+        check_size(many)
+    row, column, value = (np.concatenate(part) for part in zip(*found, strict=True))
+    return row, column, value
 
 
 def check_size(products: int) -> None:

@@ -321,8 +321,7 @@ def _check_settings(values: ReadArguments, problems: Problems) -> None:
         problems.add(f"{strata} is given without {cluster}: name the clusters that were drawn in the strata.")
     for name in ("missing", "higher_is", "strategy", "resolution"):
         _one_of(name, values[name], get_args(TYPES[name]), problems)
-    if values["clusters"] is not None:
-        _one_of("clusters", values["clusters"], get_args(Span), problems)
+    _one_of("clusters", values["clusters"], (*get_args(Span), None), problems)
     check_whole("bins", bins, 1, 100, problems)
 
 
@@ -341,8 +340,8 @@ def _check_task(values: ReadArguments, problems: Problems) -> None:
         problems.add("task='regression' needs prediction=, the predicted number.")
 
 
-def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> bool:
-    good = isinstance(value, str) and value in known
+def _one_of(name: str, value: Any, known: Sequence[str | None], problems: Problems) -> bool:
+    good = (value is None or isinstance(value, str)) and value in known
     if not good:
         problems.add(f"{name}={shown(value)} must be {either(map(repr, known))}.")
     return good
@@ -395,7 +394,6 @@ def _bands(
             continue
         if cuts is None and name in attributes:
             continue
-        some = as_typed("[0, 25, 45, 200]", "0,25,45,200")
         try:
             edges[name] = tuple(float(cut) for cut in (() if cuts is None else cuts))
         except (TypeError, ValueError, OverflowError):

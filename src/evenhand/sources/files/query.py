@@ -65,7 +65,8 @@ def fetch(connection: Any, sql: str, parameters: Sequence[Any] = (), want: str =
     """All rows of a query, in the form of `want`. An interrupt stops the query, not only the wait for it."""
 
     def ask() -> Any:
-        return getattr(connection.execute(sql, list(parameters)), want)()
+        answer = connection.execute(sql, list(parameters)) if parameters else connection.execute(sql)
+        return getattr(answer, want)()
 
     return run(connection, ask)
 
