@@ -19,6 +19,8 @@ ONLY_THOROUGH = {
 # Tests that take a handful of their values in the fast profile; thorough takes all. Hostile names are not listed by
 # test: properties/test_hostile_together.py puts all of them into every output in both profiles.
 A_HANDFUL = {
+    "audits/test_contest.py::test_hostile_names_stay_names",
+    "cube/test_joint.py::test_each_cube_is_that_of_the_model_alone",
     "inference/test_betting.py::test_on_average_nothing_is_won_while_the_claim_holds",
     "measures/test_losses.py::test_the_losses_are_those_of_the_rows",
     "measures/test_regression.py::test_every_source_gives_the_same_cube",

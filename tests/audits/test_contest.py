@@ -363,3 +363,27 @@ def test_iterators_are_read_once():
         label=iter([1, 0] * 30), sensitive=["a", "b"] * 30, predictions=[iter([1, 0] * 30), [1, 1, 0] * 20]
     )
     assert contest.people == 60
+
+
+def test_fewer_errors_are_better_and_more_selected_is_neither():
+    y = np.tile([0, 1], 600)
+    old = y.copy()
+    old[:300] = 1 - old[:300]
+    new = np.where((y == 0) & (np.arange(1200) < 600), 1, old)
+    table = {"y": y, "old": old, "new": new, "g": np.tile(list("aabb"), 300)}
+    change = eh.contest(table, label="y", predictions=["old", "new"], sensitive="g").changes["new"]
+    found = {each.measure: each.tendency for each in change.measures if each.group == ()}
+    assert found["accuracy"] == found["error_rate"] == found["false_positive_rate"] == "worse"
+    assert found["selection_rate"] == "unclear"
+
+
+def test_four_of_four_flips_settle_nothing():
+    y = np.tile([0, 1], 600)
+    old = y.copy()
+    old[:300] = 1 - old[:300]
+    new = old.copy()
+    new[:4] = y[:4]
+    table = {"y": y, "old": old, "new": new, "g": np.tile(list("aabb"), 300)}
+    change = eh.contest(table, label="y", predictions=["old", "new"], sensitive="g").changes["new"]
+    assert change.accuracy.tendency == "unclear"
+    assert change.accuracy.change.low == 0

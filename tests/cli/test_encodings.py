@@ -49,6 +49,8 @@ COMMANDS = {
     "stability": ["stability", "replicas.csv", "--replicas-columns", "p_*", "--sensitive", "grüße"],
     "counterfactual": ["counterfactual", "people.csv", "--sensitive", "grüße", "--flip",
                        "--prediction-function", "own:decide"],
+    "contest": ["contest", "people.csv", "--label", "y", *ROLES, "--prediction", "größer"],
+    "correspondence": ["correspondence", "answers.csv", "--unit", "unité", *ROLES],
     "schema": ["schema"],
     "serve": ["serve", "page.html"],
     "help": ["audit", "--help"],
@@ -85,10 +87,12 @@ def folder(tmp_path_factory) -> Path:
     made = tmp_path_factory.mktemp("encodings")
     random = np.random.default_rng(0)
     groups, size = ["中文", "grüßend", "😀", "a × b"], 240
-    lines = ["grüße,sex,y,d,s,x"]
+    lines, answers = ["grüße,sex,y,d,s,x,größer"], ["unité,grüße,d"]
     for i in range(size):
         y, s, x = random.integers(2), round(random.random(), 2), round(random.normal(), 3)
-        lines.append(f"{groups[i % 4]},{'mf'[i % 3 == 0]},{y},{int(s > 0.3 + 0.1 * (i % 4))},{s},{x}")
+        lines.append(f"{groups[i % 4]},{'mf'[i % 3 == 0]},{y},{int(s > 0.3 + 0.1 * (i % 4))},{s},{x},{int(s > 0.5)}")
+        answers.append(f"prière {i // 4},{groups[i % 4]},{int(s > 0.5)}")
+    (made / "answers.csv").write_text("\n".join(answers) + "\n", encoding="utf-8")
     (made / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (made / "own.toml").write_text('notes = ["für 中文 × 😀"]\n', encoding="utf-8")
     (made / "own.py").write_text("def decide(rows):\n    return [1] * len(rows)\n", encoding="utf-8")

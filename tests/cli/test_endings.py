@@ -31,6 +31,7 @@ FUNCTIONS = {
 # Every way in which a command returns. A verdict is computed; "done" is for commands that judge nothing.
 RETURNS = {
     "audit": ["show(made_here(found, files or database_source(options)), …)"],
+    "contest": ["found.verdict"],
     "correspondence": ["verdict"],
     "counterfactual": ["show(made_here(audit, files), …)"],
     "cube": ["'done'"],
@@ -123,7 +124,9 @@ def test_every_ending_has_its_code(word, code, monkeypatch):
 # --- each of them, by a call
 
 ROLES = ["--prediction", "d", "--sensitive", "g", "--count", "n"]
-JUDGED = ["audit", "correspondence", "counterfactual", "diff", "individual", "replicate", "stability", "watch"]
+JUDGED = [
+    *("audit", "contest", "correspondence", "counterfactual", "diff", "individual", "replicate", "stability", "watch"),
+]
 
 
 def people(*, worse: bool) -> list[tuple]:
@@ -162,6 +165,8 @@ def _make_files() -> None:
         Path(f"{name}.csv").write_text("g,d,n\n" + "\n".join(lines) + "\n")
         run(["audit", f"{name}.csv", *ROLES, "-q", "-o", f"{name}.json", "-o", f"{name}.html"])
         run(["cube", f"{name}.csv", *ROLES, "-q", "-o", f"{name}.cube"])
+        models = [f"{g},1,{int(g == 'A' or name == 'even')},500\n{g},0,0,500" for g in "AB"]
+        Path(f"models-{name}.csv").write_text("g,d,e,n\n" + "\n".join(models) + "\n")
         rows = people(worse=name == "uneven")
         lines = [",".join(map(str, row)) for row in rows]
         answers = [f"{unit},{group},{int(group == 'A' or name == 'even')}" for unit in range(600) for group in "AB"]
@@ -175,6 +180,7 @@ def judged(name: str, which: str) -> list[str]:
     people = ["people-" + which + ".csv", "--sensitive", "g"]
     return {
         "audit": ["audit", f"{which}.csv", *ROLES],
+        "contest": ["contest", f"models-{which}.csv", *ROLES, "--prediction", "e"],
         "correspondence": ["correspondence", f"answers-{which}.csv", "--unit", "u", *ROLES[:4]],
         "counterfactual": ["counterfactual", *people, "--flip", "--prediction-function", f"{which}_model:predict"],
         "diff": ["diff", "even.json", f"{which}.json"],

@@ -34,6 +34,7 @@ def calls() -> dict[str, tuple[list[str], list[str]]]:
     """For every output of every command: the call, and the option with a path to write to."""
     return {
         "audit": (["audit", "people.csv", *ROLES, "-q"], ["-o", "x.html"]),
+        "contest": (["contest", "people.csv", *ROLES, "--prediction", "y", "-q"], ["-o", "x.html"]),
         "counterfactual": (
             [
                 "counterfactual",

@@ -371,3 +371,15 @@ def test_hostile_names_are_only_names_in_every_output(name, tmp_path):
     saved = json.loads((tmp_path / "audit.json").read_text("utf-8"))
     assert saved["findings"][0]["verdict"] == "fail"
     assert eh.Audit.load(tmp_path / "audit.json").findings[0].panels == finding.panels
+
+
+def test_the_largest_estimate_is_named_where_the_verdict_rests_on_another_pair():
+    random = np.random.default_rng(0)
+    unit, group, run = (part.ravel() for part in np.indices((40, 6, 2)))
+    answer = (random.random(unit.size) * 0.5 + random.random(40)[unit] * 0.5 < 0.4).astype(int)
+    found = eh.correspondence(
+        {"u": unit, "g": group, "k": run, "a": answer}, unit="u", sensitive="g", prediction="a", run="k"
+    )
+    assert found.evidence is not None
+    assert (found.highest, found.lowest) != (found.evidence.group[0], found.evidence.against)
+    assert "The largest estimate is 3.8 points, between 2 and 0 (n = 40 units); it is less sure." in found.notes

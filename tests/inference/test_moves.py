@@ -31,7 +31,7 @@ def score(up: int, down: int, n: int, change: float) -> float:
     return (up - down - n * change) / np.sqrt(n * (2 * share + change * (1 - change)))
 
 
-@pytest.mark.parametrize(("up", "down", "n"), [(12, 2, 50), (1, 9, 30), (3, 3, 20), (40, 25, 400), (7, 1, 8)])
+@pytest.mark.parametrize(("up", "down", "n"), [(12, 2, 50), (1, 9, 30), (3, 3, 20), (40, 15, 400), (17, 1, 20)])
 def test_the_limits_are_where_the_score_test_just_rejects(up, down, n):
     low, high = limits(up, down, n)
     assert score(up, down, n, low) == pytest.approx(Z, abs=1e-4)

@@ -51,7 +51,8 @@ def test_the_arguments_of_0_1():
 
 
 def test_roles_keep_every_argument():
-    assert {each.name for each in fields(Roles)} == {*DEFAULTS, "arrays", "like_scores", "categories", "others"}
+    of_roles_alone = {"arrays", "like_scores", "categories", "others", "rivals"}
+    assert {each.name for each in fields(Roles)} == {*DEFAULTS, *of_roles_alone}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -195,3 +195,70 @@ def test_row_functions_are_not_judged() -> None:
     found = eh.metric("own", measures=[measure])(**people())
     assert found.value.low is None
     assert found.verdict == "not judged"
+
+
+def test_rows_of_weight_0_are_not_clusters() -> None:
+    cluster = np.repeat(np.arange(60), 40)
+    rows = {
+        "prediction": np.tile([0, 1], 1200),
+        "sensitive": np.tile(list("aabb"), 600),
+        "cluster": cluster,
+        "weight": (cluster < 29).astype(float),
+    }
+    inside = cluster < 29
+    found, less = (eh.demographic_parity(**part) for part in (rows, {k: v[inside] for k, v in rows.items()}))
+    assert (found.verdict, found.value.high) == (less.verdict, less.value.high) == ("inconclusive", 1.0)
+    assert any("Fewer than 30 clusters" in note for note in found.notes)
+    assert not any("would probably settle" in note for note in found.notes)
+
+
+def test_a_rate_of_few_clusters_does_not_pass() -> None:
+    cluster = np.repeat(np.arange(60), 400)
+    rows = {
+        "prediction": np.tile([0, 1], 12000),
+        "sensitive": np.tile(list("aabb"), 6000),
+        "cluster": cluster,
+        "label": (cluster < 20).astype(int),
+    }
+    found = eh.equal_opportunity(**rows)
+    assert found.verdict == "inconclusive"
+    assert any("a (20), b (20)" in note for note in found.notes)
+
+
+def test_what_has_a_value_alone_tells_on_how_many_rows() -> None:
+    rows = people()
+    scores = np.random.default_rng(3).random(len(rows["label"]))
+    given = {**without(rows, "prediction"), "score": scores}
+    together, apart = eh.auc_parity(**given), eh.auc_parity(**without(given, "cluster"))
+    assert [row.n for row in together.rows] == [row.n for row in apart.rows]
+
+
+@pytest.mark.parametrize("reference", ["a", "rest"])
+def test_p_against_a_baseline_agrees_with_the_interval(reference: str) -> None:
+    for seed in range(20):
+        rows = without(people(100, 5, seed=seed), "label")
+        rows["sensitive"] = np.array(list("abc"))[rows["cluster"] % 3]
+        found = eh.demographic_parity(**rows, reference=reference)
+        excludes = found.difference.low > 0 or found.difference.high < 0
+        assert (found.p_value < 0.05) == excludes, seed
+
+
+def test_the_standardised_gap_is_no_less_sure_than_the_strata() -> None:
+    random = np.random.default_rng(5)
+    cluster = np.repeat(np.arange(60), 20)
+    group, control = random.integers(0, 2, 1200), random.integers(0, 2, 1200)
+    mood = np.where(random.random(1200) < 0.8, random.random(60)[cluster], random.random(1200))
+    found = eh.demographic_parity(
+        prediction=(mood < 0.5 + 0.3 * (group == 0)).astype(int), sensitive=group, control=control, cluster=cluster
+    )
+    row = next(row for row in found.rows if row.measure == "standardised_gap")
+    assert row.difference is not None
+    assert row.difference.low is not None
+    assert row.difference.low > 0.08
+
+
+def test_an_audit_against_its_own_file_is_against_itself(tmp_path: Any) -> None:
+    audit = eh.audit(**people())
+    audit.save(tmp_path / "a.json")
+    changes = eh.diff(audit, eh.Audit.load(tmp_path / "a.json"))
+    assert changes.same_people

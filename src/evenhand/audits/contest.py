@@ -202,6 +202,11 @@ def _shared(arguments: Mapping[str, Any]) -> dict[str, Any]:
 _NOT_TAKEN = {
     "control": "control= is not taken where models are compared: compare them on the rows of one stratum at a time.",
     "task": "task= is not taken where models are compared: they are compared by decisions of yes or no.",
+    **dict.fromkeys(
+        ("cluster", "design_strata", "clusters"),
+        "models are not compared on rows that belong together: take one row of each cluster, or audit each model with "
+        "cluster= and look at eh.diff, whose intervals are then too wide.",
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from evenhand.catalogue import METRICS
 from evenhand.core import frames, records, wording
 from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
 from evenhand.core.signs import printable
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
 from evenhand.verdicts import comparison
 from evenhand.verdicts.paired_change import ends_of_change, within
@@ -239,7 +240,7 @@ class _Pairing:
     def __init__(self, first: Audit, second: Audit) -> None:
         self.confidence = min(first.policy.confidence, second.policy.confidence)
         self.joint = None if first.among is None or second.among is None else first.among.beside(second.among)
-        self.itself = self.joint is None and (first.cube is second.cube or first.cube == second.cube)
+        self.itself = self.joint is None and _same_counts(first.cube, second.cube)
 
     @property
     def same(self) -> bool:
@@ -288,6 +289,15 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding, people
         _sentence(before, after, change, min(first.policy.confidence, second.policy.confidence)),
         (*_warnings(before, after), *(() if paired or change.low is None else (_ADDED,))),
     )
+
+
+def _same_counts(first: Cube, second: Cube) -> bool:
+    """Are the counts the same? A file does not keep sums over clusters."""
+    if first is second:
+        return True
+    if first.clusters is None or second.clusters is None:
+        first, second = (replace(cube, clusters=None) for cube in (first, second))
+    return first == second
 
 
 def _outcome(before: Verdict, after: Verdict, tendency: Tendency, *, known: bool) -> Verdict:

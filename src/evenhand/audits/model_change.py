@@ -26,6 +26,13 @@ _NO_ROWS = "the change of an AUC needs labels, and the scores of all models in m
 _WEIGHTED = "the change of an AUC is not computed of weighted rows"
 
 
+_RIGHT = (
+    *("accuracy", "balanced_accuracy", "f1", "auc", "true_positive_rate", "true_negative_rate"),
+    *("positive_predictive_value", "negative_predictive_value"),
+)
+_WRONG = (*("error_rate", "false_positive_rate", "false_negative_rate", "false_discovery_rate", "false_omission_rate"),)
+
+
 @dataclass(frozen=True)
 class MeasureChange(Printable):
     """One measure of one group, or of everyone (`group` is ()), under the first model and under another.
@@ -45,11 +52,11 @@ class MeasureChange(Printable):
 
     @property
     def tendency(self) -> Tendency:
-        """For what is better the higher it is, such as an accuracy: "better" or "worse" where the interval says so."""
+        """ "better" or "worse" where the interval says so, of measures of right or wrong; others are neither."""
         low, high = self.change.low, self.change.high
-        if low is None or high is None or low <= 0 <= high:
+        if low is None or high is None or low <= 0 <= high or self.measure not in (*_RIGHT, *_WRONG):
             return "unclear"
-        return "better" if low > 0 else "worse"
+        return "better" if (low > 0) == (self.measure in _RIGHT) else "worse"
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ _EACH = ("prediction", "score", "cutoff")
 @click.option("--prediction", multiple=True, help="Column of what a model decided; repeat it for each model.")
 @click.option("--score", multiple=True, help="Column of the score of a model; repeat it for each model.")
 @click.option("--cutoff", multiple=True, type=NUMBER, help="Cutoff of a score; one for each model, or one for all.")
-@shared_role_options(*_EACH, "control", "task")
+@shared_role_options(*_EACH, "control", "task", "cluster", "design_strata", "clusters")
 @reference_option()
 @policy_option
 @click.option("--metric", "metrics", multiple=True, help="Compute only this metric; may be repeated.")

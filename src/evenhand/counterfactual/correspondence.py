@@ -115,6 +115,8 @@ def _finding(request: Request, units: Units, compared: Comparison, worst: int) -
     evidence = _row(request, units, compared, _deciding(compared, usable, decided), value)
     farthest = _row(request, units, compared, int(np.nanargmax(compared.sizes)), value)
     p, tested, notes = overall_test(units, compared, request.policy.random_state)
+    if (farthest.group, farthest.against) != (evidence.group, evidence.against):
+        notes.insert(0, text.largest(units, farthest))
     sentence = text.sentence(units, compared, evidence, request, decided)
     if left_out and decided == "pass":
         sentence = text.leaving_out(sentence, left_out, least)

@@ -87,6 +87,13 @@ def leaving_out(said: str, names: Sequence[str], least: int) -> str:
     return f"{said[:-1]}, leaving out {join_names(names, 6)}, with fewer than {least} units."
 
 
+def largest(units: Units, farthest: Row) -> str:
+    """The largest estimate, where the verdict rests on another pair of groups."""
+    size = wording.distance((farthest.estimate or UNDEFINED).value, "rate" if units.decisions else "score")
+    pair = f"{spell(farthest.group)} and {farthest.against} (n = {farthest.n:,} units)"
+    return f"The largest estimate is {size}, between {pair}; it is less sure."
+
+
 def small(names: Sequence[str], least: int) -> str:
     return f"Fewer than {least} units: {join_names(names, 6)}. Too few to support a pass."
 

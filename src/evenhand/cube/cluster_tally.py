@@ -78,8 +78,8 @@ def _of_members(
 ) -> Clusters:
     """A line that is left out takes its cluster with it where no other line of the cluster is kept."""
     place, mass = members.place, members.mass
-    if (place < 0).any():
-        kept = place >= 0
+    kept = (place >= 0) if mass is None else (place >= 0) & (mass != 0)  # nobody counts in a row of weight 0
+    if not kept.all():
         place, mass = place[kept], None if mass is None else mass[kept]
         present, cluster = numbered(members.cluster[kept])
         members = replace(members, stratum_of=members.stratum_of[present], cluster=cluster)

@@ -16,6 +16,8 @@ from evenhand.inference import paired
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.paired import score_limits
 
+_FEW_FLIPS = 100
+
 
 @dataclass(frozen=True)
 class Moves:
@@ -61,6 +63,8 @@ def limits(change: Floats, variance: Floats, sizes: Floats, deviate: float) -> t
     >>> [round(float(end[0]), 3) for end in limits(np.zeros(1), np.zeros(1), np.array([50.0]), 1.96)]
     [-0.071, 0.071]
     """
+    from scipy.special import ndtr
+
     with np.errstate(divide="ignore", invalid="ignore"):
         # Where a person moves the rate by less than 1/n, as half an accuracy does, more people would move it as much.
         finest = np.where(variance > 0, (np.abs(change) - change**2) / variance, 0.0)
@@ -68,7 +72,11 @@ def limits(change: Floats, variance: Floats, sizes: Floats, deviate: float) -> t
     there = (n > 0) & np.isfinite(change) & np.isfinite(variance)
     n, change, variance = (np.where(there, part, 0.0) for part in (n, change, variance))
     flips = np.clip(n**2 * variance + n * change**2, n * np.abs(change), n)
-    return score_limits((flips + n * change) / 2, (flips - n * change) / 2, n, deviate, deviate)
+    up, down = (flips + n * change) / 2, (flips - n * change) / 2
+    low, high = score_limits(up, down, n, deviate, deviate)
+    # Of few flips the score test is bolder than the exact one, with which the limits are to agree.
+    unsure = (flips < _FEW_FLIPS) & (paired.mcnemar(np.rint(up), np.rint(down)) > 2 * float(ndtr(-deviate)))
+    return np.where(unsure, np.minimum(low, 0.0), low), np.where(unsure, np.maximum(high, 0.0), high)
 
 
 def mcnemar(up: int, down: int) -> Test:

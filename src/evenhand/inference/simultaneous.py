@@ -182,7 +182,7 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
     def farthest(deviate: float) -> float:
         low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
         with np.errstate(divide="ignore", invalid="ignore"):
-            margins = _joined((values - low)[:, None], high - values, common)
+            margins = joined((values - low)[:, None], high - values, common)
             return float(np.fmax.reduce(apart / margins, axis=None, initial=-1.0))
 
     first = farthest(2.0)
@@ -221,7 +221,7 @@ def no_differences(spread: Spread, base: Spread) -> Floats:
 
         def farthest(deviate: float, apart=apart, higher=higher, lower=lower, rho=common[[i]]) -> float:  # type: ignore[no-untyped-def]
             down, up = higher.values - higher.limits(deviate, _NEAR)[0], lower.limits(deviate, _NEAR)[1] - lower.values
-            return float(apart / max(float(_joined(down, up, rho)[0]), 1e-300))
+            return float(apart / max(float(joined(down, up, rho)[0]), 1e-300))
 
         deviate = _reaching(farthest, farthest(2.0)) if apart > 0 else 0.0
         found[i] = min(1.0, 2 * float(ndtr(-deviate)))
@@ -337,11 +337,12 @@ def _reach(
     mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, common: Floats | float
 ) -> Floats:
     """√(a² + b² − 2ρab) of two margins with correlation ρ; plus the replica noise that the two groups do not share."""
-    alone = _joined(mine, theirs, common)
+    alone = joined(mine, theirs, common)
     return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
 
 
-def _joined(mine: Floats, theirs: Floats, common: Floats | float) -> Floats:
+def joined(mine: Floats, theirs: Floats, common: Floats | float) -> Floats:
+    """√(a² + b² − 2ρab) of two margins with correlation ρ."""
     if isinstance(common, float) and common == 0:
         return np.asarray(np.hypot(mine, theirs))
     with np.errstate(invalid="ignore"):  # of infinite margins

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.core.arrays import Bools
+from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import spell
-from evenhand.cube.clusters import FEWEST_CLUSTERS
+from evenhand.cube.clusters import FEWEST_CLUSTERS, Clusters
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
+from evenhand.inference.clustered import Clustered, ClusteredAverage
+from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.verdicts.request import Request
 
@@ -50,26 +52,43 @@ def clusters_in(cube: Cube) -> list[int]:
     """How many clusters have rows in each pair of a cube; of pairs that were joined later, at least so many."""
     assert cube.clusters is not None  # noqa: S101 - only asked where they are kept
     known = cube.clusters.in_pairs((cube.meaning.control, cube.meaning.sensitive), cube.pairs)
-    pattern = np.ones(cube.clusters.cells)
-    squares = np.diagonal(cube.clusters.squares(pattern, len(cube.pairs)))
-    totals = cube.clusters.totals(pattern, len(cube.pairs))
-    worth = np.divide(totals**2, squares, out=np.zeros(len(totals)), where=squares > 0)
+    worth = _worth(cube.clusters, len(cube.pairs))
     return [
         int(np.ceil(least - 1e-9)) if number is None else number for number, least in zip(known, worth, strict=True)
     ]
 
 
-def few_clusters(cube: Cube) -> Bools:
-    """The pairs with too few clusters for a pass."""
+def _worth(clusters: Clusters, pairs: int) -> Floats:
+    """As how many clusters of one size those of each pair count."""
+    pattern = np.ones(clusters.cells)
+    squares, totals = np.diagonal(clusters.squares(pattern, pairs)), clusters.totals(pattern, pairs)
+    return np.asarray(np.divide(totals**2, squares, out=np.zeros(pairs), where=squares > 0))
+
+
+def few_clusters(cube: Cube, spreads: Sequence[Spread | None]) -> Ints:
+    """How many clusters each measure of each pair rests on, [measures, pairs], where those are too few; else 0.
+
+    Those with rows in the pair are counted. How many of them have anyone in the denominator is estimated from as how
+    many clusters of one size they count.
+    """
+    found = np.zeros((len(spreads), len(cube.pairs)), dtype=np.int64)
     if not cube.clustered or cube.clusters is None:
-        return np.zeros(len(cube.pairs), dtype=np.bool_)
-    return np.array([number < FEWEST_CLUSTERS for number in clusters_in(cube)], dtype=np.bool_)
+        return found
+    numbers = np.array(clusters_in(cube), dtype=np.float64)
+    worth = _worth(cube.clusters, len(cube.pairs))
+    for i, spread in enumerate(spreads):
+        parts = spread.parts if isinstance(spread, ClusteredAverage) else [spread]
+        free = [part.freedom for part in parts if isinstance(part, Clustered)]
+        if free:
+            share = np.divide(np.min(free, axis=0) + 1, worth, out=np.ones(len(worth)), where=worth > 0)
+            several = np.maximum(np.round(numbers * np.minimum(share, 1.0)), 1)
+            found[i] = np.where(several < FEWEST_CLUSTERS, several, 0)
+    return found
 
 
-def few_clusters_note(cube: Cube, few: Bools) -> str:
-    """That groups have too few clusters, with how many."""
-    numbers = clusters_in(cube)
-    names = [f"{spell(cube.pairs[i][1])} ({numbers[i]:,})" for i in np.flatnonzero(few).tolist()]
+def few_clusters_note(cube: Cube, few: Ints) -> str:
+    """That groups have too few clusters, with how many; `few` is [pairs]."""
+    names = [f"{spell(cube.pairs[i][1])} ({few[i]:,})" for i in np.flatnonzero(few).tolist()]
     return (
         f"Fewer than {FEWEST_CLUSTERS} clusters of {cube.meaning.cluster}: {join_names(names, 6)}. How much so few "
         "vary is not known well enough for a pass."

@@ -47,7 +47,8 @@ class Stratum:
         if request.policy.small_groups == "inconclusive" and self.small_names:
             supported = np.zeros_like(supported)  # a pass would leave them out
         # A group may have rows enough and yet too few clusters to say how they vary: that is no reason to leave it out.
-        few = few_clusters(table.cube) & supported.any(axis=0)
+        numbers = np.where(supported, few_clusters(table.cube, table.spreads), 0)
+        few = np.where((numbers > 0).any(axis=0), np.where(numbers > 0, numbers, np.iinfo(np.int64).max).min(axis=0), 0)
         self.few_clusters = few_clusters_note(table.cube, few) if few.any() and request.threshold is not None else ""
         if few.any():
             supported = np.zeros_like(supported)

@@ -70,7 +70,7 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     spreads, values = _evaluate(measures, data)
     support = np.stack([row.support(data, spread) for row, spread in zip(measures, spreads, strict=True)])
     signed = np.array([row.signed(data) for row in measures], dtype=bool)
-    table = Table(cube, measures, groups, spreads, values, support, signed=signed)
+    table = Table(cube, measures, groups, _known(spreads, data), values, support, signed=signed)
     if plan.between_extremes:
         return table
     if plan.against == "reference":
@@ -78,18 +78,21 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     others = GroupData(cube, "rest")
     rest_spreads, rest = _evaluate(measures, others)
     theirs = np.stack([row.support(others, spread) for row, spread in zip(measures, rest_spreads, strict=True)])
+    rest_spreads = _known(rest_spreads, others)
     if plan.against == "rest":
         return replace(table, base=rest, base_spreads=rest_spreads, base_support=theirs)
     return _against_everyone(table, data, rest_spreads)
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
-    """The spreads and the values of all measures; where rows belong together, only spreads that take account of it."""
+    """The spreads and the values of all measures."""
     spreads = [row.spread(data) for row in measures]
-    values = np.stack([row.values(data, spread) for row, spread in zip(measures, spreads, strict=True)])
-    if data.clustered:
-        spreads = [None if together_of(spread) is None else spread for spread in spreads]
-    return spreads, values
+    return spreads, np.stack([row.values(data, spread) for row, spread in zip(measures, spreads, strict=True)])
+
+
+def _known(spreads: Sequence[Spread | None], data: GroupData) -> list[Spread | None]:
+    """Where rows belong together, only the spreads that take account of it."""
+    return [spread if not data.clustered or together_of(spread) is not None else None for spread in spreads]
 
 
 def _against_reference(table: Table, plan: Plan) -> Table:
@@ -113,6 +116,7 @@ def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | Non
     together = GroupData(table.cube, "everyone")
     everyone, values = _evaluate(table.measures, together)
     people = np.stack([row.support(together, whole) for row, whole in zip(table.measures, everyone, strict=True)])
+    everyone = _known(everyone, together)
     mass = np.stack([row.mass(data) if row.linear else np.full(data.groups, np.nan) for row in table.measures])
     repeated = [0] * data.groups
     spreads = [

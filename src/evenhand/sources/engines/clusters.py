@@ -34,7 +34,8 @@ _MOST_LINES = 4 * MOST_PRODUCTS
 def sum_clusters(plan: Plan, lines: Lines, request: ClusterRequest) -> SummedClusters:
     """The sums and products over clusters of the rows behind the lines; `plan` has the bands of the request."""
     _check_bands(plan, request)
-    with _kept(plan.by_cluster()) as members:
+    counted_rows = plan.by_cluster().filter(nw.col("m") != plan.columns.literal(0.0))  # nobody counts in a weight of 0
+    with _kept(counted_rows) as members:
         query = _Query(plan, members, lines)
         found = fetch(query.frame(request), _MOST_LINES + 1)
     part, number = floats(found["part"]).astype(np.int64), floats(found["number"])

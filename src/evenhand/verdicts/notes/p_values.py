@@ -5,6 +5,7 @@ A p-value stands beside the interval; it does not decide the verdict.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,11 +57,7 @@ def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
             continue
         spreads = [stratum.table.spreads[measure] for stratum in strata]
         if together_of(spreads[0]) is not None:
-            tests += [
-                simultaneous.no_gap(spread, stratum.judged.everyone[measure])
-                for stratum, spread in zip(strata, spreads, strict=True)
-                if spread is not None
-            ]
+            tests += [_over_clusters(stratum, measure) for stratum in strata]
             continue
         if len(strata) == 1 and isinstance(spreads[0], Normal | Relative):
             tests.append(simultaneous.no_gap(spreads[0], strata[0].judged.everyone[measure]))
@@ -74,6 +71,25 @@ def no_gap(strata: Sequence[Stratum]) -> tuple[Test | None, Counts | None]:
     table = tuple(np.concatenate([part.reshape(-1) for part in side]) for side in sides)
     apart = all(a.apart_from(b) for a, b in combinations(counted, 2))
     return hypotheses.combined(tests, apart=apart), (table[0], table[1]) if counted else None
+
+
+def _over_clusters(stratum: Stratum, measure: int) -> Test:
+    """The test of a measure of rows that belong together, which agrees with its interval.
+
+    It is one of all pairs or, with a baseline, of each group: the smallest p-value, for as many groups as there are.
+    """
+    table, usable = stratum.table, stratum.judged.everyone[measure]
+    spread = table.spreads[measure]
+    assert spread is not None  # noqa: S101 - it is known how much it varies
+    base = table.base_spreads[measure] if table.base is not None else None
+    if base is None or together_of(base) is None:
+        return simultaneous.no_gap(spread, usable)
+    compared = usable & np.array([group != stratum.plan.reference for group in table.groups])
+    p = np.where(compared, simultaneous.no_differences(spread, base), np.nan)
+    if np.isnan(p).all():
+        return Test("Šidák", np.nan, np.nan, note="fewer than two groups to compare")
+    least, many = float(np.nanmin(p)), int(np.isfinite(p).sum())
+    return Test("Šidák", least, -math.expm1(many * math.log1p(-least)) if least < 1 else 1.0)
 
 
 def _count(strata: Sequence[Stratum], spreads: Sequence[Spread | None], measure: int) -> list[_Counted]:

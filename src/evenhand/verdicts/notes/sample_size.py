@@ -28,7 +28,8 @@ def describe_sample(stratum: Stratum, people: int) -> Sample | None:
     detectable = math.nan if pair is None else power.detectable_gap(spread, pair, groups, near)
     settling = None
     unlabelled = _needs_labels(stratum)
-    if stratum.verdict == "inconclusive" and pair is not None and stratum.gap.measure is not None and not unlabelled:
+    open_by_size = stratum.verdict == "inconclusive" and not unlabelled and not stratum.few_clusters
+    if open_by_size and pair is not None and stratum.gap.measure is not None:
         settling = _settle(stratum, people)
     return Sample(
         power.expected_gap(spread, usable),

@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
-from evenhand.inference import critical, stratified
+from evenhand.inference import critical, simultaneous, stratified
 from evenhand.inference.clustered import Clustered, together_of
 from evenhand.inference.spread import Proportions, Spread
 from evenhand.verdicts import comparison
@@ -95,10 +95,12 @@ def _standardise(
             continue
         low, high = (end[places] for end in spread.limits(q, 0.0))
         values.append(spread.values[places])
-        # Clusters may reach over groups and strata: then what they have in common is not known, and margins are added.
-        joined, norm = (np.add, 1) if together_of(spread) is not None else (np.hypot, 2)
-        down.append(joined(values[-1][0] - low[0], high[1] - values[-1][1]))
-        up.append(joined(high[0] - values[-1][0], values[-1][1] - low[1]))
+        together = together_of(spread)
+        common = 0.0 if together is None else float(together.correlations[places[0], places[1]])
+        # Clusters may reach over strata: what these have in common is not known, and their margins are added.
+        norm = 2 if together is None else 1
+        down.append(simultaneous.joined(values[-1][0] - low[0], high[1] - values[-1][1], common))
+        up.append(simultaneous.joined(high[0] - values[-1][0], values[-1][1] - low[1], common))
         cube = stratum.table.cube
         people.append(cube.size)
         mass.append(float((cube.n if cube.w is None else cube.w).sum()))
