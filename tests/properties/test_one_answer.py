@@ -81,6 +81,18 @@ def check(finding: eh.Finding) -> None:
 
 NUMBER = r"[-+]?(?:[\d,]*\.\d+|[\d,]+|infinite)(?:e[-+]?\d+)?"
 
+INTERVAL = re.compile(
+    rf"\((?:(?P<confidence>\d+(?:\.\d+)?) % interval (?:(?P<low>{NUMBER}) to (?P<high>{NUMBER})"
+    rf"|from (?P<least>{NUMBER}), without an upper limit|up to (?P<most>{NUMBER}), without a lower limit)"
+    r"|the data set no limit to it)\)"
+)
+
+
+def said_ends(found: re.Match[str]) -> tuple[float, float]:
+    """The ends that a sentence names; one that it says there is none of is infinite."""
+    low, high = found["low"] or found["least"] or "-infinite", found["high"] or found["most"] or "infinite"
+    return tuple(float(end.replace(",", "").replace("infinite", "inf")) for end in (low, high))
+
 
 def same_sentence(finding: eh.Finding, part: eh.Estimate) -> None:
     """The numbers of the sentence are those of the evidence: value, ends, threshold, rows, groups."""
@@ -95,11 +107,11 @@ def same_sentence(finding: eh.Finding, part: eh.Estimate) -> None:
     if row.n_against is not None:
         assert f"(n = {row.n_against:,})" in said, place
     if part.low is not None:
-        found = re.search(rf"\((\d+(?:\.\d+)?) % interval ({NUMBER}) to ({NUMBER})\)", said)
+        found = INTERVAL.search(said)
         assert found, place
-        confidence, *ends = (float(each.replace(",", "").replace("infinite", "inf")) for each in found.groups())
-        assert confidence == pytest.approx(100 * float(finding.settings["confidence"])), place
-        for shown, end in zip(ends, (part.low, part.high), strict=True):
+        if found["confidence"]:
+            assert float(found["confidence"]) == pytest.approx(100 * float(finding.settings["confidence"])), place
+        for shown, end in zip(said_ends(found), (part.low, part.high), strict=True):
             assert shown == pytest.approx(scale * end, abs=0.051 if scale == 100 else 0.0051 * max(1, abs(end))), place
         before = said[: found.start()]
         assert float(re.findall(NUMBER, before)[-1].replace(",", "").replace("infinite", "inf")) == pytest.approx(

@@ -159,3 +159,20 @@ def test_reweighing_keeps_to_the_same_limits(factor):
         for unit in (1.0, 1e50)
     )
     assert other / other.sum() == pytest.approx(one / one.sum())
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca", "bayes"])
+def test_a_constant_changes_no_draws_where_weights_agree_up_to_rounding(interval):
+    """Groups alike in counts were drawn in the order of the last digits of their weights."""
+    rng, group, prediction = np.random.default_rng(1), np.repeat(["a", "b", "c"], 12), ([1] * 6 + [0] * 6) * 3
+    for _ in range(10):
+        refused = [rng.permutation([0.1, 0.2, 0.3, 0.7, 0.1, 0.6]) for _ in "abc"]  # sums that differ by rounding only
+        weight = np.concatenate([[*rng.choice([0.1, 0.2, 0.3, 0.7], 6), *each] for each in refused])
+        one, *others = (
+            eh.demographic_parity(
+                prediction=prediction, sensitive=group, weight=weight * factor, interval=interval, draws=100
+            ).value
+            for factor in (1.0, 0.1, 3.0)
+        )
+        for other in others:
+            assert (other.low, other.high) == pytest.approx((one.low, one.high))

@@ -298,9 +298,7 @@ def test_the_interval_allows_for_a_reference_that_the_data_chose():
 
 def test_highest_may_be_the_name_of_a_group():
     data = table({"highest": (5, 10), "lowest": (6, 10)})
-    finding = eh.disparate_impact(
-        data, prediction="yes", count="people", sensitive="group", reference={"group": "highest"}
-    )
+    finding = eh.disparate_impact(data, prediction="yes", count="people", sensitive="group", reference="highest")
     assert finding.settings["against"] == "highest"
     assert finding.summary.group == ("lowest",)
 

@@ -67,6 +67,8 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
 
     >>> reach((0.2577, 0.6877), 0.95, "difference"), reach((0.0012, 0.0043), 0.95, "difference", "bits")
     (' (95 % interval 25.8 to 68.8)', ' (95 % interval 0.0012 to 0.0043)')
+    >>> reach((0.0, math.inf), 0.95, "ratio"), reach((-math.inf, 2.5), 0.95, "value")
+    (' (95 % interval from 0.00, without an upper limit)', ' (95 % interval up to 2.50, without a lower limit)')
     """
     if any(math.isnan(end) for end in ends):
         return ""
@@ -80,7 +82,12 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     low, high = (
         f"{scale * end:{form if abs(end) >= 10 else exact}}" if math.isfinite(end) else _infinite(end) for end in ends
     )
-    return f" ({100 * confidence:g} % interval {low} to {high})"
+    said = f"{low} to {high}"
+    if math.isfinite(ends[0]) and math.isinf(ends[1]):
+        said = f"from {low}, without an upper limit"
+    elif math.isinf(ends[0]) and math.isfinite(ends[1]):
+        said = f"up to {high}, without a lower limit"
+    return f" ({100 * confidence:g} % interval {said})"
 
 
 def _infinite(end: float) -> str:

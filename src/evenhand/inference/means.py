@@ -75,7 +75,9 @@ class Means(Relative):
             there = np.where(np.isfinite(values), worth, 0.0)
             mean = _divide(_of_others(there * np.where(there > 0, values, 0.0)), _of_others(there))
             # Scores have two ends: rare ones may be missing at the one that is farther away.
-            mine, theirs = (np.fmin(x - span[0], span[1] - x if growth == SCORES else np.inf) for x in (values, mean))
+            mine, theirs = values - span[0], mean - span[0]
+            if growth == SCORES:
+                mine, theirs = np.minimum(mine, span[1] - values), np.minimum(theirs, span[1] - mean)
             tails = np.maximum(np.nan_to_num(_divide(others, theirs**2)) - _SQUARED_NORMAL * squares, 0.0)
             trust = 1 / (1 + (tails + tails**2) / 2)
             others = others * np.fmax(_divide(mine, theirs), 1.0) ** growth

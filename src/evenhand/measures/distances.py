@@ -252,8 +252,10 @@ def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Sha
     everyone = cells[usable].sum(axis=0)
     errors = np.full(len(cells), np.nan)
     for i in usable:
-        # The draws follow from the people of the group, so that the order of groups makes no difference.
-        random = np.random.default_rng([random_state, zlib.crc32(np.ascontiguousarray(cells[i]).tobytes())])
+        # The draws follow from the shares of the group, so that neither the order of groups nor the unit of weights
+        # makes a difference; in single precision, because another unit changes the last digits.
+        shares = (cells[i] / cells[i].sum()).astype(np.float32)
+        random = np.random.default_rng([random_state, zlib.crc32(shares.tobytes())])
         people = np.maximum(np.rint(cells[i].sum(axis=-1)), 1).astype(np.int64)
         law = _moderated(cells[i], everyone - cells[i])
         drawn = random.multinomial(people, law, size=(draws, len(people))).astype(np.float64)

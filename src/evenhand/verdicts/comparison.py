@@ -7,7 +7,7 @@ highest − lowest, and lowest / highest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -82,7 +82,7 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
 def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:
     """A reference for several attributes as a mapping by attribute; every value in it must be a group.
 
-    None and the WORDS stay what they are. A tuple or list has a value for each attribute.
+    None and the WORDS stay what they are, unless a group has that name. A tuple or list has a value for each attribute.
     """
     if reference is None:
         return reference
@@ -99,7 +99,6 @@ def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[
     if not isinstance(reference, Mapping):
         spelled = spelling(reference)
         named = {name: reference for name in attributes if spelled in values[name]}
-        _check_word(spelled, named)
         if named or spelled in WORDS:
             return named or spelled
         every = sorted({value for group in values.values() for value in group if value is not None})
@@ -145,7 +144,6 @@ def plan(
         values = tuple(reference) if isinstance(reference, (tuple, list)) else (reference,)
     group = _find_group(values, groups)
     if group is not None:
-        _check_word(None if isinstance(reference, Mapping) else group[0], attributes[:1] if len(group) == 1 else ())
         return Plan("reference", group, convention.fold)
     if values in (("rest",), ("overall",), ("highest",)):
         return Plan(values[0], fold=convention.fold)
@@ -160,16 +158,6 @@ def plan(
         f"reference={shown!r} is not a group of {' × '.join(attributes)}; {nearest(shown, names)} "
         f"The groups are {listing(names)}."
     )
-
-
-def _check_word(reference: str | None, attributes: Iterable[str]) -> None:
-    """A word that is also the name of a group is not guessed at."""
-    for name in attributes:
-        if reference in WORDS:
-            raise CallError(
-                f"reference={reference!r} is a word for what groups are compared with, and also a group of {name!r}. "
-                f"For the group write reference={{{name!r}: {reference!r}}}; for the other meaning rename the group."
-            )
 
 
 def _find_group(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:

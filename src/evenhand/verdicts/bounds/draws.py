@@ -115,7 +115,9 @@ def _ends_of_rows(layout: _Layout, drawn: Drawn) -> DrawnEnds:
 def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
     """Draws of all cells. They are made in the order of what rows count: the order of groups does not matter."""
     many, seed = max(policy.draws, 100), policy.random_state
-    order = np.lexsort(np.concatenate([cube.cells, cube.counts], axis=1).T)
+    # In single precision, because another unit of weights changes the last digits.
+    shares = (cube.cells / max(cube.cells.sum(), np.finfo(np.float64).tiny)).astype(np.float32)
+    order = np.lexsort((*shares.T, *cube.counts.T))
     counts, cells, back = cube.counts[order], cube.cells[order], np.argsort(order)
     if bayesian:
         blocks = _posterior(counts, cells, np.array([_can_occur(name, cube) for name in CELLS]), many, seed)
