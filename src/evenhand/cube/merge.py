@@ -27,7 +27,7 @@ _MOST_REASONS = 10  # files whose damage an error describes one by one
 
 def merge(cubes: Any, clusters: Span | None = None) -> Cube:
     """The sum of cubes, given as `Cube.merge` takes them; files that are cut alike are added while they are read."""
-    if clusters not in (None, *get_args(Span)):
+    if clusters is not None and not (isinstance(clusters, str) and clusters in get_args(Span)):
         raise CallError(f"clusters={shorten(repr(clusters))} must be 'within', or left out.")
     parts = named(cubes)
     if not parts:
