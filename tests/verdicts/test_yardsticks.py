@@ -186,3 +186,11 @@ def test_a_yardstick_that_nobody_measures_neither_passes_nor_fails(metric, inter
     data = selected(A=(selected_of_a, 10_000), C=(60, 100))
     finding = eh.audit(**data, policy=policy, metrics=[metric]).findings[0]
     assert finding.verdict == "inconclusive", finding
+
+
+def test_which_of_two_equal_groups_is_highest_is_not_left_to_rounding():
+    """Weighted AUCs of 2/3 that differ in the last digit."""
+    label, group = [0, 0, 0, 0, 0, 1, 1], ["a", "b", "a", "b", "a", "a", "b"]
+    score = [0.03125, 0.21875, 0.03125, 0.03125, 0.21875, 0.125, 0.125]
+    weighted = eh.auc_parity(label=label, score=score, sensitive=group, weight=[1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0])
+    assert (weighted.highest, weighted.lowest, weighted.difference.value) == ("a", "b", 0.0)

@@ -286,19 +286,29 @@ def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn, yards
         return Gap()
     every = np.arange(len(values))
     able = values if yardsticks is None else np.where(yardsticks, values, np.nan)
-    high = np.argmax(np.where(np.isnan(able), -np.inf, able), axis=1)
+    # Of groups that differ by rounding alone the first is the highest: which one is named is not left to it.
+    able = np.where(np.isnan(able), -np.inf, able)
+    top = able.max(axis=1, keepdims=True)
+    high = np.argmax(able >= top - _rounding(top), axis=1)
     others = np.where(np.isnan(values), np.inf, values)
     if yardsticks is not None:
         others[every, high] = np.inf  # where it is the lowest of all too, another one is set against it
     # The last of equals, so that even groups without any gap are two.
-    low = values.shape[1] - 1 - np.argmin(others[:, ::-1], axis=1)
+    bottom = others.min(axis=1, keepdims=True)
+    low = values.shape[1] - 1 - np.argmax((others <= bottom + _rounding(bottom))[:, ::-1], axis=1)
     tops, bottoms = values[every, high], values[every, low]
+    with np.errstate(invalid="ignore"):  # of infinite odds
+        bottoms = np.where(np.abs(tops - bottoms) <= _rounding(tops), tops, bottoms)
     differences = np.where(counted >= 2, tops - bottoms, np.nan)
     ratios = np.where(counted >= 2, ratio(bottoms, tops), np.nan)
     worst = _worst(differences if judged_on != "ratio" else -ratios)
     if aggregate == "worst":
         return Gap(_largest(differences), _smallest(ratios), int(high[worst]), int(low[worst]), worst)
     return Gap(float(differences.mean()), float(ratios.mean()), int(high[worst]), int(low[worst]))
+
+
+def _rounding(values: Floats) -> Floats:
+    return np.where(np.isfinite(values), 1e-14 * np.maximum(np.abs(values), 1.0), 0.0)
 
 
 def _against(values: Floats, base: Floats, aggregate: str, judged_on: JudgedOn, one_sided: bool, fold: bool) -> Gap:
