@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import evenhand as eh
@@ -198,6 +198,7 @@ def test_the_ends_of_the_range_are_inside(source, extent, higher_is):
 
 
 @given(RANGES, COUNTS, st.sampled_from(["positive", "negative"]), st.none() | st.floats(0, 1))
+@example((0.0, 448.99308967343177), 4, "positive", 1.0)  # 4 · high / high rounds below 4
 def test_an_engine_counts_edges_as_memory_does(extent, count, higher_is, share):
     """By their width or one by one: a score on an edge, beside it, and at both ends."""
     low, high = extent

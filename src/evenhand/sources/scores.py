@@ -65,7 +65,7 @@ class ScoreReading:
 
     def place(self, score: float) -> float:
         """The bin that an engine should compute for a score, before `Bins.settle`: its cell plus the edges below."""
-        cell = math.floor((score - self.bins.low) * self.bins.scale)
+        cell = min(math.floor((score - self.bins.low) * self.bins.scale), self.bins.cells - 1)
         return float(cell + sum(edge <= score for edge in (*self.bins.extra, *self.twice)))
 
     @property
@@ -192,9 +192,10 @@ def settled(roles: Roles, like: ScoreReading, low: float, high: float) -> ScoreR
 
 
 def _pace(bins: Bins, edges: tuple[float, ...]) -> Pace | None:
-    """The formula of `ScoreReading.pace`. The count rises with the score, so both sides of each edge are checked."""
+    """The formula of `ScoreReading.pace`. The count rises with the score, so both sides of each edge are checked; the
+    upper end is an edge where the highest score has a bin of its own."""
     scale, odd = (len(edges) - 1) / (bins.high - bins.low), []
-    for k, edge in enumerate(edges[1:-1], 1):
+    for k, edge in enumerate(edges[1:] if bins.closed_above else edges[1:-1], 1):
         for score, way in ((edge, math.inf), (math.nextafter(edge, -math.inf), -math.inf)):
             seen = score
             while (math.floor((seen - bins.low) * scale) >= k) != (seen >= edge):
