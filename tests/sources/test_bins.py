@@ -40,6 +40,7 @@ ROLES = {"label": "y", "score": "s", "sensitive": "g"}
 
 
 @given(RANGES, COUNTS, st.floats(0, 1), st.sampled_from([8, 128, 1024]))
+@example((0.0, 0.9999999999999999), 2, 0.9999999999999999, 8)  # an edge that rounds to the upper end
 def test_every_edge_parts_scores_exactly(extent, count, share, cells):
     low, high = extent
     edges = [*uniform_edges(low, high, count)[1:-1], min(low + share * (high - low), high)]

@@ -135,7 +135,7 @@ class Bins:
             return edge <= self.low
         cell = np.floor((edge - self.low) * self.scale)
         below = np.floor((np.nextafter(edge, -np.inf) - self.low) * self.scale)
-        return bool(cell > below and edge < self.high and self.low + cell / self.scale == edge)
+        return bool(below < cell < self.cells and edge < self.high and self.low + cell / self.scale == edge)
 
     def coarser(self, most: int, edges: Iterable[float]) -> Bins:
         """Bins of which there are at most `most`, cut at the edges too: these bins, or the finest grid that fits."""
