@@ -62,9 +62,8 @@ def run_cubes() -> dict[str, Any]:
     roles = {"label": "label", "prediction": "prediction", "sensitive": list(VALUES)}
     few, many = (eh.Cube.count(make_frame(rows, text=False), **roles) for rows in (FEW, MANY))
     seconds = alternate(ROUNDS, few=few.audit, many=many.audit)
-    verdicts = {
-        name: Counter(f.verdict for f in cube.audit().findings) for name, cube in (("few", few), ("many", many))
-    }
+    audits = {"few": few.audit(metrics="all"), "many": many.audit(metrics="all")}
+    verdicts = {name: Counter(finding.verdict for finding in audit.findings) for name, audit in audits.items()}
     return {"seconds": seconds, "verdicts": verdicts}
 
 

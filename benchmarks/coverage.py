@@ -2,6 +2,7 @@
 
     python benchmarks/coverage.py            all of it, about twenty minutes on two cores
     python benchmarks/coverage.py --quick    a tenth of the simulations
+    python benchmarks/coverage.py --full     every combination of settings, many hours
     python benchmarks/coverage.py --all      a line for every setting, before the table
 
 Two groups are enumerated: every count with its binomial probability, no chance involved. Two and more groups are
@@ -50,7 +51,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 from batched import CONFIDENCE, TABLES, Floats, Part, Reach, check, extremes, others, reference
-from coverage_settings import COVERAGE, Setting, settings
+from coverage_settings import COVERAGE, Setting, full_settings, settings
 from scipy.special import betaincinv
 
 from evenhand.inference import critical, draws, intervals, simultaneous
@@ -480,6 +481,7 @@ def every_line(found: Iterable[Found]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="How often does the default interval hold the true gap?")
     parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
+    parser.add_argument("--full", action="store_true", help="every combination of settings")
     parser.add_argument("--all", action="store_true", help="a line for every setting")
     options = parser.parse_args()
     start = time.perf_counter()
@@ -490,7 +492,8 @@ def main() -> int:
     if distance > 1e-12:
         print("these are not the library's intervals")
         return 1
-    jobs = sorted(((each, scale, 0) for each in settings()), key=lambda job: -job[0].slow * len(job[0].sizes))
+    chosen = full_settings() if options.full else settings()
+    jobs = sorted(((each, scale, 0) for each in chosen), key=lambda job: -job[0].slow * len(job[0].sizes))
     two = [(n, EXACT_RATES) for n in EXACT_SIZES + SMALL_SIZES] + [(n, ODD_RATES) for n in ODD_SIZES]
     with ProcessPoolExecutor() as pool:
         simulated = list(pool.map(measure, jobs, chunksize=4))

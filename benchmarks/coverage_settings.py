@@ -134,6 +134,23 @@ def settings() -> Iterator[Setting]:
     yield from odd_settings()
 
 
+def full_settings() -> Iterator[Setting]:
+    """Every combination of layout, pattern, measure, what is compared with, and weights; and the odd settings."""
+    for groups in (2, 5, 8, 20):
+        options = itertools.product(
+            layouts(groups).items(),
+            patterns(groups).items(),
+            ("selection rate", "TPR", "equalized odds"),
+            ("extremes", "the last", "the first", "rest", "overall"),
+            ("", "unequal", "related", "heavy"),
+        )
+        for (where, n), (how, p), measure, against, weights in options:
+            rates = (p, p[::-1]) if measure == "equalized odds" else (p,)
+            rivals = groups == 8 and (measure, against, weights) == ("selection rate", "extremes", "")
+            yield Setting(measure, n, rates, f"{where}, {how}", against, weights, rivals)
+    yield from odd_settings()
+
+
 def odd_settings() -> Iterator[Setting]:
     """Off the beaten track; every pair of a layout and a pattern, and each with one thing to be compared with."""
     places = {

@@ -68,7 +68,7 @@ def page(groups: int) -> str:
     from evenhand.report import page as html
 
     roles = {"label": "label", "score": "score", "cutoff": 0.5, "count": "count", "sensitive": "district"}
-    return html.dumps(eh.audit(counts(groups), score_range=(0, 1), **roles))
+    return html.dumps(eh.audit(counts(groups), score_range=(0, 1), metrics="all", **roles))
 
 
 def redraws(browser: Any, path: Path) -> tuple[list[float], int]:

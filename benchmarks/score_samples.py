@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evenhand.inference import means as kinds
 from evenhand.inference.means import AMOUNTS, SIGNED, Means, Roots
 from evenhand.inference.spread import Normal, Spread
-from evenhand.measures.regression import LEAST_EXPLAINED
+from evenhand.measures.regression import LEAST_EXPLAINED, third_of_sizes
 from evenhand.sources.scores import TINY
 
 Floats = npt.NDArray[np.float64]
@@ -74,6 +74,7 @@ WHAT = (
     *(("R²", law) for law in ("normal", "t3")),
 )
 GROWTH = {"mean prediction": AMOUNTS, "mean |error|": AMOUNTS, "RMSE": AMOUNTS, "mean residual": SIGNED, "R²": SIGNED}
+KNOWN_CUBES = ("mean residual", "mean |error|")
 OF_LABELS = ("balance", "Brier score", "log loss")
 GAP = 1.5  # the first group has so many times the size, where sizes can grow
 
@@ -151,7 +152,7 @@ def _truth_of_labels(measure: str, law: str, gap: bool) -> float:
 
 @dataclass(frozen=True)
 class Sums:
-    """Of each sample and group, [samples, groups]: Σw, Σw², people, Σwx, Σw²x, Σw²x²; for R² of influence values."""
+    """Of each sample and group, [samples, groups]; for R² of influence values."""
 
     mass: Floats
     squares: Floats
@@ -159,18 +160,19 @@ class Sums:
     value: Floats
     away: Floats
     """Σw²(x − mean)²."""
+    cubes: Floats
+    """E[(x − mean)³], where the library knows it."""
     least: Floats
     most: Floats
 
     def spread(self, what: tuple[str, str], i: int, low: float, high: float) -> Spread:
         """The spread of one sample, made by the library."""
-        return _spread(
-            what[0], *(part[i] for part in (self.value, self.away, self.mass, self.squares, self.people)), low, high
-        )
+        parts = (self.value, self.away, self.mass, self.squares, self.people, self.cubes)
+        return _spread(what[0], *(part[i] for part in parts), low, high)
 
     def rest(self) -> Sums:
         """The same of everyone else, for each group of means."""
-        mass, squares, people, value, away = (np.empty_like(self.mass) for _ in range(5))
+        mass, squares, people, value, away, cubes = (np.empty_like(self.mass) for _ in range(6))
         for i in range(self.mass.shape[1]):
             others = [j for j in range(self.mass.shape[1]) if j != i]
             m = self.mass[:, others]
@@ -180,7 +182,10 @@ class Sums:
             value[:, i] = (m * each).sum(axis=1) / mass[:, i]
             apart = each - value[:, i : i + 1]
             away[:, i] = (self.away[:, others] + self.squares[:, others] * apart**2).sum(axis=1)
-        return Sums(mass, squares, people, value, away, self.least, self.most)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                variance = np.nan_to_num(self.away[:, others] / self.squares[:, others])
+                cubes[:, i] = (m * (self.cubes[:, others] + 3 * variance * apart + apart**3)).sum(axis=1) / mass[:, i]
+        return Sums(mass, squares, people, value, away, cubes, self.least, self.most)
 
     def old(self, i: int, root: bool) -> Normal:
         """The spread of one sample as it was before variances were moderated."""
@@ -192,12 +197,13 @@ class Sums:
         return Normal(value, errors, n)
 
 
-def _spread(measure: str, value: Floats, away: Floats, mass: Floats, squares: Floats, n: Floats, low: float,
-            high: float) -> Spread:  # fmt: skip
+def _spread(measure: str, value: Floats, away: Floats, mass: Floats, squares: Floats, n: Floats, cubes: Floats,
+            low: float, high: float) -> Spread:  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         worth, own = np.where(squares > 0, mass**2 / squares, 0.0), away / squares * n / np.maximum(n - 1, 1)
     growth = GROWTH.get(measure, kinds.SCORES)
-    means = Means.of(value, own, n, worth, (low, high), growth=growth, squares=measure == "RMSE")
+    known = cubes if measure in KNOWN_CUBES else None
+    means = Means.of(value, own, n, worth, (low, high), growth=growth, squares=measure == "RMSE", cubes=known)
     if measure == "R²":
         return means.known_from(LEAST_EXPLAINED)
     return Roots(means) if measure == "RMSE" else means
@@ -242,8 +248,17 @@ def _group_sums(
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(mass > 0, (w * x).sum(axis=1) / mass, np.nan)
         away = (w**2 * (x - np.nan_to_num(value)[:, None]) ** 2).sum(axis=1)
-        parts.append([mass, squares, counted.sum(axis=1), value, away, x.min(axis=1), x.max(axis=1)])
+        cubes = _cubes(what[0], x, w, value) if what[0] in KNOWN_CUBES else np.zeros_like(value)
+        parts.append([mass, squares, counted.sum(axis=1), value, away, cubes, x.min(axis=1), x.max(axis=1)])
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
+def _cubes(measure: str, x: Floats, w: Floats, value: Floats) -> Floats:
+    """The third central moments of residuals, and those of sizes from the moments that the library sums."""
+    second, third, fourth = ((w * x**power).sum(axis=1) / w.sum(axis=1) for power in (2, 3, 4))
+    if measure == "mean |error|":
+        third = third_of_sizes(value, second, fourth)
+    return third - 3 * value * second + 2 * value**3
 
 
 def _r_squared(law: Law, gap: bool, w: Floats, random: Random) -> list[Floats]:
@@ -259,4 +274,5 @@ def _r_squared(law: Law, gap: bool, w: Floats, random: Random) -> list[Floats]:
         away = np.nan_to_num((w**2 * influence**2).sum(axis=1))
     value = np.where(variance[:, 0] > 1e-12, 1 - t[:, 0], np.nan)
     n = np.full(len(w), float(w.shape[1]))
-    return [mass[:, 0], (w**2).sum(axis=1), n, value, away, e.min(axis=1), e.max(axis=1)]
+    unknown = np.zeros_like(value)
+    return [mass[:, 0], (w**2).sum(axis=1), n, value, away, unknown, e.min(axis=1), e.max(axis=1)]

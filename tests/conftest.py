@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,11 @@ def shared() -> Path:
     folder = ROOT.parent / "shared"
     require("shared", (folder / "cases").is_dir(), "there is no ../shared/cases beside the checkout")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed() -> Iterator[None]:
+    """Matplotlib warns where more than twenty figures stay open, and a warning is an error here."""
+    yield
+    if (drawn := sys.modules.get("matplotlib.pyplot")) is not None:
+        drawn.close("all")

@@ -26,6 +26,13 @@ DISPLAYS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Figures stay open until they are closed, and matplotlib warns of many."""
+    yield
+    matplotlib.pyplot.close("all")
+
+
 @pytest.mark.parametrize("display", DISPLAYS)
 @pytest.mark.parametrize("attributes", [None, ["sex"], ["race", "sex"]])
 def test_every_display_draws_on_its_own_axes_or_on_those_given(display, attributes, tmp_path):
@@ -72,6 +79,37 @@ def test_names_are_not_read_as_mathematics(kind, tmp_path):
     assert hostile.unseen("".join(texts)) == set()
     assert not any(text.get_parse_math() for text in found.ax_.get_yticklabels())
     found.figure_.savefig(tmp_path / "x.svg")
+    for audited in (audit, hostile.audited(hostile.NAMES[kind], column=True)):
+        drawn = plots.FindingDisplay.from_finding(audited["equalized_odds"]).plot()
+        drawn.figure_.savefig(tmp_path / "y.svg")
+        assert hostile.unseen(drawn.ax_.get_title(loc="left")) == set()
+
+
+@pytest.mark.parametrize("of_class", [None, "$x_1$"])
+def test_a_finding_is_drawn_with_its_measures(of_class, tmp_path):
+    rng = np.random.default_rng(0)
+    label, prediction = (rng.choice([of_class or "0", "1", "2"], 200) for _ in range(2))
+    group = rng.choice(["a", "b"], 200)
+    several = eh.audit(label=label, prediction=prediction, sensitive=group, task="multiclass")
+    for finding in (*several.findings, *AUDIT.findings):
+        found = plots.FindingDisplay.from_finding(finding)
+        assert found.values.shape == found.low.shape == (len(found.groups), len(found.measures))
+    found = plots.FindingDisplay.from_finding(AUDIT["equalized_odds", "race"])
+    rows = {(row.group[0], row.measure): row.estimate.value for row in AUDIT["equalized_odds", "race"].groups}
+    for group, line in zip(found.groups, found.values, strict=True):
+        assert line.tolist() == [rows[group, measure] for measure in found.measures]
+    several["equal_opportunity"].plot().figure_.savefig(tmp_path / "x.png")
+
+
+def test_many_groups_leave_room():
+    rng = np.random.default_rng(0)
+    audit = eh.audit(prediction=rng.integers(0, 2, 4000), sensitive=[f"g{i}" for i in rng.integers(0, 90, 4000)])
+    found = audit["demographic_parity"].plot()
+    assert len(found.groups) == 40
+    assert set(found.pair) <= set(found.groups)
+    assert found.figure_.get_size_inches()[1] > 10
+    with pytest.raises(eh.CallError, match="pass a Finding"):
+        plots.FindingDisplay.from_finding(audit)
 
 
 def test_what_is_not_there_is_said():

@@ -1,7 +1,8 @@
 """A MkDocs hook that writes the pages made from the library: one for each metric, and the lists of names.
 
 The pages are made in memory from `evenhand.catalogue.METRICS`, so that they cannot differ from what the code
-does. On the written pages, <!-- table of metrics --> and <!-- public names --> are replaced by those lists.
+does. On the written pages, <!-- table of metrics -->, <!-- public names --> and <!-- familiar names --> are replaced by
+those lists.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from mkdocs.structure.files import File, Files
 import evenhand
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.catalogue.metric import Metric
+from evenhand.core.familiar import OURS, also_called
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -103,7 +105,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    for place, content in (("table of metrics", table), ("public names", names)):
+    for place, content in (("table of metrics", table), ("public names", names), ("familiar names", familiar)):
         marker = f"<!-- {place} -->"
         if marker in markdown:
             markdown = markdown.replace(marker, content())
@@ -131,6 +133,7 @@ def facts(metric: Metric) -> str:
         threshold = PASSES[metric.judged_on].format(f"{metric.threshold:g}")
     lines = {
         "Also called": ", ".join(map(alias, metric.aliases.items())),
+        "Abbreviated": ", ".join(f"`{short}`" for short in metric.abbreviations),
         "Family": metric.family,
         "Needs": ", ".join(f"`{role}`" for role in sorted(metric.needs)),
         "Measures": measures,
@@ -181,6 +184,13 @@ def names() -> str:
         if name not in METRICS and name not in ALIASES and not name.startswith("__"):
             kinds[kind(getattr(evenhand, name))].append(f"::: evenhand.{name}")
     return "\n\n".join(f"## {title}\n\n" + "\n\n".join(blocks) for title, blocks in kinds.items() if blocks)
+
+
+def familiar() -> str:
+    """What other tools call our arguments."""
+    called = also_called(set(OURS.values()))
+    rows = [f"| `{word}` | {', '.join(f'`{name}`' for name in names)} |" for word, names in called.items()]
+    return "\n".join(["| argument | also accepted as |", "| --- | --- |", *rows])
 
 
 def kind(thing: object) -> str:

@@ -1,8 +1,9 @@
-"""Pictures of the demo's report for the documentation: light, dark, and as wide as a phone.
+"""Pictures for the documentation: the demo's report, the cards of a notebook, and the displays of `evenhand.plots`.
 
-    python tools/screenshots.py
+    python tools/screenshots.py [report] [cards] [plots]
 
-Needs chromium and what `make browser` installs. Looked at by a person before they are committed.
+Without a word all of them are made. The first two need chromium and what `make browser` installs, the third needs
+matplotlib. Looked at by a person before they are committed.
 """
 
 from __future__ import annotations
@@ -10,35 +11,97 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "tests"))
 
 VIEWS = {"light": ("light", 1280, 1180, 1.0), "dark": ("dark", 1280, 1180, 1.0), "phone": ("light", 390, 1180, 1.5)}
+CARDS = {"card-audit": ("Audit", False), "card-finding": ("Finding", True), "card-trend": ("Trend", False)}
+"""The card of each picture, and whether it is shown in the dark."""
 
 
-def main() -> None:
+@contextmanager
+def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
-
-    from support import pages
 
     program = shutil.which("chromium")
     if program is None:
         sys.exit("chromium is not here: on Debian, apt-get install chromium.")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def report() -> None:
+    """The page of the demo: light, dark, and as wide as a phone."""
+    from support import pages
+
+    with tempfile.TemporaryDirectory() as folder, browser() as running:
         page_file = Path(folder) / "demo.html"
         pages.compas().save(page_file)
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for name, (scheme, width, height, scale) in VIEWS.items():
-            page = browser.new_page(
+            page = running.new_page(
                 viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=scale
             )
             page.goto(page_file.as_uri())
             page.wait_for_timeout(1500)
-            page.screenshot(path=str(ROOT / "docs" / "images" / f"report-{name}.png"))
+            page.screenshot(path=str(IMAGES / f"report-{name}.png"))
             print(f"wrote docs/images/report-{name}.png")
-        browser.close()
+
+
+def cards() -> None:
+    """Cards as a notebook shows them, in the light and in the dark."""
+    from support import cards as made
+
+    with browser() as running:
+        for name, (kind, dark) in CARDS.items():
+            page = running.new_page(viewport={"width": 900, "height": 400})
+            page.set_content(made.in_notebook(made.result(kind)._repr_html_(), dark=dark))
+            page.locator(".output").screenshot(path=str(IMAGES / f"{name}.png"))
+            print(f"wrote docs/images/{name}.png")
+
+
+def plots() -> None:
+    """Each display of `evenhand.plots`, of the people that ship with the package."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from evenhand import plots as displays
+    from support import cards as made
+    from support import pages
+
+    audit = pages.compas()
+    drawn: dict[str, Callable[[], Any]] = {
+        "group-measure": lambda: displays.GroupMeasureDisplay.from_audit(audit, "false_positive_rate").plot(),
+        "finding": audit["equalized_odds", "race"].plot,
+        "forest": audit.plot,
+        "calibration": lambda: displays.CalibrationDisplay.from_audit(audit, "sex").plot(),
+        "roc": lambda: displays.RocDisplay.from_audit(audit, "sex").plot(),
+        "sweep": lambda: displays.SweepDisplay.from_audit(audit, attributes="sex").plot(),
+        "tradeoff": made.result("Comparison").plot,
+    }
+    for name, draw in drawn.items():
+        draw().figure_.savefig(IMAGES / f"plot-{name}.png", dpi=80)
+        plt.close("all")
+        print(f"wrote docs/images/plot-{name}.png")
+
+
+PICTURES = {"report": report, "cards": cards, "plots": plots}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or PICTURES:
+        if name not in PICTURES:
+            sys.exit(f"{name!r} is not one of {', '.join(PICTURES)}.")
+        PICTURES[name]()
 
 
 if __name__ == "__main__":

@@ -11,33 +11,27 @@ from pathlib import Path
 from typing import Any
 
 from evenhand import _HOMES as HOMES
+from evenhand import metrics
 from evenhand.audits.audit import audit
-from evenhand.audits.functions import FUNCTIONS, parameters
+from evenhand.audits.functions import FUNCTIONS
 from evenhand.replicas import functions as replicas
-from evenhand.sources import roles
-from evenhand.sources.roles import shown_type
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "evenhand" / "__init__.pyi"
+METRICS = TARGET.with_name("metrics.pyi")
 
-# Of the arguments that judge; those that read data carry their types in ReadArguments.
-TYPES = {
-    "reference": "Any",
-    "threshold": "float | None",
-    "convention": 'Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None',
-    "judged_on": 'Literal["difference", "ratio"] | None',
-    "aggregate": 'Literal["worst", "mean", "mean_abs"] | None',
-    "min_group_size": "int | None",
-    "confidence": "float | None",
-    "interval": "str | None",
-    "draws": "int | None",
-    "random_state": "int | None",
+MODULES = ("datasets", "fairlearn", "metrics", "mitigate", "plots", "testing")
+ONLY_TYPES = {
+    "Kind": "replicas.fit",
+    "Missing": "sources.read_arguments",
+    "ColumnLike, ColumnsLike, DataLike": "core.arrays",
+    "FamiliarKeywords": "core.familiar",
 }
-TYPES |= {name: shown_type(hint).replace("'", '"') for name, hint in roles.TYPES.items()}
+"""What signatures speak of, and where it is."""
 
 HEAD = """# Made by tools/stubs.py from the catalogue; do not edit.
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 {imports}
 
@@ -49,24 +43,34 @@ def stubs() -> str:
     """The text of the file."""
     homes = {**HOMES, "__version__": "core.version"}
     imports = {f"from evenhand.{home} import {name} as {name}" for name, home in homes.items() if name != "audit"}
-    imports |= {f"from evenhand import {name} as {name}" for name in ("datasets", "mitigate")}
-    imports |= {"from evenhand.replicas.fit import Kind", "from evenhand.sources.roles import Missing"}
+    imports |= {f"from evenhand import {name} as {name}" for name in MODULES}
+    imports |= {f"from evenhand.{home} import {name}" for name, home in ONLY_TYPES.items()}
     lines = [HEAD.replace("{imports}", "\n".join(sorted(imports, key=_order)))]
     lines += _audit()
     for name, function in FUNCTIONS.items():
-        keywords = parameters(function.metric)  # type: ignore[attr-defined]
-        typed = [f"    {key}: {_type(key, default)} = {_shown(default)}," for key, default in keywords.items()]
-        lines += [f"def {name}(", "    data: Any = None,", "    *,", *typed, ") -> Finding: ..."]
+        lines += [*_signature(name, function), ") -> Finding: ..."]
     for name, function in replicas.FUNCTIONS.items():
-        lines += _declaration(name, function)
+        lines += [*_signature(name, function), ") -> Finding: ..."]
     return "\n".join(lines) + "\n"
 
 
-def _declaration(name: str, function: Callable[..., Any]) -> list[str]:
-    """A function with one positional parameter and keywords, as its signature annotates them."""
-    first, *keywords = inspect.signature(function).parameters.values()
-    typed = [f"    {each.name}: {_double(each.annotation)} = {_shown(each.default)}," for each in keywords]
-    return [f"def {name}(", f"    {first.name}: {first.annotation},", "    *,", *typed, ") -> Finding: ..."]
+def metric_stubs() -> str:
+    """The text of the file of `evenhand.metrics`: every metric, as the package declares it."""
+    imports = [f"from evenhand import {name} as {name}" for name in sorted(metrics.names())]
+    return "\n".join([HEAD.partition("\n")[0], *imports, "", "__all__: list[str]", ""])
+
+
+def _signature(name: str, function: Callable[..., Any]) -> list[str]:
+    """The beginning of a function as its signature annotates it; one that reads data takes familiar names too."""
+    lines, starred = [f"def {name}("], False
+    every = inspect.signature(function).parameters
+    for each in every.values():
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
+            lines, starred = [*lines, "    *,"], True
+        default = "" if each.default is inspect.Parameter.empty else f" = {_shown(each.default)}"
+        lines.append(f"    {each.name}: {_double(each.annotation)}{default},")
+    familiar = ["    **familiar: Unpack[FamiliarKeywords],"] if "y_pred" in every else []
+    return [*lines, *familiar]
 
 
 def _double(annotation: str) -> str:
@@ -75,13 +79,8 @@ def _double(annotation: str) -> str:
 
 def _audit() -> list[str]:
     """audit() with every argument written out, and its docstring: where it is defined it takes them as one record."""
-    signature = inspect.signature(audit)
-    keywords = [each for each in signature.parameters.values() if each.kind is inspect.Parameter.KEYWORD_ONLY]
-    typed = [
-        f"    {each.name}: {each.annotation}".replace("'", '"') + f" = {_shown(each.default)}," for each in keywords
-    ]
     told = [f"    {line}".rstrip() for line in f'"""{inspect.getdoc(audit)}\n"""'.splitlines()]
-    return ["def audit(", "    data: Any = None,", "    *,", *typed, f") -> {signature.return_annotation}:", *told, ""]
+    return [*_signature("audit", audit), f") -> {inspect.signature(audit).return_annotation}:", *told, ""]
 
 
 def _order(line: str) -> tuple[str, bool, str]:
@@ -90,15 +89,11 @@ def _order(line: str) -> tuple[str, bool, str]:
     return module, name[0].islower(), name
 
 
-def _type(key: str, default: object) -> str:
-    """An option that only some metrics take has the type of its default."""
-    return TYPES.get(key) or type(default).__name__
-
-
 def _shown(default: object) -> str:
     return '"' + default + '"' if isinstance(default, str) else repr(default)
 
 
 if __name__ == "__main__":
     TARGET.write_text(stubs(), encoding="utf-8")
+    METRICS.write_text(metric_stubs(), encoding="utf-8")
     print(f"wrote {TARGET.name} with {len(FUNCTIONS) + len(replicas.FUNCTIONS)} functions")

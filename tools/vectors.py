@@ -20,7 +20,7 @@ from evenhand.audits import recomputation
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import METRICS, find
 from evenhand.core import records
-from evenhand.core.results import Estimate, Finding, spell
+from evenhand.core.results import Estimate, Finding, Row, pair_names, shown_names, spell
 from evenhand.cube.cube import Cube
 from evenhand.measures.base import Measure, undefined_reason
 from evenhand.measures.cells import MEASURES, evaluate
@@ -273,7 +273,7 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
                     row.measure.name: [
                         *_estimate(_known(row.values[i], row.low[i], row.high[i])),
                         int(row.support[i]),
-                        *([_reason(row.measure, data, i, spell(group))] if math.isnan(row.values[i]) else []),
+                        *([_reason(row.measure, data, i, part)] if math.isnan(row.values[i]) else []),
                     ]
                     for row in told
                 },
@@ -283,8 +283,8 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
     }
 
 
-def _reason(measure: Measure, data: GroupData, place: int, group: str) -> str:
-    return undefined_reason(measure, data, place, group, 0)
+def _reason(measure: Measure, data: GroupData, place: int, part: Cube) -> str:
+    return undefined_reason(measure, data, place, spell(part.pairs[place][1], part.meaning.sensitive), 0)
 
 
 def _known(value: float, low: float, high: float) -> Estimate:
@@ -301,12 +301,11 @@ def _finding(found: Finding) -> dict[str, Any]:
         "ratio": _estimate(found.ratio),
         "passes": found.passes,
         "verdict": found.verdict,
-        "highest": found.highest,
-        "lowest": found.lowest,
+        **dict(zip(("highest", "lowest"), _names(found, found.summary), strict=True)),
         "value": _estimate(found.value),
         "shown": _estimate(found.shown),
         "evidence": _evidence(found),
-        "left_out": list(found.left_out),
+        "left_out": shown_names(found.left_out, (row.group for row in found.rows), found.attributes),
     }
 
 
@@ -321,7 +320,12 @@ def _evidence(found: Finding) -> list[Any] | None:
     row = found.evidence
     if row is None:
         return None
-    return [None if row.measure == found.metric else row.measure, spell(row.group), row.against, row.n, row.n_against]
+    return [None if row.measure == found.metric else row.measure, *_names(found, row), row.n, row.n_against]
+
+
+def _names(found: Finding, row: Row) -> list[str | None]:
+    """The two groups of a row as people read them."""
+    return [name or None for name in pair_names(row, (each.group for each in found.rows), found.attributes)]
 
 
 def _estimate(shown: Estimate) -> list[Any]:

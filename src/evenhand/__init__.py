@@ -69,11 +69,22 @@ _HOMES = {
     "worst_pairs": "individual.consistency",
 }
 
+# What people call first: an editor proposes these. All other names are there, too; metrics are listed in `metrics`.
+_FIRST = (
+    *("Audit", "CausalModel", "Cube", "Estimate", "EvenhandError", "Finding", "Policy"),
+    *("audit", "consistency", "contest", "correspondence", "counterfactual_fairness", "diff", "flip_test"),
+    *("impossibility", "lipschitz", "measure", "metric", "recommend", "replicate", "scorer", "show_versions"),
+    *("stability", "sweep", "trend"),
+    *("demographic_parity", "disparate_impact", "equal_opportunity", "equalized_odds", "predictive_parity"),
+    *("datasets", "fairlearn", "metrics", "mitigate", "plots", "testing"),
+    "__version__",
+)
+
 
 def __getattr__(name: str) -> Any:
     """A public name, the function of a metric, or a module of the package."""
     if name == "__all__":
-        return sorted(__dir__())
+        return sorted(_public())
     if name.startswith("_"):
         raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
     if name in _HOMES:
@@ -89,18 +100,22 @@ def __getattr__(name: str) -> Any:
 
 def _metric_function(name: str) -> Any:
     """The function of a metric or alias of the catalogue."""
-    from evenhand.catalogue import ALIASES, METRICS
+    from evenhand import metrics
 
-    entry = METRICS.get(ALIASES.get(name, name))
-    if entry is None:
-        from evenhand.errors import nearest
+    if name not in metrics.names():
+        from evenhand.core.familiar import missing_name
 
-        raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {nearest(name, __dir__())}")
-    home = "evenhand.replicas.functions" if entry.family == "stability" else "evenhand.audits.functions"
-    return import_module(home).FUNCTIONS[name]
+        remedy = missing_name(name, metrics.ABBREVIATIONS, _public())
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}; {remedy}")
+    return getattr(metrics, name)
+
+
+def _public() -> list[str]:
+    """Every public name."""
+    from evenhand import metrics
+
+    return [*dict.fromkeys([*_HOMES, *metrics.names(), "datasets", "metrics", "__version__"])]
 
 
 def __dir__() -> list[str]:
-    from evenhand.catalogue import ALIASES, METRICS
-
-    return [*dict.fromkeys([*_HOMES, *METRICS, *ALIASES, "datasets", "__version__"])]
+    return list(_FIRST)

@@ -2,6 +2,8 @@
 
 EvenhandError                 the root of all; the message is for a person and names the remedy
 ├── CallError                 the call: an argument, or two that do not go together
+│   ├── SignatureError        an argument that the function does not take; a TypeError too
+│   └── UnknownKeyError       result[key]: there is nothing of that name; a KeyError too
 ├── DataError                 the data: a column, a value, a file
 └── MissingDependencyError    an optional library is not installed; the message is the line to type
 """
@@ -24,6 +26,17 @@ class EvenhandError(Exception):
 
 class CallError(EvenhandError, ValueError):
     """An argument is wrong, or arguments contradict each other."""
+
+
+class UnknownKeyError(CallError, KeyError):
+    """A result has nothing under this key; the message names what it has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""  # a KeyError would show the message in quotes
+
+
+class SignatureError(CallError, TypeError):
+    """The function takes no argument of that name, or fewer by position."""
 
 
 class DataError(EvenhandError, ValueError):

@@ -5,6 +5,7 @@ Each display holds plain arrays, so that it can be drawn again, or otherwise. Na
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from evenhand.audits.sweep import sweep
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
 from evenhand.core.quantities import shown
-from evenhand.core.results import spell
+from evenhand.core.results import Finding, Row, spell
 from evenhand.core.wording import clip
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, MissingDependencyError, check_kind, nearest
@@ -25,10 +26,28 @@ from evenhand.measures import curves
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores, GroupData
 from evenhand.mitigate.comparison import Comparison
 from evenhand.report.tables import share_of_limit
+from evenhand.sources.documentation import documented
+
+__all__ = [
+    "CalibrationDisplay",
+    "FindingDisplay",
+    "ForestDisplay",
+    "GroupMeasureDisplay",
+    "RocDisplay",
+    "SweepDisplay",
+    "TradeoffDisplay",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 # Okabe and Ito (2008), told apart by people who see fewer colours; shapes say the same once more.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_MOST_LINES = 40  # groups of one picture
+_FEW_MEASURES = 3  # of one finding, up to which their legend stands inside the axes
 
 
 @dataclass
@@ -38,19 +57,21 @@ class _Display:
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
-    def _axes(self, ax: Any) -> Any:
+    def _axes(self, ax: Any, lines: int = 0) -> Any:
+        """The axes that are drawn on; a new figure is as high as its lines need."""
         if ax is None:
             try:
                 import matplotlib.pyplot as plt
             except ImportError:
                 raise MissingDependencyError("plots need matplotlib: pip install 'evenhand[plot]'.") from None
-            ax = plt.subplots()[1]
+            ax = plt.subplots(figsize=(6.4, max(4.8, 1.2 + 0.28 * lines)), layout="constrained")[1]
         if not hasattr(ax, "figure"):
             raise CallError(f"ax={shown(ax)} must be axes of matplotlib, such as plt.subplots()[1], or None.")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
 
+@documented
 @checked
 @dataclass
 class GroupMeasureDisplay(_Display):
@@ -75,7 +96,20 @@ class GroupMeasureDisplay(_Display):
     def from_audit(
         cls, audit: Audit, measure: str | None = None, attributes: str | Sequence[str] | None = None
     ) -> GroupMeasureDisplay:
-        """The first measure of the audit, or the one named; of the first attribute, or of those named."""
+        """The first measure of the audit, or the one named; of the first attribute, or of those named.
+
+        Parameters
+        ----------
+        audit
+            An Audit, as `evenhand.audit(...)` makes it.
+        measure
+            The measure; by default the first of the audit.
+
+        Returns
+        -------
+        GroupMeasureDisplay
+            The display; `plot` draws it.
+        """
         cube = _part(audit, attributes)
         measures = {each.measure.name: each for each in audit.measures(cube.meaning.sensitive)}
         name = measure or next(iter(measures))
@@ -84,12 +118,18 @@ class GroupMeasureDisplay(_Display):
         one = measures[name]
         everyone = audit.measures(cube.meaning.sensitive, together=True)
         overall = next(float(each.values[0]) for each in everyone if each.measure.name == name)
-        names = [clip(spell(group)) for _, group in cube.pairs]
+        names = [clip(spell(group, cube.meaning.sensitive)) for _, group in cube.pairs]
         return cls(name, one.measure.title, names, one.values, one.low, one.high, overall)
 
     def plot(self, ax: Any = None) -> GroupMeasureDisplay:
-        """Draw the groups from top to bottom."""
-        ax = self._axes(ax)
+        """Draw the groups from top to bottom.
+
+        Returns
+        -------
+        GroupMeasureDisplay
+            The display, with `ax_` and `figure_`.
+        """
+        ax = self._axes(ax, len(self.groups))
         places = np.arange(len(self.groups))[::-1]
         reach = np.maximum(np.vstack([self.values - self.low, self.high - self.values]), 0)
         ax.errorbar(self.values, places, xerr=reach, fmt="o", color=COLOURS[0], capsize=3)
@@ -101,6 +141,88 @@ class GroupMeasureDisplay(_Display):
         return self
 
 
+@documented
+@checked
+@dataclass
+class FindingDisplay(_Display):
+    """The measures behind one finding: each group with its interval; the value alone where no group has one of its own.
+
+    `values`, `low` and `high` have a row for each group and a column for each measure. `pair` are the groups on which
+    the verdict rests.
+
+    >>> import evenhand as eh
+    >>> finding = eh.demographic_parity(prediction=[1, 1, 0, 1, 0, 0], sensitive=list("aaabbb"))
+    >>> FindingDisplay.from_finding(finding).groups
+    ['a', 'b']
+    """
+
+    title: str
+    groups: list[str]
+    measures: list[str]
+    values: Floats
+    low: Floats
+    high: Floats
+    pair: tuple[str, ...] = ()
+    threshold: float | None = None
+    """The limit of the value; only where it is the value that is drawn."""
+
+    @classmethod
+    def from_finding(cls, finding: Finding) -> FindingDisplay:
+        """The groups of a finding; where there are more than 40, the pair and then those with the most people.
+
+        Parameters
+        ----------
+        finding
+            A finding, such as `audit["equalized_odds", "race"]`.
+        """
+        check_kind(finding, Finding, "finding", 'pass a Finding, such as audit["equalized_odds", "race"]')
+        title = f"{finding.title} by {' × '.join(clip(name) for name in finding.attributes)}: {finding.verdict}"
+        rows = {(_line_name(row), _measure_name(row)): row for row in finding.groups}
+        groups, measures = (list(dict.fromkeys(names)) for names in (zip(*rows, strict=True) if rows else ((), ())))
+        if not groups:
+            one = finding.value
+            ends = [one.value, math.nan if one.low is None else one.low, math.nan if one.high is None else one.high]
+            value, low, high = (np.array([[end]]) for end in ends)
+            name = clip(finding.metric)
+            return cls(title, [name], [finding.judged_on], value, low, high, threshold=finding.threshold)
+        about = finding.evidence or finding.summary
+        pair = tuple(name for name in groups if name in _pair_names(about))
+        people = {name: max(row.n or 0 for (each, _), row in rows.items() if each == name) for name in groups}
+        if len(groups) > _MOST_LINES:
+            first = sorted(groups, key=lambda name: (name not in pair, -people[name]))[:_MOST_LINES]
+            groups = [name for name in groups if name in first]
+        cells = [[_ends(rows.get((group, measure))) for measure in measures] for group in groups]
+        values, low, high = np.moveaxis(np.array(cells), -1, 0)
+        return cls(title, [clip(name) for name in groups], measures, values, low, high, tuple(map(clip, pair)))
+
+    def plot(self, ax: Any = None) -> FindingDisplay:
+        """Draw the groups from top to bottom, those of the pair in bold, with a mark for each measure."""
+        ax = self._axes(ax, len(self.groups))
+        places = np.arange(len(self.groups))[::-1]
+        few = len(self.measures) <= _FEW_MEASURES
+        half = 0.0 if len(self.measures) == 1 else 0.12 if few else 0.3
+        across = np.linspace(half, -half, len(self.measures))
+        for i, (measure, shift) in enumerate(zip(self.measures, across, strict=True)):
+            values, low, high = (part[:, i] for part in (self.values, self.low, self.high))
+            reach = np.nan_to_num(np.maximum(np.vstack([values - low, high - values]), 0))
+            style = {**_style(i), "linestyle": "none"}
+            ax.errorbar(values, places + shift, xerr=reach, label=measure.replace("_", " "), **style)
+        if self.threshold is not None:
+            ax.axvline(self.threshold, color="0.4", linestyle="--", linewidth=1, label="threshold")
+        _name_rows(ax, places, self.groups)
+        for text in ax.get_yticklabels():
+            text.set_fontweight("bold" if text.get_text() in self.pair else "normal")
+        across_title = self.measures[0].replace("_", " ") if len(self.measures) == 1 else "value with its interval"
+        ax.set_xlabel(across_title, parse_math=False)
+        if len(self.measures) > 1 or self.threshold is not None:
+            ax.legend(frameon=False, **({} if few else {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}))
+        for text in ax.get_legend().get_texts() if ax.get_legend() else ():
+            text.set_parse_math(False)
+        ax.set_title(self.title, parse_math=False, fontsize="medium", loc="left")
+        return self
+
+
+@documented
 @checked
 @dataclass
 class ForestDisplay(_Display):
@@ -114,7 +236,18 @@ class ForestDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> ForestDisplay:
-        """The findings with a threshold and an interval, on the first attribute or on those named."""
+        """The findings with a threshold and an interval, on the first attribute or on those named.
+
+        Parameters
+        ----------
+        audit
+            An Audit, as `evenhand.audit(...)` makes it.
+
+        Returns
+        -------
+        ForestDisplay
+            The display; `plot` draws it.
+        """
         wanted = _attributes(audit, attributes)
         chosen = [
             finding
@@ -126,8 +259,14 @@ class ForestDisplay(_Display):
         return cls(titles, shares[:, 0], shares[:, 1], shares[:, 2], [finding.verdict for finding in chosen])
 
     def plot(self, ax: Any = None) -> ForestDisplay:
-        """Draw the metrics from top to bottom, with the tolerated band shaded."""
-        ax = self._axes(ax)
+        """Draw the metrics from top to bottom, with the tolerated band shaded.
+
+        Returns
+        -------
+        ForestDisplay
+            The display, with `ax_` and `figure_`.
+        """
+        ax = self._axes(ax, len(self.metrics))
         places = np.arange(len(self.metrics))[::-1]
         ax.axvspan(0, 1, color="0.92", zorder=0)
         for i, verdict in enumerate(("pass", "fail", "inconclusive")):
@@ -137,12 +276,13 @@ class ForestDisplay(_Display):
                 colour = (COLOURS[2], COLOURS[1], COLOURS[4])[i]
                 ax.errorbar(self.values[rows], places[rows], xerr=reach, fmt=MARKS[i], color=colour, label=verdict)
         if self.metrics:
-            ax.legend(frameon=False)
+            ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)  # above: below are lines
         _name_rows(ax, places, self.metrics)
         ax.set_xlabel("gap as a share of what is tolerated")
         return self
 
 
+@documented
 @checked
 @dataclass
 class CalibrationDisplay(_Display):
@@ -156,16 +296,33 @@ class CalibrationDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> CalibrationDisplay:
-        """The calibration bins of the audit's score."""
+        """The calibration bins of the audit's score.
+
+        Parameters
+        ----------
+        audit
+            An Audit, as `evenhand.audit(...)` makes it.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display; `plot` draws it.
+        """
         cube = _part(audit, attributes)
         k, n, mean = _scores(cube, labels=True).calibration()
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = np.where(n > 0, k / n, np.nan)
         low, high = wilson(k, n, audit.policy.confidence)
-        return cls([clip(spell(group)) for _, group in cube.pairs], mean, rates, low, high)
+        return cls([clip(spell(group, cube.meaning.sensitive)) for _, group in cube.pairs], mean, rates, low, high)
 
     def plot(self, ax: Any = None) -> CalibrationDisplay:
-        """Draw a line for each group, and the diagonal where the score is a probability."""
+        """Draw a line for each group, and the diagonal where the score is a probability.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, with `ax_` and `figure_`.
+        """
         ax = self._axes(ax)
         if np.nanmax(self.scores, initial=0) <= 1:
             ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
@@ -179,6 +336,7 @@ class CalibrationDisplay(_Display):
         return self
 
 
+@documented
 @checked
 @dataclass
 class RocDisplay(_Display):
@@ -191,16 +349,33 @@ class RocDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: Audit, attributes: str | Sequence[str] | None = None) -> RocDisplay:
-        """The curves from the score bins."""
+        """The curves from the score bins.
+
+        Parameters
+        ----------
+        audit
+            An Audit, as `evenhand.audit(...)` makes it.
+
+        Returns
+        -------
+        RocDisplay
+            The display; `plot` draws it.
+        """
         cube = _part(audit, attributes)
         # Without labels on one side of the decision, a curve would be that of the others.
         binned = _scores(cube, labels=True).without_labels(np.asarray(GroupData(cube).silent.any(axis=1)))
         positives, negatives = binned.of_label(POSITIVE), binned.of_label(NEGATIVE)
-        names = [clip(spell(group)) for _, group in cube.pairs]
+        names = [clip(spell(group, cube.meaning.sensitive)) for _, group in cube.pairs]
         return cls(names, *curves.roc(positives, negatives), curves.auc(positives, negatives))
 
     def plot(self, ax: Any = None) -> RocDisplay:
-        """Draw a line for each group that has both classes."""
+        """Draw a line for each group that has both classes.
+
+        Returns
+        -------
+        RocDisplay
+            The display, with `ax_` and `figure_`.
+        """
         ax = self._axes(ax)
         ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
         for i, group in enumerate(self.groups):
@@ -211,6 +386,7 @@ class RocDisplay(_Display):
         return self
 
 
+@documented
 @checked
 @dataclass
 class SweepDisplay(_Display):
@@ -225,7 +401,20 @@ class SweepDisplay(_Display):
     def from_audit(
         cls, audit: Audit, metric: str | None = None, attributes: str | Sequence[str] | None = None
     ) -> SweepDisplay:
-        """The first metric that decides, or the one named."""
+        """The first metric that decides, or the one named.
+
+        Parameters
+        ----------
+        audit
+            An Audit, as `evenhand.audit(...)` makes it.
+        metric
+            The metric; by default the first that decides.
+
+        Returns
+        -------
+        SweepDisplay
+            The display; `plot` draws it.
+        """
         every = sweep(_part(audit, attributes))
         name = metric or next((each for each in audit.required if each in every.differences), "demographic_parity")
         if name not in every.differences:
@@ -233,7 +422,13 @@ class SweepDisplay(_Display):
         return cls(name, every.cutoffs[:-1], every.differences[name][:-1], _until_last(every.overall.get("accuracy")))
 
     def plot(self, ax: Any = None) -> SweepDisplay:
-        """Draw both against the cutoff."""
+        """Draw both against the cutoff.
+
+        Returns
+        -------
+        SweepDisplay
+            The display, with `ax_` and `figure_`.
+        """
         ax = self._axes(ax)
         ax.plot(self.cutoffs, self.gaps, color=COLOURS[1], label=f"gap: {self.metric.replace('_', ' ')}")
         if self.accuracy is not None:
@@ -242,6 +437,7 @@ class SweepDisplay(_Display):
         return self
 
 
+@documented
 @checked
 @dataclass
 class TradeoffDisplay(_Display):
@@ -256,7 +452,18 @@ class TradeoffDisplay(_Display):
 
     @classmethod
     def from_comparison(cls, found: Any) -> TradeoffDisplay:
-        """From what `evenhand.mitigate.compare` gives."""
+        """From what `evenhand.mitigate.compare` gives.
+
+        Parameters
+        ----------
+        found
+            What `evenhand.mitigate.compare` returned.
+
+        Returns
+        -------
+        TradeoffDisplay
+            The display; `plot` draws it.
+        """
         check_kind(found, Comparison, "found", "pass what evenhand.mitigate.compare(...) gives")
         gaps, accuracies = (
             np.array([[part.value, part.low, part.high] for part in (getattr(each, name) for each in found.contenders)])
@@ -266,7 +473,13 @@ class TradeoffDisplay(_Display):
         return cls(found.metric, names, gaps.astype(float), accuracies, [each.frontier for each in found.contenders])
 
     def plot(self, ax: Any = None) -> TradeoffDisplay:
-        """Draw a mark for each."""
+        """Draw a mark for each.
+
+        Returns
+        -------
+        TradeoffDisplay
+            The display, with `ax_` and `figure_`.
+        """
         ax = self._axes(ax)
         best = np.flatnonzero(self.frontier)
         best = best[np.argsort(self.gaps[best, 0])]
@@ -279,6 +492,29 @@ class TradeoffDisplay(_Display):
             ax.errorbar(self.gaps[i, 0], self.accuracies[i, 0], up, across, label=clip(name), **_style(i))
         _finish(ax, f"gap: {self.metric.replace('_', ' ')}", "accuracy")
         return self
+
+
+def _line_name(row: Row) -> str:
+    return f"{spell(row.stratum)}: {spell(row.group)}" if row.stratum else spell(row.group)
+
+
+def _pair_names(row: Row) -> tuple[str, ...]:
+    """The two groups of a row as lines are named."""
+    within = f"{spell(row.stratum)}: " if row.stratum else ""
+    return tuple(f"{within}{name}" for name in (spell(row.group) if row.group else None, row.against) if name)
+
+
+def _measure_name(row: Row) -> str:
+    """A measure, with the class or the range of scores that it is restricted to."""
+    of = "" if row.of_class is None else f" of {clip(row.of_class)}"
+    return f"{row.measure}{of}" if row.bin is None else f"{row.measure}{of}, {row.bin[0]:g} to {row.bin[1]:g}"
+
+
+def _ends(row: Row | None) -> tuple[float, float, float]:
+    if row is None or row.estimate is None:
+        return math.nan, math.nan, math.nan
+    one = row.estimate
+    return one.value, math.nan if one.low is None else one.low, math.nan if one.high is None else one.high
 
 
 def _attributes(audit: Audit, attributes: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 With pytest:
 
-    from evenhand.testing import assert_fair
+    from evenhand.sources.documentation import documented
+from evenhand.testing import assert_fair
 
     def test_decisions():
         assert_fair("decisions.parquet", label="repaid", prediction="approved", sensitive=["race", "sex"])
@@ -14,20 +15,49 @@ from typing import Any, Literal
 
 from evenhand.audits.audit import Audit, audit
 from evenhand.core.arguments import checked
+from evenhand.core.arrays import ColumnLike, DataLike
 from evenhand.core.results import Finding
 from evenhand.core.wording import clean
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.report import tables
+from evenhand.sources.documentation import documented
+from evenhand.sources.reader import arranged
+
+__all__ = ["assert_fair"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
+@documented
 @checked
-def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fail", **arguments: Any) -> Audit:
+def assert_fair(
+    data: DataLike | Audit | Cube | None = None,
+    y_pred: ColumnLike | None = None,
+    *,
+    inconclusive: Literal["fail", "pass"] = "fail",
+    **arguments: Any,
+) -> Audit:
     """Raise AssertionError unless every finding that decides has passed; return the audit.
 
-    `data` and `arguments` are those of `evenhand.audit`; or `data` is an Audit, or a Cube with the arguments of
-    `Cube.audit`. A finding that the data cannot settle fails the test, as it stops `evenhand audit` with exit code 3;
-    `inconclusive="pass"` lets it through. An audit that judges nothing fails always: it would be an empty promise.
+    An audit that judges nothing fails always: it would be an empty promise.
+
+    Parameters
+    ----------
+    data
+        What `evenhand.audit` takes; or an Audit, or a Cube with the arguments of `Cube.audit`.
+    inconclusive
+        Whether a finding that the data cannot settle fails the test, as it stops `evenhand audit` with exit code 3, or
+        lets it pass.
+    **arguments
+        The arguments of `evenhand.audit`.
+
+    Raises
+    ------
+    AssertionError
+        A finding that decides has not passed. The message names the metrics, groups and numbers.
 
     What passes is what was measured, on these groups, within these thresholds; it is not "fairness".
 
@@ -42,7 +72,9 @@ def assert_fair(data: Any = None, *, inconclusive: Literal["fail", "pass"] = "fa
     __tracebackhide__ = True
     if inconclusive not in ("fail", "pass"):
         raise CallError(f"inconclusive={inconclusive!r} must be 'fail' or 'pass'.")
-    audited = _audited(data, arguments)
+    audited = (
+        _audited(data, arguments) if y_pred is None else audit(**arranged("assert_fair", (data, y_pred), arguments))
+    )
     problem = _problem(audited, inconclusive)
     if problem:
         raise AssertionError(problem)

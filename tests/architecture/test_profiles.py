@@ -21,6 +21,8 @@ ONLY_THOROUGH = {
 A_HANDFUL = {
     "audits/test_contest.py::test_hostile_names_stay_names",
     "cube/test_joint.py::test_each_cube_is_that_of_the_model_alone",
+    "fairlearn/test_frame.py::test_labels_of_any_kind",
+    "fairlearn/test_frame.py::test_unusual_weights",
     "inference/test_betting.py::test_on_average_nothing_is_won_while_the_claim_holds",
     "measures/test_losses.py::test_the_losses_are_those_of_the_rows",
     "measures/test_regression.py::test_every_source_gives_the_same_cube",

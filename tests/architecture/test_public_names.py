@@ -15,6 +15,7 @@ import pytest
 import evenhand
 from conftest import ROOT
 from evenhand.audits.functions import FUNCTIONS
+from evenhand.catalogue import ALIASES, METRICS
 from support.modules import MODULES, PACKAGE, tree
 
 
@@ -23,6 +24,7 @@ def test_the_stubs_are_those_of_the_catalogue():
     stubs = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(stubs)
     assert stubs.TARGET.read_text(encoding="utf-8") == stubs.stubs(), "run: make stubs"
+    assert stubs.METRICS.read_text(encoding="utf-8") == stubs.metric_stubs(), "run: make stubs"
 
 
 def test_every_public_name_is_there_and_in_the_stubs():
@@ -38,8 +40,8 @@ def test_every_public_name_is_there_and_in_the_stubs():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_metric_takes_its_roles_by_name_and_explains_itself(name):
     function = FUNCTIONS[name]
-    first, *rest = inspect.signature(function).parameters.values()
-    assert (first.name, first.default) == ("data", None)
+    first, second, *rest = inspect.signature(function).parameters.values()
+    assert [(each.name, each.default) for each in (first, second)] == [("data", None), ("y_pred", None)]
     assert {each.kind for each in rest} == {inspect.Parameter.KEYWORD_ONLY}
     assert all(each.default is not inspect.Parameter.empty for each in rest)
     assert inspect.signature(function).return_annotation is evenhand.Finding
@@ -84,3 +86,48 @@ def test_everything_public_has_a_docstring():
                 if shown and not part.startswith("_") and not inspect.getdoc(value):
                     lacking.append(f"{name}.{part}")
     assert not lacking, ", ".join(lacking)
+
+
+# --- what an editor proposes
+
+
+def test_an_editor_proposes_what_people_call_first():
+    assert len(dir(evenhand)) <= 40
+    assert {"audit", "Cube", "Policy", "metrics", "mitigate", "testing", "plots", "datasets"} <= set(dir(evenhand))
+    assert set(dir(evenhand)) - set(evenhand.__all__) == {"fairlearn", "mitigate", "plots", "testing"}
+    for name in dir(evenhand):
+        assert hasattr(evenhand, name), name
+
+
+def test_all_metrics_live_in_one_place():
+    assert set(dir(evenhand.metrics)) == {*METRICS, *ALIASES} == set(evenhand.metrics.__all__)
+    for name in dir(evenhand.metrics):
+        assert getattr(evenhand.metrics, name) is getattr(evenhand, name)
+
+
+@pytest.mark.parametrize("door", ["datasets", "mitigate", "plots", "testing"])
+def test_a_door_proposes_its_own_names_only(door):
+    module = importlib.import_module(f"evenhand.{door}")
+    assert dir(module) == sorted(module.__all__)
+    own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "").startswith(module.__name__)]
+    assert {name for name in own if not name.startswith("_")} <= set(module.__all__)
+
+
+def test_everything_can_be_imported_at_once():
+    taken: dict[str, object] = {}
+    exec("from evenhand import *", taken)
+    assert set(evenhand.__all__) <= set(taken)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("fpr", "evenhand.predictive_equality"),
+        ("eo", "evenhand.equalized_odds or evenhand.equal_opportunity"),
+        ("equalised_odds", "did you mean 'equalized_odds'"),
+    ],
+)
+def test_a_name_that_is_not_there_names_the_remedy(name, remedy):
+    for module in (evenhand, evenhand.metrics):
+        with pytest.raises(AttributeError, match=remedy):
+            getattr(module, name)

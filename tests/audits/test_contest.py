@@ -177,7 +177,7 @@ def test_who_gained_and_who_lost_with_mcnemar_as_in_statsmodels():
         assert (each.people, each.gained, each.lost) == (len(inside), counts[0, 1], counts[1, 0])
         assert each.p_value == pytest.approx(mcnemar(counts, exact=True).pvalue)
         assert each.p_adjusted >= each.p_value
-    assert "more people gained than lost among y" in str(found())
+    assert "more people gained than lost among race = y" in str(found())
 
 
 def test_three_models_are_each_compared_with_the_first():
@@ -232,7 +232,7 @@ def test_the_forms_of_a_contest(tmp_path):
     page = (tmp_path / "contest.html").read_text(encoding="utf-8")
     assert "Who gained and who lost, by race" in page
     assert "<script" not in page
-    assert "evenhand-contest" in found()._repr_html_()
+    assert "evenhand-card" in found()._repr_html_()
     assert set(found().to_frame().columns) >= {"model", "measure", "group", "change", "low", "high"}
     with pytest.raises(CallError, match="cannot be saved as"):
         found().save(tmp_path / "contest.xml")

@@ -65,7 +65,7 @@ def test_an_undefined_value_has_its_reason():
     lines = eh.audit(**DATA, metrics=[nothing], draws=100).groups()
     mine = lines[lines["measure"] == "nothing_at_all"]
     assert mine["value"].isna().all()
-    assert mine["reason"].tolist()[0] == "nothing at all gave no number for a"
+    assert mine["reason"].tolist()[0] == "nothing at all gave no number for race = a"
 
 
 def test_without_ones_own_nothing_is_added():

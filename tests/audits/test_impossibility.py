@@ -249,12 +249,12 @@ def test_a_base_rate_of_0_or_1_is_shown_and_not_compared(odd, label):
     assert line.left_out == f"no {label} labels: its base rate is {int(label == 'negative')}"
     assert f"no {label} labels among odd" in line.reason or "PPV is 0" in line.reason
     alone = found({"a": TIGHT["a"], "odd": odd})
-    assert "Only a can be compared" in alone.degenerate
+    assert "Only g = a can be compared" in alone.degenerate
 
 
 def test_one_group_has_nothing_to_be_compared_with():
     result = found({"a": TIGHT["a"]})
-    assert "Only a can be compared" in result.degenerate
+    assert "Only g = a can be compared" in result.degenerate
     assert not result.smallest_epsilon.defined
     assert result.panel is None
     assert result.groups[0].residual == pytest.approx(0, abs=1e-12)
@@ -288,7 +288,7 @@ def test_an_undefined_identity_has_a_reason():
 def test_a_false_positive_rate_above_1_cannot_be():
     result = found({"a": (2, 8, 10, 80), "b": (60, 30, 2, 8)})
     assert not result.implied_gap.defined
-    assert any("the FPR of a would have to be" in sentence for sentence in result.sentences)
+    assert any("the FPR of g = a would have to be" in sentence for sentence in result.sentences)
     assert result.smallest_epsilon.defined
     assert max(line.fpr_at_pooled for line in result.groups) > 1
 

@@ -498,7 +498,12 @@ def test_no_form_of_a_shared_audit_tells_a_hidden_group(embedded, tmp_path):
         "dict": json.dumps(shared.to_dict()),
         "frame": shared.to_frame().to_csv(),
         "groups": shared.groups().to_csv(),
-        "notebook": shared._repr_html_(),
+        "card": shared._repr_html_(),
+        "notebook": shared.page()._repr_html_(),
+        "summary": shared.summary().to_csv(),
+        "by_group": shared.by_group.to_csv(),
+        "overall": shared.overall.to_csv(),
+        "difference": shared.difference().to_csv(),
     }
     for suffix in report.WRITERS:
         audit.save(tmp_path / f"shared{suffix}", share=True, embed_cube=embedded)
@@ -506,7 +511,9 @@ def test_no_form_of_a_shared_audit_tells_a_hidden_group(embedded, tmp_path):
     (data,) = re.findall(r'"packed": ?"([^"]+)"', forms[".html"])
     forms["counts of the page"] = json.dumps(page_data.unpack(data))
     for finding in shared.findings:
-        forms[f"{finding.metric} finding"] = f"{finding} {finding!r} {finding.rows}"
+        forms[f"{finding.metric} finding"] = (
+            f"{finding} {finding!r} {finding.rows} {finding.to_frame().to_csv()} {finding._repr_html_()}"
+        )
     assert {name: shown_in(text) for name, text in forms.items()} == {name: [] for name in forms}
 
 

@@ -110,7 +110,7 @@ def test_a_reference_is_bet_against_on_both_sides():
     for reference in ("a", "rest", "largest"):
         assert trend(given, reference=reference, **PARITY).alarm is not None
     found = trend(given, reference={"region": "a"}, **PARITY)
-    assert "c lies above a" in found.series[0].interpretation
+    assert "region = c lies above region = a" in found.series[0].interpretation
 
 
 def test_strata_are_watched_one_by_one():
@@ -124,7 +124,7 @@ def test_strata_are_watched_one_by_one():
         cubes[str(i)] = Cube.count(prediction=made, sensitive={"region": region}, control={"office": office})
     found = trend(cubes)
     assert found.alarm is not None
-    assert " in x." in found.series[0].interpretation or " in y." in found.series[0].interpretation
+    assert any(f" in office = {office}." in found.series[0].interpretation for office in "xy")
 
 
 def test_several_series_share_one_error_probability():

@@ -14,6 +14,7 @@ import evenhand as eh
 from evenhand.core.results import spell
 from evenhand.cube import cutoffs
 from evenhand.report import page as html
+from evenhand.report import tables
 from support import page_data, pages
 
 # At one stop: every metric of every attribute set, the groups of each measure, the curve of every cutoff.
@@ -111,7 +112,7 @@ def of_finding(data: dict[str, str], finding: eh.Finding, where: str) -> Iterato
         yield (*name, f"{where} {end}", 0.0 if apart <= 1e-6 else apart)  # intervals agree to six digits
     yield (*name, f"{where} verdict", 0.0 if data["verdict"] == finding.verdict else math.inf)
     if finding.evidence is not None and finding.evidence.group:
-        pair = (spell(finding.evidence.group), finding.evidence.against)
+        pair = tables.pair(finding)
         yield (*name, f"{where} pair", 0.0 if (data.get("group"), data.get("against")) == pair else math.inf)
 
 
@@ -121,7 +122,7 @@ def of_groups(
     """The marks of groups, where the counts tell their measure."""
     if attributes not in there.counted_sets:
         return
-    groups = [spell(group) for group in there.counts(attributes, control=False).groups]
+    groups = [spell(group, attributes) for group in there.counts(attributes, control=False).groups]
     measures = {one.measure.name: one for one in there.measures(attributes)}
     for measure, marks in each["groups"].items():
         if measure not in measures or there.policy.interval != "simultaneous":

@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 
 import evenhand as eh
+from evenhand.core.results import spell
 from support import cases
 from support.cases import Case, same, undefined
 
@@ -100,7 +101,7 @@ def test_exfairness_calls_zero_what_is_undefined(name):
     for row in found.groups:
         if row.measure == measure and row.group[0] in empty:
             assert undefined(row.estimate)
-            assert row.reason == f"no {why} among {row.group[0]}"
+            assert row.reason == f"no {why} among {spell(row.group, found.attributes)}"
             assert any(row.reason in note for note in found.notes)
     if case["metric"] != "equalized_odds":  # there the other measure is still compared
         assert undefined(found.value)
@@ -115,7 +116,7 @@ def test_exfairness_too_few_in_a_group():
         prediction=[1] * len(groups), sensitive=groups, min_group_size=case["params"]["min_per_group"]
     )
     assert (found.passes, found.verdict) == (True, "inconclusive")
-    assert found.notes[0] == "Fewer than 10 rows to measure on: 1. Too few to support a pass."
+    assert found.notes[0] == "Fewer than 10 rows to measure on: group 1. Too few to support a pass."
 
 
 @some("exf-cm-")

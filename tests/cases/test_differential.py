@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from conftest import require
+from evenhand.core.results import spell
 from evenhand.measures.cells import evaluate, find_cell_measure
 from support.profiles import examples
 from support.strategies import Table, any_tables, tables
@@ -170,7 +171,7 @@ def test_an_undefined_rate_is_nan_with_a_reason_and_never_0(table, measure):
         assert (row.reason is None) == exists
         if not exists:
             assert row.reason.startswith("no ")
-            assert row.reason.endswith(f"among {', '.join(row.group)}")
+            assert row.reason.endswith(f"among {spell(row.group, finding.attributes)}")
             assert row.reason in " ".join(finding.notes) or "more" in " ".join(finding.notes)
 
 

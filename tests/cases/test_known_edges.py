@@ -13,17 +13,17 @@ from support.tables import HAND, by_group, close, rows, selected
 
 # Which cells of a group to empty (tp fp tn fn), and what then is missing.
 EMPTY = {
-    "true_positive_rate": ((0, 3, 3, 0), "no positive labels among B"),
-    "false_negative_rate": ((0, 3, 3, 0), "no positive labels among B"),
-    "false_positive_rate": ((2, 0, 0, 2), "no negative labels among B"),
-    "true_negative_rate": ((2, 0, 0, 2), "no negative labels among B"),
-    "positive_predictive_value": ((0, 0, 3, 2), "no positive decisions among B"),
-    "false_discovery_rate": ((0, 0, 3, 2), "no positive decisions among B"),
-    "negative_predictive_value": ((2, 3, 0, 0), "no negative decisions among B"),
-    "false_omission_rate": ((2, 3, 0, 0), "no negative decisions among B"),
-    "error_balance": ((2, 0, 3, 2), "no false positives among B"),
-    "balanced_accuracy": ((0, 3, 3, 0), "no positive or no negative labels among B"),
-    "f1": ((0, 0, 3, 0), "no positive labels or decisions among B"),
+    "true_positive_rate": ((0, 3, 3, 0), "no positive labels among group B"),
+    "false_negative_rate": ((0, 3, 3, 0), "no positive labels among group B"),
+    "false_positive_rate": ((2, 0, 0, 2), "no negative labels among group B"),
+    "true_negative_rate": ((2, 0, 0, 2), "no negative labels among group B"),
+    "positive_predictive_value": ((0, 0, 3, 2), "no positive decisions among group B"),
+    "false_discovery_rate": ((0, 0, 3, 2), "no positive decisions among group B"),
+    "negative_predictive_value": ((2, 3, 0, 0), "no negative decisions among group B"),
+    "false_omission_rate": ((2, 3, 0, 0), "no negative decisions among group B"),
+    "error_balance": ((2, 0, 3, 2), "no false positives among group B"),
+    "balanced_accuracy": ((0, 3, 3, 0), "no positive or no negative labels among group B"),
+    "f1": ((0, 0, 3, 0), "no positive labels or decisions among group B"),
 }
 
 
@@ -56,13 +56,13 @@ def test_undefined_reference_leaves_nothing_to_compare():
     found = eh.equal_opportunity(**rows(HAND | {"B": (0, 3, 3, 0)}), reference="B")
     assert math.isnan(found.value)
     assert found.verdict == "inconclusive"
-    assert "no positive labels among B" in found.interpretation
+    assert "no positive labels among group B" in found.interpretation
 
 
 def test_equalized_odds_goes_on_with_the_measure_that_is_left():
     found = eh.equalized_odds(**rows({"A": (4, 1, 4, 1), "B": (0, 3, 3, 0)}))
     assert float(found.value) == close(0.5 - 0.2)
-    assert any("no positive labels among B" in note for note in found.notes)
+    assert any("no positive labels among group B" in note for note in found.notes)
 
 
 def test_ratio_of_nobody_selected_is_undefined():
@@ -220,7 +220,7 @@ def test_a_group_without_any_label_has_a_selection_rate_and_nothing_else():
     assert float(eh.demographic_parity(**table).value) == 0
     found = eh.overall_accuracy_equality(**table)
     assert math.isnan(found.value)
-    assert "no labelled decisions among a" in found.interpretation
+    assert "no labelled decisions among group a" in found.interpretation
 
 
 def test_an_alias_judged_otherwise_has_the_threshold_of_that():

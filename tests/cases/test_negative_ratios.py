@@ -42,7 +42,7 @@ def test_one_group_that_is_not_above_0_leaves_no_ratio_to_judge():
     for reference in (None, "b", "highest"):
         found = eh.mean_prediction_ratio(**table, reference=reference)
         assert not found.value.defined
-        assert "-1 for c" in found.interpretation
+        assert "-1 for group c" in found.interpretation
     rows = {row.group[0]: row for row in eh.mean_prediction_ratio(**table, reference="b").groups}
     assert rows["a"].ratio.value == pytest.approx(1.5)
     assert not rows["c"].ratio.defined
@@ -113,7 +113,7 @@ def test_strata_have_no_ratio_of_what_can_be_negative():
     assert not gap.ratio.defined
     ratio = eh.mean_prediction_ratio(**table, task="regression", control=np.repeat(["x", "y"], 2 * MANY))
     assert (ratio.value.value, ratio.verdict) == (0.5, "fail")
-    assert any(note.startswith("In x: the ratio of the mean prediction is undefined") for note in ratio.notes)
+    assert any(note.startswith("In stratum x: the ratio of the mean prediction is undefined") for note in ratio.notes)
 
 
 def test_texts_and_files_say_undefined(tmp_path):

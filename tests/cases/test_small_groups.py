@@ -59,7 +59,7 @@ def test_a_group_whose_draws_never_vary_decides_nothing(interval):
     group = np.array(["a", "b"] * 200 + ["c"])
     finding = eh.demographic_parity(prediction=decided, sensitive=group, interval=interval)
     assert finding.verdict == "inconclusive"
-    assert "Draws never vary the value of c, so the intervals are the simultaneous ones." in finding.notes
+    assert "Draws never vary the value of group c, so the intervals are the simultaneous ones." in finding.notes
     assert finding.value == eh.demographic_parity(prediction=decided, sensitive=group).value
 
 

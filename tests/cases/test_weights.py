@@ -148,7 +148,7 @@ def test_an_audit_with_scores_against_everyone_computes_every_metric(reference):
     group = np.repeat(["a", "b", "c"], 60)
     label = rng.integers(0, 2, 180)
     score = np.clip(rng.random(180) / 2 + 0.3 * label, 0, 1)
-    found = eh.audit(label=label, score=score, cutoff=0.5, sensitive=group, reference=reference)
+    found = eh.audit(label=label, score=score, cutoff=0.5, sensitive=group, reference=reference, metrics="all")
     assert {"auc_parity", "balanced_accuracy_equality", "calibration_error_parity"} <= {
         each.metric for each in found.findings
     }

@@ -8,9 +8,12 @@ import re
 from collections import Counter
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
+import evenhand as eh
 from evenhand.catalogue import (
+    ABBREVIATIONS,
     ALIASES,
     METRICS,
     Metric,
@@ -266,8 +269,7 @@ def test_what_find_returns_is_yours_to_change():
     [
         ("equalised_odds", "equalized_odds"),
         ("demografic_parity", "demographic_parity"),
-        ("Disparate-Impact", "disparate_impact"),
-        ("theil", "theil_index"),
+        ("thiel_index", "theil_index"),
         ("average_absolute_odds", "average_absolute_odds_difference"),
     ],
 )
@@ -276,6 +278,67 @@ def test_find_suggests_the_name_that_was_meant(wrong, meant):
         find(wrong)
     assert repr(wrong) in str(caught.value)
     assert "did you mean" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "presets"),
+    [
+        ("fpr", "predictive_equality", {}),
+        ("TPR", "equal_opportunity", {}),
+        ("tnr", "predictive_equality", {}),
+        ("fnr", "false_negative_rate_parity", {}),
+        ("ppv", "predictive_parity", {}),
+        ("npv", "negative_predictive_parity", {}),
+        ("eod", "equal_opportunity", {"judged_on": "difference"}),
+        ("spd", "demographic_parity", {"judged_on": "difference"}),
+        ("dp", "demographic_parity", {}),
+        ("di", "disparate_impact", {}),
+        ("air", "disparate_impact", {"judged_on": "ratio", "threshold": 0.8}),
+        ("aod", "average_odds", {}),
+        ("auc", "auc_parity", {}),
+        ("theil", "theil_index", {}),
+        ("Disparate-Impact", "disparate_impact", {}),
+        ("Equalized odds ratio", "equalized_odds", {"judged_on": "ratio", "threshold": 0.8}),
+    ],
+)
+def test_find_knows_abbreviations_and_other_spellings(typed, name, presets):
+    entry, preset = find(typed)
+    assert (entry.name, preset) == (name, presets)
+
+
+def test_an_abbreviation_of_two_metrics_names_both():
+    with pytest.raises(CallError, match="'eo' stands for several metrics: say 'equalized_odds' or 'equal_opportunity'"):
+        find("eo")
+
+
+def test_an_abbreviation_is_not_a_name_and_stands_for_one_of_its_metric():
+    assert set(ABBREVIATIONS).isdisjoint({*METRICS, *ALIASES})
+    for entry in METRICS.values():
+        assert set(entry.abbreviations.values()) <= {entry.name, *entry.aliases}
+    assert [short for short, meant in ABBREVIATIONS.items() if len(meant) > 1] == ["eo"]
+
+
+FAIRLEARN = [
+    *("demographic_parity_difference", "demographic_parity_ratio", "equalized_odds_difference", "equalized_odds_ratio"),
+    *("equal_opportunity_difference", "equal_opportunity_ratio", "selection_rate_difference", "selection_rate_ratio"),
+    *("true_positive_rate_difference", "true_positive_rate_ratio", "false_positive_rate_difference"),
+    *("false_positive_rate_ratio", "false_negative_rate_difference", "false_negative_rate_ratio"),
+    *("accuracy_score_difference", "accuracy_score_ratio", "zero_one_loss_difference", "zero_one_loss_ratio"),
+]
+
+
+@pytest.mark.parametrize("name", FAIRLEARN)
+def test_a_metric_of_fairlearn_has_its_value(name):
+    """Between the extremes, on three groups, and with weights."""
+    metrics = pytest.importorskip("fairlearn.metrics")
+    rng = np.random.default_rng(5)
+    label, prediction = rng.integers(0, 2, (2, 500))
+    group, weight = rng.choice(["a", "b", "c"], 500), rng.integers(1, 9, 500)
+    arguments = {"sensitive_features": group, "sample_weight": weight}
+    theirs = getattr(metrics, name)(label, prediction, **arguments)
+    ours = getattr(eh, name)(label, prediction, **arguments)
+    assert float(ours) == pytest.approx(theirs, abs=1e-12)
+    assert ours.judged_on == name.rpartition("_")[2]
 
 
 def test_find_lists_names_when_none_is_near():

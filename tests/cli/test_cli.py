@@ -188,6 +188,13 @@ def test_demo_always_exits_0(tmp_path, capsys):
     assert found["verdict"] == json.loads((tmp_path / "demo.json").read_text())["verdict"]
 
 
+def test_metrics_finds_an_abbreviation(capsys):
+    assert run(["metrics", "FPR"]) == 0
+    assert capsys.readouterr().out.startswith("predictive_equality: ")
+    assert run(["metrics", "eo"]) == 2
+    assert "say 'equalized_odds' or 'equal_opportunity'" in " ".join(capsys.readouterr().err.split())
+
+
 def test_metrics_lists_and_explains(capsys, monkeypatch):
     assert run(["metrics"]) == 0
     listed = capsys.readouterr().out
@@ -209,7 +216,7 @@ def test_version_help_and_what_is_not_known(capsys):
     for given, message in (
         (["audi"], "did you mean 'audit'?"),
         (["audit"], "Missing argument 'FILES...'"),
-        (["audit", "x.csv"], "Missing option '--sensitive'"),
+        (["audit", "x.csv"], "there is no file 'x.csv'"),
         (["audit", "x.csv", "--sensitive", "a", "--cutoff", "high"], "'high' is not a number"),
         (["audit", "x.csv", "--nonsense"], "No such option"),
         (["audit", "x.csv", "--sensitive", "a", "--missing", "x"], "'x' is not one of"),

@@ -114,8 +114,8 @@ def test_cubes_are_audited_as_the_data_is(parts, tmp_path, capsys):
     [
         (["cube", "{part}", *ROLES, "-o", "{folder}/x.parquet"], "a cube is saved as .cube"),
         (["cube", "{part}", *ROLES, "-o", "{folder}/none/x.cube"], "there is no folder"),
-        (["cube", "{part}", "--prediction", "d", "-o", "{folder}/x.cube"], "Missing option '--sensitive'"),
-        (["audit", "{part}", "--prediction", "d"], "Missing option '--sensitive'"),
+        (["cube", "{part}", "--prediction", "d", "-o", "{folder}/x.cube"], "that makes the groups (--sensitive)"),
+        (["audit", "{part}", "--prediction", "d"], "that makes the groups (--sensitive)"),
         (["audit", "{cube}", "--label", "y"], "a cube is counted already, so --label cannot be given"),
         (["cube", "{cube}", "--bins", "7", "-o", "{folder}/x.cube"], "so --bins cannot be given"),
         (["audit", "{cube}", "{part}"], "is a cube and"),

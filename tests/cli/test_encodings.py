@@ -24,7 +24,7 @@ ENCODINGS = {
 ROLES = ["--prediction", "d", "--sensitive", "grüße"]
 REPLICAS = ["--label", "y", "--sensitive", "grüße", "--n-replicas", "4", "--n-jobs", "1"]
 COMMANDS = {
-    "audit": ["audit", "people.csv", "--label", "y", *ROLES, "-o", "a.json"],
+    "audit": ["audit", "people.csv", "--label", "y", *ROLES, "-v", "-o", "a.json"],
     "audit of several attributes": ["audit", "people.csv", *ROLES, "--sensitive", "sex", "-o", "b.json"],
     "audit as json": ["audit", "people.csv", *ROLES, "--json"],
     "no such column": ["audit", "people.csv", "--prediction", "d", "--sensitive", "größe"],

@@ -30,7 +30,7 @@ FUNCTIONS = {
 
 # Every way in which a command returns. A verdict is computed; "done" is for commands that judge nothing.
 RETURNS = {
-    "audit": ["show(made_here(found, files or database_source(options)), …)"],
+    "audit": ["show(made_here(found, files or database_source(options), settings=settings, **heading(options)), …)"],
     "contest": ["found.verdict"],
     "correspondence": ["verdict"],
     "counterfactual": ["show(made_here(audit, files), …)"],
@@ -53,7 +53,7 @@ RETURNS = {
 # And every way in which `run` returns.
 RUN_RETURNS = [
     "code", "WRONG", "CRASHED if _stopped(error) else WRONG", "INTERRUPTED", "error.exit_code", "EXIT_CODES['done']",
-    "WRONG", "CRASHED",
+    "WRONG", "CRASHED", "shell_complete(program, {}, 'evenhand', COMPLETION, os.environ[COMPLETION])",
 ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ ROLES = ["--prediction", "decision", "--positive", "yes", "--features", "income,
 
 
 def test_it_says_what_the_function_says(file, capsys):
-    code = run(["individual", str(file), *ROLES, "--sensitive", "group", "--id", "case", "--worst", "2"])
+    code = run(["individual", str(file), *ROLES, "--sensitive", "group", "--id", "case", "--worst", "2", "-v"])
     said = capsys.readouterr().out
     found = eh.consistency(
         pd.read_csv(file),

@@ -51,6 +51,7 @@ def calls() -> dict[str, tuple[list[str], list[str]]]:
         "correspondence": (["correspondence", "people.csv", *ROLES, "--unit", "u", "-q"], ["-o", "x.html"]),
         "cube": (["cube", "people.csv", *ROLES, "-q"], ["-o", "x.cube"]),
         "demo": (["demo"], ["-o", "x.md"]),
+        "diff": (["diff", "saved.json", "saved.json", "-q"], ["-o", "x.md"]),
         "individual": (["individual", "people.csv", "--prediction", "d", "--features", "x", "-q"], ["-o", "x.xml"]),
         "mitigate reweigh": (["mitigate", *PEOPLE, "--method", "reweigh", "-q"], ["-o", "x.csv"]),
         "mitigate thresholds": (

@@ -66,7 +66,7 @@ CALLS = {
         lambda e: eh.consistency(MATRIX, prediction=LABELS, distance=failing(e)),
         "distance= failed on 80 and 80 people",
     ),
-    "metric": (own_metric, "the function of own failed on the 40 rows of 'a'"),
+    "metric": (own_metric, "the function of own failed on the 40 rows of 'group a'"),
     "mean": (lambda e: with_mechanism(failing(e)), "the mechanism of 'x' failed when it inferred the noise of 80 rows"),
     "noise": (
         lambda e: with_mechanism(eh.Equation(value=lambda causes, u: u, noise=failing(e))),

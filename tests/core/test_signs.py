@@ -148,4 +148,5 @@ def test_what_is_kept_does_not_depend_on_the_stream():
         narrow = objects()["Audit"]
         kept = narrow.to_dict()
     assert {**kept, "created": "", "sha256": ""} == {**objects()["Audit"].to_dict(), "created": "", "sha256": ""}
-    assert "中文" in narrow._repr_html_()
+    assert "grüße" in narrow._repr_html_()
+    assert "中文" in narrow.page()._repr_html_()

@@ -68,9 +68,9 @@ def test_two_groups_have_tangos_interval_and_mcnemars_p_value():
     assert found.difference.value == pytest.approx(0.035)
     assert share(found, "flip_share").value == pytest.approx(0.085)
     assert found.interpretation == (
-        "Of the same units (n = 1,000), 36.0 % are decided positively as a and 32.5 % as b: a gap of 3.5 points (95 % "
-        "interval 1.7 to 5.4, p = 0.00019), above the threshold of 1. 8.5 % of the units flip between two groups, "
-        "which includes noise: no unit was run twice in a group (run=)."
+        "Of the same units (n = 1,000), 36.0 % are decided positively as group = a and 32.5 % as group = b: a gap of "
+        "3.5 points (95 % interval 1.7 to 5.4, p = 0.00019), above the threshold of 1. 8.5 % of the units flip between "
+        "two groups, which includes noise: no unit was run twice in a group (run=)."
     )
 
 
@@ -265,7 +265,7 @@ def test_groups_of_few_units_support_no_pass_and_are_named():
     found = eh.correspondence({name: data[name] + more[name] for name in data}, **ROLES)
     assert found.verdict == "pass"
     assert found.left_out == ("c",)
-    assert "leaving out c, with fewer than 30 units" in found.interpretation
+    assert "leaving out group = c, with fewer than 30 units" in found.interpretation
     few = eh.correspondence(pairs(29, 0, 0, 0), **ROLES, threshold=0.5)
     assert few.verdict == "inconclusive"
     assert few.value.high == 1.0
@@ -287,7 +287,7 @@ def test_answers_that_are_all_the_same():
 def test_one_unit():
     found = eh.correspondence(pairs(0, 1, 0, 0), **ROLES)
     assert found.verdict == "inconclusive"
-    assert found.interpretation.startswith("Of the same units (n = 1), 100.0 % are decided positively as a")
+    assert found.interpretation.startswith("Of the same units (n = 1), 100.0 % are decided positively as group = a")
     score = eh.correspondence(unit=[1, 1], sensitive=["a", "b"], score=[0.2, 0.9])
     assert (score.p_value, score.verdict) == (None, "inconclusive")
 
@@ -382,4 +382,4 @@ def test_the_largest_estimate_is_named_where_the_verdict_rests_on_another_pair()
     )
     assert found.evidence is not None
     assert (found.highest, found.lowest) != (found.evidence.group[0], found.evidence.against)
-    assert "The largest estimate is 3.8 points, between 2 and 0 (n = 40 units); it is less sure." in found.notes
+    assert "The largest estimate is 3.8 points, between g = 2 and g = 0 (n = 40 units); it is less sure." in found.notes

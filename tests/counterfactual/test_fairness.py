@@ -242,7 +242,7 @@ def test_no_pass_rests_on_a_small_group_and_no_fail_on_a_single_person():
     rows["x"][-1] = 50.0
     found = counterfactual_fairness(column("x"), rows, "group -> x", sensitive="group", refits=20, threshold=1.0)
     assert found.verdict == "inconclusive"
-    assert any("Fewer than 30 people: c" in note for note in found.notes)
+    assert any("Fewer than 30 people: group = c" in note for note in found.notes)
     assert math.isinf(row_of(found, "mean_absolute_change", "a", "c").estimate.high)
     eh.Cube.count(prediction=[1, 0], sensitive=["a", "b"]).audit().add(found).to_dict()
 

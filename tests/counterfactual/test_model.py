@@ -214,8 +214,8 @@ def test_missing_values_are_named_all_at_once():
     rows["grade"] = [None, *rows["grade"][1:].tolist()]
     with pytest.raises(DataError, match="2 problems") as caught:
         CausalModel(GRAPH).fit(rows)
-    assert "'exam' is missing in 1 rows" in str(caught.value)
-    assert "'grade' is missing in 1 rows" in str(caught.value)
+    assert "'exam' is missing in 1 row" in str(caught.value)
+    assert "'grade' is missing in 1 row" in str(caught.value)
 
 
 def test_infinite_values_and_no_rows():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import evenhand as eh
+from evenhand.core import records
 from evenhand.counterfactual.units import read_units
 from evenhand.errors import CallError, DataError
 
@@ -30,7 +29,7 @@ def read(data, **changes):
 
 def everything(finding):
     """All that a finding holds; as text, because an undefined value is not equal to itself."""
-    return repr([getattr(finding, field.name) for field in dataclasses.fields(finding) if field.name != "basis"])
+    return repr(records.write(finding))
 
 
 def test_means_over_runs_and_units_that_are_left_out():

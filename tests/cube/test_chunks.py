@@ -181,6 +181,7 @@ def test_a_chunk_that_is_no_table_is_told_with_its_place():
         Cube.count(iter([frame(), frame().drop(columns="g")]), **ROLES)
 
 
-def test_a_list_of_rows_is_no_table():
-    with pytest.raises(CallError, match="data is of type list"):
-        Cube.count([{"g": "a", "d": 1}, {"g": "b", "d": 0}], prediction="d", sensitive="g")
+def test_a_list_of_rows_is_a_table_and_not_chunks():
+    rows = [{"g": "a", "d": 1}, {"g": "b", "d": 0}]
+    columns = {"g": ["a", "b"], "d": [1, 0]}
+    assert Cube.count(rows, prediction="d", sensitive="g") == Cube.count(columns, prediction="d", sensitive="g")

@@ -189,14 +189,14 @@ def test_numbers_of_clusters_with_wide_gaps() -> None:
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"cluster": [None, "", *["a", "b"] * 199]}, DataError, "cluster column 'cluster' is missing in 2 rows: give each"),
-    ({"cluster": ["NA", *["a", "b"] * 199, "a"], "na": "NA"}, DataError, "missing in 1 rows"),
+    ({"cluster": ["NA", *["a", "b"] * 199, "a"], "na": "NA"}, DataError, "missing in 1 row"),
     ({"cluster": ["a"] * 400}, DataError, "all rows belong to one cluster of 'cluster'.*leave out cluster="),
     (
         {"design_strata": ["z", *["q"] * 399]},
         DataError,
         "design stratum 'z' of 'design_strata' has only one cluster.*join it with",
     ),
-    ({"design_strata": [None, *["q"] * 399]}, DataError, "design_strata column 'design_strata' is missing in 1 rows"),
+    ({"design_strata": [None, *["q"] * 399]}, DataError, "design_strata column 'design_strata' is missing in 1 row"),
     ({"cluster": None, "design_strata": "h"}, CallError, "design_strata= is given without cluster=: name the clusters"),
     ({"cluster": "g"}, CallError, "column 'g' plays two roles, cluster and sensitive"),
     ({"cluster": "h", "design_strata": "h"}, CallError, "column 'h' plays two roles, cluster and design_strata"),

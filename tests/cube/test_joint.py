@@ -115,5 +115,5 @@ def test_what_cannot_be_counted_together():
         joint.count(cube, MODELS, arguments())
     with pytest.raises(CallError, match="chunks"):
         joint.count(iter([people()]), MODELS, arguments())
-    with pytest.raises(DataError, match="'c' is missing in 1 rows"):
+    with pytest.raises(DataError, match="'c' is missing in 1 row"):
         joint.count({**people(3), "c": [1, None, 0], "y": [1, 0, 1]}, MODELS, arguments())

@@ -25,7 +25,8 @@ def code(markdown: str) -> list[str]:
 
 def missing(piece: str) -> list[str]:
     """The names in a piece of code that do not exist."""
-    found = [f"eh.{name}" for name in re.findall(r"\b(?:eh|evenhand)\.([A-Za-z_][\w.]*)", piece) if not public(name)]
+    names = re.findall(r"\b(?:eh|evenhand)\.(?!toml\b)([A-Za-z_][\w.]*)", piece)
+    found = [f"eh.{name}" for name in names if not public(name)]
     if not re.match(r"pip |git |python|benchmarks/", piece):
         found += [option for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", piece) if option not in options()]
     found += [f"evenhand {name}" for name in re.findall(r"^evenhand ([a-z]+)", piece) if name not in commands()]

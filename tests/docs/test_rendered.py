@@ -14,7 +14,7 @@ FILES = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "benchmarks/README")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-MADE_LATER = re.compile(r"^::: .*$|^<!-- (table of metrics|public names) -->$", re.MULTILINE)
+MADE_LATER = re.compile(r"^::: .*$|^<!-- (table of metrics|public names|familiar names) -->$", re.MULTILINE)
 
 
 def html(markdown: str) -> str:

@@ -30,6 +30,9 @@ mpl.use("Agg")
 MADE_BY_CALLERS = {"Equation"}
 """Records whose fields a caller fills in."""
 
+MADE_BY_US = {"Audit"}
+"""Results that settle what they are made of, as a caller's record does, and that no caller makes."""
+
 CALLED_BY_US = {"Equation.abduce", "Equation.fit", "Estimate.of"}
 """Methods that a causal model calls on the mechanisms it is given, and the one that every estimate is made by."""
 
@@ -61,7 +64,7 @@ def _callables(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     if inspect.isclass(thing):
         if issubclass(thing, Exception):
             return
-        if not _is_record(thing) or name in MADE_BY_CALLERS:
+        if name in MADE_BY_CALLERS or not (_is_record(thing) or name in MADE_BY_US):
             yield name, thing
         for part, method in inspect.getmembers(thing, callable):
             if part[0] != "_" and _home(method).startswith("evenhand") and f"{name}.{part}" not in CALLED_BY_US:
@@ -130,6 +133,7 @@ SEX = np.array(["f", "m"] * (N // 2))
 AMOUNT = (10 * SCORE + _DRAWN.normal(size=N)).round(3)
 TABLE = {"label": LABEL, "prediction": PREDICTION, "score": SCORE, "group": GROUP, "sex": SEX, "amount": AMOUNT}
 TABLE |= {"rival": (AMOUNT > 5).astype(int)}
+SERIES = {**TABLE, "day": np.resize(["2026-01", "2026-02"], len(LABEL))}
 CONTEST = {"label": "label", "predictions": ["prediction", "rival"], "sensitive": "group"}
 FRAME = pd.DataFrame({"effort": AMOUNT, "score": SCORE})
 ROWS = FRAME.to_numpy()
@@ -243,6 +247,8 @@ def _of_audits() -> dict[str, Base]:
         "audit": Base(eh.audit, {"data": TABLE, **ROLES}),
         "testing.assert_fair": Base(testing.assert_fair, {"data": TABLE, **ROLES}, also=(AssertionError,)),
         "Cube.count": Base(eh.Cube.count, {"data": TABLE, **ROLES}),
+        "Cube.series": Base(eh.Cube.series, {"data": SERIES, "by": "day", **ROLES}),
+        "Changes.save": Base(eh.diff(audit(), audit()).save, {"path": "new.md"}),
         "Audit.add": Base(audit().add),
         "Audit.counts": Base(audit().counts, {"attributes": "group"}),
         "Audit.decides": Base(audit().decides, {"finding": finding}),
@@ -252,6 +258,8 @@ def _of_audits() -> dict[str, Base]:
         "Audit.shared": Base(wide.shared),
         "Cube.attribute_sets": Base(cube().attribute_sets),
         "Cube.audit": Base(cube().audit),
+        "Audit.plot": Base(audit().plot),
+        "Finding.plot": Base(audit().findings[0].plot),
         "Cube.coarsen": Base(cube().coarsen),
         "Cube.find_group": Base(cube().find_group, {"value": ("a", "f")}, anything=("value",)),
         "Cube.limits": Base(cube().limits, {"name": "selection_rate"}),
@@ -264,14 +272,14 @@ def _of_audits() -> dict[str, Base]:
         "Cube.save": Base(cube().save, {"path": "new.cube"}),
         "Cube.stratum": Base(cube().stratum, {"stratum": ()}),
         "Cube.values": Base(cube().values, {"attributes": ["group", "sex"], "group": group}),
-        "Policy": Base(eh.Policy),
+        "Policy": Base(eh.Policy, anything=("metrics", "required")),  # a function is a metric of its own
         "Policy.counted": Base(eh.Policy().counted, {"verdict": "pass"}),
         "Policy.decides_on": Base(eh.Policy().decides_on, {"attributes": ["group"]}),
         "Policy.load": Base(eh.Policy.load, {"path": _saved("policy.toml", eh.Policy())}),
         "Policy.named": Base(eh.Policy.named, {"name": "four-fifths"}),
         "Policy.required_for": Base(eh.Policy().required_for, {"cube": cube()}),
         "Policy.save": Base(eh.Policy().save, {"path": "new.toml"}),
-        "Policy.updated": Base(eh.Policy().updated),
+        "Policy.updated": Base(eh.Policy().updated, anything=("metrics", "required")),
         "Policy.with_thresholds": Base(eh.Policy().with_thresholds, {"thresholds": {"demographic_parity": 0.1}}),
         "Sweep.at": Base(eh.sweep(cube()).at, {"cutoff": 0.5}),
         "Trend.save": Base(trend.save, {"path": "new.html"}),
@@ -281,7 +289,7 @@ def _of_audits() -> dict[str, Base]:
         "diff": Base(eh.diff, {"before": audit(), "after": audit()}),
         "impossibility": Base(eh.impossibility, {"audit_or_cube": audit(), "attribute": "group"}),
         "measure": Base(eh.measure, {"name": "lift", "numerator": "TP", "denominator": "TP FP"}),
-        "metric": Base(eh.metric, {"name": "own_parity", "measures": "selection_rate"}),
+        "metric": Base(eh.metric, {"name": "own_parity", "measures": "selection_rate"}, anything=("measures",)),
         "recommend": Base(eh.recommend, {"ground_truth": True, "priority": "opportunity"}),
         "scorer": Base(
             lambda **given: eh.scorer(**given)(fitted, FRAME, LABEL),
@@ -372,6 +380,9 @@ def _of_mitigation_and_plots() -> dict[str, Base]:
         if name == "TradeoffDisplay":
             found[f"plots.{name}.from_comparison"] = Base(kind.from_comparison, {"found": comparison})
             found[f"plots.{name}.plot"] = Base(kind.from_comparison(comparison).plot)
+        elif name == "FindingDisplay":
+            found[f"plots.{name}.from_finding"] = Base(kind.from_finding, {"finding": audit().findings[0]})
+            found[f"plots.{name}.plot"] = Base(kind.from_finding(audit().findings[0]).plot)
         elif inspect.isclass(kind):
             found[f"plots.{name}.from_audit"] = Base(kind.from_audit, {"audit": audit()})
             found[f"plots.{name}.plot"] = Base(kind.from_audit(audit()).plot)

@@ -73,10 +73,10 @@ def test_a_bin_below_min_bin_is_shown_and_not_judged():
     data = {"score": score, "label": label, "sensitive": ["a"] * 300 + ["b"] * 209}
     found = eh.calibration(**data)
     assert found.value.value == pytest.approx(0)
-    assert "Fewer than 10 people, so shown and not judged: b at scores from 0.9 to 1." in found.notes
+    assert "Fewer than 10 people, so shown and not judged: group b at scores from 0.9 to 1." in found.notes
     shown = next(row for row in found.groups if row.group == ("b",) and row.bin == (0.9, 1.0))
     assert (shown.n, shown.estimate.value) == (9, 0.0)
-    assert next(row[:5] for row in found.panels[0].rows if row[:2] == ("b", 0.9)) == ("b", 0.9, 1.0, 9, 0.0)
+    assert next(row[:5] for row in found.panels[0].rows if row[:2] == ("group b", 0.9)) == ("group b", 0.9, 1.0, 9, 0.0)
     lenient = eh.calibration(**data, min_bin=9)
     assert lenient.value.value == pytest.approx(1)
     assert lenient.verdict == "fail"
@@ -150,7 +150,7 @@ def test_the_maximum_error_is_undefined_without_a_bin_of_ten():
         label=[0, 1] * 12, score=[0.2, 0.4] * 12, sensitive=["a", "b", "b", "a"] * 6
     )
     assert np.isnan(found.value.value)
-    assert "no calibration bin with at least 10 labels among a" in found.interpretation
+    assert "no calibration bin with at least 10 labels among group a" in found.interpretation
 
 
 def test_noise_alone_is_no_calibration_gap():

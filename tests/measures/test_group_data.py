@@ -42,7 +42,7 @@ def test_scores_are_not_read_for_measures_of_cells(dense_calls):
 
 
 def test_an_audit_reads_the_scores_far_less_often_than_it_has_metrics(dense_calls):
-    audit = eh.audit(**COLUMNS)
+    audit = eh.audit(**COLUMNS, metrics="all")
     sets = {finding.attributes for finding in audit.findings}
     assert len(audit.findings) > 30 * len(sets)
     assert len(dense_calls) < len(audit.findings) / 3

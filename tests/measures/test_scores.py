@@ -94,7 +94,7 @@ def test_calibration_curve_with_a_closed_last_bin():
     for group in "ab":
         inside = data["sensitive"] == group
         observed, mean = calibration_curve(data["label"][inside], data["score"][inside], n_bins=10)
-        ours = [row for row in panel.rows if row[0] == group]
+        ours = [row for row in panel.rows if row[0] == f"group {group}"]
         assert [row[4] for row in ours] == pytest.approx(observed.tolist(), rel=1e-9)
         assert [row[7] for row in ours] == pytest.approx(mean.tolist(), rel=1e-9)
 

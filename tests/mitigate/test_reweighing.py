@@ -132,7 +132,7 @@ def test_labels_of_any_kind(make):
 
 ERRORS = {
     "fractions": (lambda: Reweigher().fit(X10, np.linspace(0, 0.9, 10), sensitive=SEX10), "y holds fractions"),
-    "missing": (lambda: Reweigher().fit(X10, [*Y10[:9], None], sensitive=SEX10), "missing value in 1 rows"),
+    "missing": (lambda: Reweigher().fit(X10, [*Y10[:9], None], sensitive=SEX10), "missing value in 1 row"),
     "unseen class": (
         lambda: Reweigher().fit(X10, Y10, sensitive=SEX10).sample_weights(["?"], ["F"]),
         "y holds '?', which was not there when the model was fitted: it knows '+', '-'",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.core.results import spell
+from evenhand.core.results import pair_names, shown_names
 from evenhand.datasets import berkeley, compas
 from evenhand.report import tables
 from support.profiles import examples
@@ -75,7 +75,7 @@ def check(finding: eh.Finding) -> None:
         assert f"(n = {finding.evidence.n:,})" in finding.interpretation or not finding.value.defined, place
     assert "nan" not in finding.interpretation.replace("Hispanic", ""), place
     if finding.verdict == "pass":
-        for name in finding.left_out:
+        for name in shown_names(finding.left_out, (row.group for row in finding.rows), finding.attributes):
             assert name in finding.interpretation or len(finding.left_out) > 6, place
 
 
@@ -101,8 +101,8 @@ def same_sentence(finding: eh.Finding, part: eh.Estimate) -> None:
     if not finding.value.defined:
         return
     scale = 100 if finding.judged_on == "difference" and finding.unit == "rate" else 1
-    assert spell(row.group) in said, place
-    assert str(row.against) in said, place
+    for name in pair_names(row, (each.group for each in finding.rows), finding.attributes):
+        assert name in said, place
     assert f"(n = {row.n:,})" in said, place
     if row.n_against is not None:
         assert f"(n = {row.n_against:,})" in said, place
@@ -360,8 +360,12 @@ def test_text_markdown_junit_and_page_show_the_same_numbers(audit, tmp_path):
         audit.save(tmp_path / name)
     markdown, junit, page = (html.unescape((tmp_path / f"audit.{kind}").read_text()) for kind in ("md", "xml", "html"))
     text, bundle = str(audit), audit._repr_mimebundle_()
-    notebook = html.unescape(html.unescape(bundle["text/html"]))  # a page in the attribute of a frame
+    card = html.unescape(bundle["text/html"])
+    notebook = html.unescape(html.unescape(audit.page()._repr_html_()))  # a page in the attribute of a frame
     assert bundle["text/plain"] == text
+    for finding in tables.deciding(audit)[:3]:
+        assert finding.interpretation in card
+        assert tables.value(finding) in card
     for finding in audit.findings:
         value = tables.value(finding)
         assert f"{finding.judged_on} {value}, limit {tables.limit(finding)}: {finding.verdict}" in junit

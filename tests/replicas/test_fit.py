@@ -239,8 +239,8 @@ def test_every_mistake_in_a_call_is_told_at_once(data):
         ({"y": [0] * 120}, "positive=1 does not occur in y"),
         ({"y": [1] * 120}, "y has one value only"),
         ({"y": np.zeros((120, 2))}, "y has 2 dimensions"),
-        ({"sample_weight": [1.0]}, "sample_weight has 1 rows and X has 120"),
-        ({"sensitive_test": [1.0]}, "sensitive_test has 1 rows and X_test has 30"),
+        ({"sample_weight": [1.0]}, "sample_weight has 1 row and X has 120"),
+        ({"sensitive_test": [1.0]}, "sensitive_test has 1 row and X_test has 30"),
     ],
 )
 def test_data_that_does_not_fit_together(data, change, message):

@@ -28,4 +28,4 @@ def test_a_function_takes_the_arguments_of_stability_and_explains_itself(entry):
         assert set(taken.parameters) < set(inspect.signature(eh.stability).parameters)
         assert taken.return_annotation is eh.Finding
         assert inspect.getdoc(function).startswith(f"{entry.title}: {entry.question}")
-        assert "Takes replicas of a model" in function.__doc__
+        assert "with a row for each replica of the model" in function.__doc__

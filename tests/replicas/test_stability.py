@@ -371,7 +371,7 @@ def test_findings_join_an_audit_of_decisions():
     p, label, group = ensemble(sizes=(100, 100))
     found = eh.stability(p, label=label, sensitive={"group": group})
     audit = eh.audit(label=label, prediction=found.decisions, sensitive={"group": group}).add(*found.findings)
-    assert "jitter_difference" in str(audit)
+    assert "jitter_difference" in audit.details()
     assert found.cube.measures()["accuracy"].tolist() == audit.cube.measures()["accuracy"].tolist()
 
 
@@ -401,7 +401,7 @@ def test_hostile_names_are_only_names():
     [
         (P.T, {"sensitive": GROUPS}, "have 4 people and sensitive has 5 rows: replicas is .* transpose it"),
         (P[:, :4], {"sensitive": GROUPS}, "have 4 people and sensitive has 5 rows"),
-        (P, {"sensitive": GROUPS, "label": [1]}, "have 5 people and label has 1 rows"),
+        (P, {"sensitive": GROUPS, "label": [1]}, "have 5 people and label has 1 row"),
         (P + 1, {"sensitive": GROUPS}, "numbers from 1.1 to 1.9: probabilities lie between 0 and 1"),
         (np.where(P > 0.85, np.nan, P), {"sensitive": GROUPS}, "replica 0, 2, 3 has missing values"),
         (P[0], {"sensitive": GROUPS}, "have 1 dimensions"),

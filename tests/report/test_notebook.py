@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import re
 
@@ -30,16 +31,18 @@ from sklearn.tree import DecisionTreeClassifier
 trees = {"small": DecisionTreeClassifier(max_depth=1), "large": DecisionTreeClassifier(max_depth=2)}
 people = [[i % 3] for i in range(60)], [i % 2 for i in range(60)], ["a", "b", "b"] * 20
 comparison = mitigate.compare(trees, *people)
+models = {"old": [0, 1] * 60, "new": [1, 1, 0, 0] * 30}
+contest = eh.contest(label=[0, 1, 1] * 40, predictions=models, sensitive=["a", "b", "b"] * 40)
 """
 
 # Each object that shows itself, and words that it has to show.
 SHOWN = {
     "audit": "Verdict: fail",
-    "diff": "Change: ",
-    "trend": "Alarm: ",
-    "thresholds": "Cutoffs by group",
+    "diff": "<Changes: ",
+    "trend": "<Trend: ",
+    "thresholds": "<Thresholds of 2 groups of sex",
     "impossibility": "groups compared",
-    "recommendation": "equal_opportunity (decides)",
+    "recommendation": "<Recommendation: judge by equal_opportunity",
     "finding": "equalized_odds on race",
     "cube": "7,214 people",
     "audit.findings[:2]": "equalized_odds on race",
@@ -47,6 +50,23 @@ SHOWN = {
     "comparison": "2 ways to decide",
     "sweep": "<Sweep: ",
     "stability": "3 replicas, 120 people",
+    "contest": "<Contest: ",
+    "audit.page()": "<Page of an audit",
+}
+
+# Those that are cards where HTML is shown, and the words by which each begins.
+CARDS = {
+    "audit": "Audit fail 7,214 people; race (6 groups), sex (2 groups)",
+    "finding": "Finding fail equalized odds by race",
+    "diff": "Changes ",
+    "trend": "Trend alarm since May 2 periods, May to June",
+    "thresholds": "Thresholds ",
+    "impossibility": "Impossibility sex: 2 groups compared",
+    "recommendation": "Recommendation ground truth: yes",
+    "comparison": "Comparison 2 ways to decide",
+    "sweep": "Sweep 11 cutoffs",
+    "stability": "Stability 3 replicas, 120 people",
+    "contest": "Contest ",
 }
 
 FILES = """
@@ -117,14 +137,26 @@ def test_printed_once(name, cells):
     assert text.count(text.strip().splitlines()[0]) == 1 or name == "audit.policy"
 
 
-def test_an_audit_is_a_page_where_html_is_shown_and_its_text_elsewhere(cells):
-    forms = cells["audit"].forms
+@pytest.mark.parametrize("name", CARDS)
+def test_a_result_is_a_card_where_html_is_shown(name, cells):
+    forms = cells[name].forms
     assert set(forms) == {"text/plain", "text/html"}
-    assert forms["text/plain"] == cells["print(audit)"].forms["stdout"].rstrip("\n")
-    assert forms["text/html"].count("<iframe") == 1
+    assert forms["text/html"].startswith('<div class="evenhand-card">')
+    assert len(forms["text/html"].encode()) < 30_000
+    words = re.sub(r"<style>.*?</style>|<[^>]+>", " ", forms["text/html"], flags=re.DOTALL)
+    assert html.unescape(" ".join(words.split())).startswith(CARDS[name])
+    assert "<script" not in forms["text/html"]
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name != "audit"])
+def test_the_text_of_an_audit_is_what_print_shows(cells):
+    assert cells["audit"].forms["text/plain"] == cells["print(audit)"].forms["stdout"].rstrip("\n")
+
+
+def test_the_full_report_is_a_page_in_a_frame(cells):
+    assert cells["audit.page()"].forms["text/html"].count("<iframe") == 1
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name != "audit.page()"])
 def test_what_is_not_a_page_is_small(name, cells):
     assert cells[name].size < 100_000
 

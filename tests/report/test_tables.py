@@ -50,7 +50,7 @@ def test_every_form_has_the_same_header():
     assert {each.get("name"): each.get("value") for each in properties}["outcomes"] == ONE_OF_TWO
     lead = re.search(r'id="verdict-lead">(.*?)</p>', page.dumps(found))[1]
     assert f"F{ONE_OF_TWO[1:]}." in html.unescape(re.sub("<.*?>", "", lead))
-    assert f"<summary>Verdict: fail ({ONE_OF_TWO}) (as text)</summary>" in found._repr_html_()
+    assert f"<summary>Verdict: fail ({ONE_OF_TWO}) (as text)</summary>" in found.page()._repr_html_()
     with pytest.raises(AssertionError, match=re.escape(f"the audit fails ({ONE_OF_TWO})\n")):
         assert_fair(found)
 

@@ -14,7 +14,6 @@ import pytest
 import evenhand as eh
 from evenhand.report.text import PAGE, Screen, plain_text, say
 from evenhand.report.text import audit as text
-from support import hostile
 
 COMPAS = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
 
@@ -74,39 +73,6 @@ def _read(terminal: int) -> bytes:
 # --- 80 columns
 
 
-@pytest.mark.parametrize("width", [80, 100, 119])
-def test_no_line_is_longer_than_a_narrow_screen(width):
-    assert max(map(len, text.plain(compas(), Screen(width)).splitlines())) <= width
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252", "cp437"])
-def test_a_finding_takes_one_line_of_80_columns_and_its_groups_another(encoding):
-    """Verdict, value and limit stand in the line of the finding; the two groups beside or below them."""
-    told = text.plain(compas(), Screen(80, encoding))
-    for line in text.plain(compas(), Screen(200)).splitlines():
-        cells = [cell for cell in line.split("  ") if cell.strip()]
-        if not line.startswith(" ") or not line.rstrip().endswith(("fail", "pass", "inconclusive", "judged")):
-            continue
-        metric, value, verdict = cells[0].strip(), cells[1].strip(), cells[-1].strip()
-        shown = [row for row in told.splitlines() if row.startswith(f" {metric[:20]}") and value in row]
-        assert shown, line
-        assert all(row.rstrip().endswith(("fail", "pass", "inconclusive", "not judged")) for row in shown)
-        assert any(row.rstrip().endswith(verdict) for row in shown)
-
-
-def test_a_row_of_80_columns_takes_two_lines_at_most():
-    told = text.plain(compas(), Screen(80)).splitlines()
-    rows = [i for i, line in enumerate(told) if line.startswith(" equalized_odds ")]
-    assert len(rows) == 3
-    for i in rows:
-        assert told[i + 1].startswith("   ")
-        assert " | " in told[i + 1]
-        assert told[i + 2].split()[-1] in ("fail", "inconclusive")
-    groups = told[next(i for i, line in enumerate(told) if line.startswith(" race  ")) :]
-    names = [line.split()[0] for line in groups[2:14:2]]
-    assert names == ["African-", "Asian", "Caucasian", "Hispanic", "Native", "Other"]
-
-
 def test_a_long_line_continues_below_itself_on_a_narrow_screen():
     def write(console):
         say(console, "    - ", "word " * 30)
@@ -115,13 +81,3 @@ def test_a_long_line_continues_below_itself_on_a_narrow_screen():
     assert len(lines) > 3
     assert all(line.startswith("    ") and len(line) <= 40 for line in lines)
     assert len(plain_text(write, PAGE).splitlines()) == 1
-
-
-@hostile.every_name
-def test_hostile_names_on_a_narrow_screen(name):
-    roles = {"label": hostile.LABEL, "prediction": hostile.DECISION, "metrics": ["demographic_parity"]}
-    found = eh.audit(hostile.as_group(name), sensitive=hostile.GROUP, **roles)
-    for encoding in ("utf-8", "ascii"):
-        told = text.plain(found, Screen(80, encoding))
-        assert hostile.unseen(told) == set()
-        told.encode(encoding)

@@ -108,7 +108,7 @@ BAD_FILES = {
         r"'race' holds lists or other values that cannot name a group",
     ),
     "parquet.jsonl": (WHOLE["parquet"], r"is a Parquet file, not JSON lines"),
-    "sheet.xlsx": (b"PK\x03\x04", r"'\.xlsx' is not a suffix that is read here; these are: \.csv"),
+    "sheet.xlsx": (b"PK\x03\x04", r"cannot be read as an Excel file: BadZipFile"),
     "nosuffix": (WHOLE["csv"], r"'' is not a suffix that is read here"),
     "data.parquet.gz": (
         gzip.compress(WHOLE["parquet"]),

@@ -51,14 +51,14 @@ def test_the_arguments_of_0_1():
 
 
 def test_roles_keep_every_argument():
-    of_roles_alone = {"arrays", "like_scores", "categories", "others", "rivals"}
+    of_roles_alone = {"arrays", "like_scores", "categories", "others", "rivals", "periods"}
     assert {each.name for each in fields(Roles)} == {*DEFAULTS, *of_roles_alone}
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_an_unknown_name_is_a_type_error_that_names_the_nearest(name):
     names = [None] if name == "assign" else []
-    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'sensitiv'.*'sensitive'"):
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes no argument 'sensitiv'.*'sensitive'"):
         READERS[name](*names, sensitiv=["a"])
 
 

@@ -25,7 +25,7 @@ def test_a_pass_on_an_average_does_not_speak_of_the_group_it_leaves_out():
     found = eh.average_odds(table, label="y", prediction="p", sensitive="g")
     assert found.verdict == "pass"
     assert {found.evidence.group[0], found.evidence.against} == {"a", "b"}
-    assert found.interpretation.endswith("leaving out c, with fewer than 30 rows to measure on.")
+    assert found.interpretation.endswith("leaving out g = c, with fewer than 30 rows to measure on.")
 
 
 def test_a_pass_on_calibration_names_the_bins_that_it_leaves_out():
@@ -33,14 +33,14 @@ def test_a_pass_on_calibration_names_the_bins_that_it_leaves_out():
     label = np.array([1] * 100 + [0] * 50 + [1] * 50)
     found = eh.calibration(label=label, score=score, sensitive=["a"] * 100 + ["b"] * 100)
     assert found.left_out == ("a from 0 to 0.1",)
-    assert "leaving out a from 0 to 0.1, with" in found.interpretation
+    assert "leaving out group a from 0 to 0.1, with" in found.interpretation
 
 
 def test_a_pass_of_the_flip_test_names_who_is_left_out():
     table = pd.DataFrame({"a": np.linspace(-1, 1, 503), "g": ["x"] * 250 + ["y"] * 250 + ["z"] * 3})
     found = eh.flip_test(lambda rows: (rows["a"] > 0).astype(int).to_numpy(), table, sensitive="g")
     assert (found.verdict, found.left_out) == ("pass", ("z",))
-    assert found.interpretation.endswith("leaving out z, with fewer than 30 people.")
+    assert found.interpretation.endswith("leaving out g = z, with fewer than 30 people.")
 
 
 def test_a_size_has_no_sign_and_the_ratio_of_its_own_pair():
@@ -69,7 +69,7 @@ def test_a_reference_that_a_stratum_lacks(interval):
         {"g": ["a"] * 20 + ["b"] * 5 + ["a"] * 20, "c": ["u"] * 25 + ["v"] * 20, "p": [0, 1] * 22 + [1]}
     )
     found = eh.demographic_parity(table, prediction="p", sensitive="g", control="c", reference="b", interval=interval)
-    assert found.interpretation.startswith("In u: ")
+    assert found.interpretation.startswith("In c = u: ")
 
 
 def test_no_nan_in_notes_and_no_note_on_a_tie():
@@ -171,7 +171,7 @@ def test_impact_ratios_are_of_rates_that_are_known():
     kinds = {"reference": "highest", "judged_on": "ratio", "threshold": 0.8}
     precise = eh.predictive_parity(**data, **kinds)
     told = [note for note in precise.notes if note.startswith("Impact ratios")]
-    assert told == ["Impact ratios against a (80.0 %), the highest positive predictive value: b 0.87 (70.0 %)."]
+    assert told == ["Impact ratios against g = a (80.0 %), the highest positive predictive value: g = b 0.87 (70.0 %)."]
     balance = eh.treatment_equality(**data, **kinds)  # errors for each other error are not a share of people
     assert not any(note.startswith("Impact ratios") for note in balance.notes)
 

@@ -70,3 +70,33 @@ def test_intervals_of_every_kind_hold_their_value_and_what_is_possible(interval,
     for gap, least, most in ((found.difference, -1, 1), (found.ratio, 0, math.inf)):
         if gap.low is not None:
             assert least <= gap.low <= gap.value <= gap.high <= most
+
+
+def _rates(**counts):
+    """Decisions of groups, each given as (selected, people)."""
+    rows = [(name, 1, k) for name, (k, _) in counts.items()] + [(name, 0, n - k) for name, (k, n) in counts.items()]
+    group, prediction, count = zip(*rows, strict=True)
+    return {"sensitive": list(group), "prediction": list(prediction), "count": list(count)}
+
+
+@pytest.mark.parametrize("metric", [eh.demographic_parity, eh.disparate_impact])
+def test_a_fail_leads_with_the_surest_gap_of_those_that_alone_fail(metric):
+    # c lies farthest from a and is small; b is known far better, and a against b fails by itself.
+    finding = metric(**_rates(a=(3_000, 5_000), b=(1_750, 5_000), c=(20, 100)))
+    assert finding.verdict == "fail"
+    assert {finding.evidence.group[0], finding.evidence.against} == {"a", "b"}
+    assert {finding.highest, finding.lowest} == {"a", "c"}
+    assert (finding.evidence.n, finding.evidence.n_against) == (5_000, 5_000)
+
+
+def test_a_sure_gap_within_the_limit_does_not_lead_a_fail():
+    # a against b is beyond doubt, and smaller than the limit: it is not what fails.
+    finding = eh.demographic_parity(**_rates(a=(30_000, 50_000), b=(27_500, 50_000), c=(60, 200)))
+    assert finding.verdict == "fail"
+    assert finding.evidence.against == "c"
+
+
+def test_against_a_reference_the_surest_group_leads_a_fail():
+    finding = eh.demographic_parity(**_rates(a=(3_000, 5_000), b=(1_750, 5_000), c=(20, 100)), reference="a")
+    assert (finding.verdict, finding.evidence.group) == ("fail", ("b",))
+    assert finding.value == finding.evidence.difference

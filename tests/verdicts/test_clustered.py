@@ -107,14 +107,14 @@ def test_fewer_than_thirty_clusters_never_pass() -> None:
     few = eh.demographic_parity(**without(people(58, 400, alike=0.0), "label"))
     enough = eh.demographic_parity(**without(people(60, 400, alike=0.0), "label"))
     assert (few.verdict, enough.verdict) == ("inconclusive", "pass")
-    assert any("Fewer than 30 clusters of cluster: a (29), b (29)" in note for note in few.notes)
+    assert any("Fewer than 30 clusters of cluster: group a (29), group b (29)" in note for note in few.notes)
 
 
 def test_what_rates_do_not_tell_has_its_value_alone() -> None:
     rows = people()
     scores = np.random.default_rng(3).random(len(rows["label"]))
-    audit = eh.audit(**rows, score=scores)
-    plain = eh.audit(**without(rows, "cluster"), score=scores)
+    audit = eh.audit(**rows, score=scores, metrics="all")
+    plain = eh.audit(**without(rows, "cluster"), score=scores, metrics="all")
     for name in ("auc_parity", "calibration", "mean_score_parity", "ks_distance", "theil_index", "maximal_correlation"):
         found = next(each for each in audit.findings if each.metric == name)
         known = next(each for each in plain.findings if each.metric == name)
@@ -222,7 +222,7 @@ def test_a_rate_of_few_clusters_does_not_pass() -> None:
     }
     found = eh.equal_opportunity(**rows)
     assert found.verdict == "inconclusive"
-    assert any("a (20), b (20)" in note for note in found.notes)
+    assert any("group a (20), group b (20)" in note for note in found.notes)
 
 
 def test_what_has_a_value_alone_tells_on_how_many_rows() -> None:

@@ -123,7 +123,7 @@ def test_no_gap_is_rarely_called_a_fail():
 
 
 def test_p_values_are_corrected_for_the_questions_asked():
-    audit = eh.audit(table(), **ROLES)
+    audit = eh.audit(table(), **ROLES, metrics="all")
     by_name = {finding.metric: finding for finding in audit.findings}
     assert by_name["equal_opportunity"].p_value == pytest.approx(by_name["false_negative_rate_parity"].p_value)
     assert by_name["equal_opportunity"].p_adjusted == by_name["false_negative_rate_parity"].p_adjusted
@@ -207,14 +207,14 @@ def test_a_group_that_is_left_out_is_named_with_its_stratum():
         prediction=np.tile([0, 1], 200), sensitive=group, control={"region": region}, threshold=0.6
     )
     assert found.verdict == "pass"
-    assert "leaving out c in north, with fewer than 30 rows" in found.interpretation
+    assert "leaving out group c in region = north, with fewer than 30 rows" in found.interpretation
     assert found.left_out == ("c",)
 
 
 def test_without_any_label_calibration_says_so_in_a_line():
     found = eh.calibration(label=[None] * 8, score=np.linspace(0, 1, 8), sensitive=["a", "b"] * 4, score_range=(0, 1))
     said = "The observed rate at scores from 0 to 1 cannot be compared between groups"
-    assert found.interpretation == f"{said}: no labels among a; no labels among b."
+    assert found.interpretation == f"{said}: no labels among group a; no labels among group b."
 
 
 def test_a_value_without_an_upper_limit_is_said_to_have_none():
@@ -230,7 +230,7 @@ def test_one_row_is_not_rows():
     audit = eh.audit(**roles, min_group_size=1)
     said = " ".join([*audit.notes, *(note for finding in audit.findings for note in finding.notes)])
     assert not re.search(r"\b1 rows", said)
-    assert "No rows to measure on: b." in said
+    assert "No rows to measure on: g = b." in said
     assert "1 row (25.0%) has no group; it is shown" in said
     assert "1 row has no label: it counts" in said
 

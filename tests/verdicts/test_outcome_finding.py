@@ -32,7 +32,7 @@ SEARCHES = table(a=(9000, 700, 300), b=(4500, 420, 80))
 def test_who_is_disfavoured_and_the_assumption():
     found = eh.robust_outcome_test(**LENDER)
     assert (found.verdict, found.evidence.group, found.evidence.against) == ("fail", ("b",), "a")
-    assert found.interpretation.startswith("b is selected less often than a (20.0 % and 50.0 %)")
+    assert found.interpretation.startswith("group = b is selected less often than group = a (20.0 % and 50.0 %)")
     assert "likelihood ratio of the risks is monotone" in found.interpretation
     assert any("monotone" in note for note in found.notes)
     assert found.value.value == pytest.approx(0.05)
@@ -44,7 +44,7 @@ def test_who_is_disfavoured_and_the_assumption():
 def test_a_panel_of_pairs():
     (panel,) = eh.robust_outcome_test(**LENDER).panels
     assert panel.kind == "pairs"
-    assert [row[:2] for row in panel.rows] == [("a", "b"), ("b", "a")]
+    assert [row[:2] for row in panel.rows] == [("group = a", "group = b"), ("group = b", "group = a")]
 
 
 def test_a_burden_turns_it_round():
@@ -52,7 +52,7 @@ def test_a_burden_turns_it_round():
     stops = table(a=(9000, 700, 300), b=(4000, 840, 160))
     found = eh.robust_outcome_test(**stops, selection="burden")
     assert (found.verdict, found.evidence.group, found.evidence.against) == ("fail", ("b",), "a")
-    assert found.interpretation.startswith("b is selected more often than a (20.0 % and 10.0 %)")
+    assert found.interpretation.startswith("group = b is selected more often than group = a (20.0 % and 10.0 %)")
     assert "turn out positive less often (16.0 %, n = 1,000, and 30.0 %, n = 1,000" in found.interpretation
     benefit = eh.robust_outcome_test(**stops)
     assert (benefit.evidence.group, benefit.evidence.against) == (("a",), "b")
@@ -101,7 +101,7 @@ def test_three_groups_take_six_pairs():
     ("groups", "why"),
     [
         ({"a": (500, 0, 0), "b": (500, 0, 0)}, "nobody who was selected has a label"),
-        ({"a": (500, 10, 90), "b": (500, 0, 0)}, "nobody who was selected among b has a label"),
+        ({"a": (500, 10, 90), "b": (500, 0, 0)}, "nobody who was selected among group = b has a label"),
         ({"a": (0, 10, 90), "b": (0, 5, 95)}, "everybody in this table was selected"),
     ],
 )

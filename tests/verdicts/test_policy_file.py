@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand.inference.intervals import interval_names
 from evenhand.verdicts import policy_file
+from evenhand.verdicts.data_table import MOST_BYTES
 from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, ON, SHIPPED, Policy
-from evenhand.verdicts.policy_file import MOST_BYTES
 from evenhand.verdicts.request import make_request
 from support.tables import decisions
 
@@ -233,7 +233,7 @@ def test_what_names_no_policy(policy, message):
     ("arguments", "message"),
     [
         ({"metrics": 5}, r"metrics=5 must be a list of metrics"),
-        ({"metrics": []}, r"metrics=\[\] names no metric: leave it out to compute all, or name some"),
+        ({"metrics": []}, r"metrics=\[\] names no metric: leave it out to compute the core set, or name some"),
         ({"metrics": ()}, r"metrics=\[\] names no metric"),
         ({"metrics": [5]}, r"a metric is given by its name"),
         ({"metrics": {"equalized_odds": 1}}, r"must be a list of metrics"),

@@ -17,7 +17,7 @@ from evenhand.measures.cells import MEASURES, evaluate, support
 from evenhand.measures.group_data import silent_sides
 from evenhand.verdicts.selective_labels import selective_labels
 
-REFUSED = "nobody who was refused among b has a label"
+REFUSED = "nobody who was refused among group = b has a label"
 RESTING = (
     "true_positive_rate",
     "false_positive_rate",
@@ -81,7 +81,7 @@ def test_labels_of_the_refused_only():
     found = eh.audit(turned(lender()), **ROLES)
     values = found.groups().set_index(["group", "measure"])
     for name in ("true_positive_rate", "false_positive_rate", "accuracy", "base_rate", "positive_predictive_value"):
-        assert values.loc[("b", name), "reason"] == "nobody who was selected among b has a label", name
+        assert values.loc[("b", name), "reason"] == "nobody who was selected among group = b has a label", name
     assert values.loc[("b", "negative_predictive_value"), "value"] == pytest.approx(0.05)
     assert found.required == ("negative_predictive_parity", "demographic_parity")
     assert "robust_outcome_test" not in {finding.metric for finding in found.findings}
@@ -111,7 +111,7 @@ def scored(cutoff=0.5, **more):
 def test_scores_of_labelled_people_are_those_of_the_selected_only(name):
     found = getattr(eh, name)(**scored())
     assert not found.value.defined
-    assert "nobody who was refused among a has a label" in found.interpretation
+    assert "nobody who was refused among group a has a label" in found.interpretation
     assert not any(row.estimate and row.estimate.defined for row in found.rows)
 
 
@@ -142,8 +142,8 @@ def test_several_classes():
     table = {"label": label, "prediction": prediction, "sensitive": groups, "task": "multiclass"}
     assert not eh.overall_accuracy_equality(**table).value.defined
     rows = {(row.measure, row.of_class): row for row in eh.equalized_odds(**table).groups if row.group == ("b",)}
-    assert rows["true_positive_rate", "x"].reason == "nobody who was not predicted 'x' among b has a label"
-    assert rows["true_positive_rate", "y"].reason == "nobody who was predicted 'y' among b has a label"
+    assert rows["true_positive_rate", "x"].reason == "nobody who was not predicted 'x' among group b has a label"
+    assert rows["true_positive_rate", "y"].reason == "nobody who was predicted 'y' among group b has a label"
     audit = eh.audit(**table)
     assert audit.required == ("predictive_parity", "demographic_parity")
     assert audit.verdict != "pass"
@@ -169,7 +169,7 @@ def test_the_choice_and_why():
     audit = eh.audit(lender(), **ROLES)
     assert audit.required == ("predictive_parity", "demographic_parity")
     (why,) = [note for note in audit.notes if "instead" in note]
-    assert why.startswith("Nobody who was refused has a label in a, b.")
+    assert why.startswith("Nobody who was refused has a label in group = a, group = b.")
     assert "equalized odds cannot be judged: predictive parity and demographic parity decide instead" in why
 
 
@@ -193,7 +193,7 @@ def test_two_groups_must_be_large_enough(people, least, decides):
 def test_labels_missing_in_one_of_two_groups_leave_fewer_than_two():
     audit = eh.audit(lender(a=[(1, 0, 500), (0, 0, 500)]), **ROLES)
     assert audit.required == ("predictive_parity", "demographic_parity")
-    assert "Nobody who was refused has a label in b." in " ".join(audit.notes)
+    assert "Nobody who was refused has a label in group = b." in " ".join(audit.notes)
 
 
 def test_without_decisions_there_is_nothing_refused():
@@ -220,7 +220,7 @@ def test_everybody_selected_is_not_judged():
 def test_the_lender_never_passes(policy, interval):
     audit = eh.audit(lender(), **ROLES, policy=policy, interval=interval)
     assert audit.verdict != "pass"
-    assert "Nobody who was refused has a label in a, b." in str(audit)
+    assert "Nobody who was refused has a label in group = a, group = b." in " ".join(str(audit).split())
     odds = eh.equalized_odds(lender(), **ROLES, interval=interval)
     assert (odds.value.defined, odds.verdict) == (False, "inconclusive")
 
@@ -237,7 +237,7 @@ def test_the_answer_and_the_robust_outcome_test():
     (test,) = [finding for finding in audit.findings if finding.metric == "robust_outcome_test"]
     assert (test.verdict, test.evidence.group, test.evidence.against) == ("fail", ("b",), "a")
     assert not audit.decides(test)
-    assert any("b is selected less often than a" in note for note in audit.notes)
+    assert any("group = b is selected less often than group = a" in note for note in audit.notes)
 
 
 def test_every_door(tmp_path, capsys):
@@ -248,7 +248,7 @@ def test_every_door(tmp_path, capsys):
         assert run(["audit", str(path), *roles, "-o", str(tmp_path / f"audit.{suffix}")]) == 1
     capsys.readouterr()
     assert run(["audit", str(path), *roles]) == 1
-    assert "Nobody who was refused has a label in a, b." in " ".join(capsys.readouterr().out.split())
+    assert "Nobody who was refused has a label in group = a, group = b." in " ".join(capsys.readouterr().out.split())
     saved = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert saved["verdict"] == "fail"
     assert eh.Audit.load(tmp_path / "audit.json").verdict == "fail"
@@ -264,7 +264,7 @@ def test_every_door(tmp_path, capsys):
 def test_names_that_are_numbers():
     table = lender().assign(group=lambda rows: rows["group"].map({"a": 1, "b": 2}))
     audit = eh.audit(table, **ROLES)
-    assert "Nobody who was refused has a label in 1, 2." in " ".join(audit.notes)
+    assert "Nobody who was refused has a label in group = 1, group = 2." in " ".join(audit.notes)
 
 
 @pytest.mark.parametrize("people", [1, 2])
@@ -315,7 +315,7 @@ def test_no_curve_of_the_selected_only():
 
 
 def test_the_text_of_the_lender_says_why_with_bounds_and_the_test():
-    text = " ".join(str(eh.audit(lender(), **ROLES)).split())
+    text = " ".join(eh.audit(lender(), **ROLES).details().split())
     assert "so that equalized odds cannot be judged" in text
     assert "whatever the missing labels are, the gap lies between 0.0 and 98.8 points. " in text
     assert "b is disfavoured, if the likelihood ratio of the risks is monotone" in text
@@ -331,7 +331,10 @@ def test_a_stratum_of_the_lender_does_not_pass_beside_one_whose_labels_are_known
         "demographic_parity",
         "predictive_parity",
     }
-    assert any(note.startswith("Nobody who was refused has a label in a (x), b (x).") for note in audit.notes)
+    assert any(
+        note.startswith("Nobody who was refused has a label in group = a (region = x), group = b (region = x).")
+        for note in audit.notes
+    )
     odds = next(found for found in audit.findings if found.metric == "equalized_odds")
     assert not any("about as often for each decision" in note for note in odds.notes)
 
@@ -345,3 +348,8 @@ def test_a_stratum_without_labels_leaves_a_pass_open_also_where_equalized_odds_i
         audit = eh.audit(table, **asked, policy=eh.Policy(required="equalized_odds"))
         assert audit.verdict == "inconclusive", reference
     assert eh.audit(known, **ROLES, control="region", policy=eh.Policy(required="equalized_odds")).verdict == "pass"
+
+
+def test_nobody_selected_is_said():
+    found = eh.audit(label=[0, 1] * 200, score=[0.2, 0.4] * 200, cutoff=50, sensitive=["a", "a", "b", "b"] * 100)
+    assert any(note.startswith("Nobody in this table was selected, and equalized_odds") for note in found.notes)

@@ -13,7 +13,7 @@ from evenhand.core import records
 from evenhand.core.results import Sensitivity
 from evenhand.report.page.results import findings_data
 from evenhand.report.text import Screen
-from evenhand.report.text.audit import plain
+from evenhand.report.text.details import plain
 from evenhand.verdicts.sensitivity import first_turn, mislabelled, tilted
 
 PLAIN = {"metrics": ["equalized_odds"], "policy": eh.Policy(missing_labels="ignore", min_group_size=5)}
@@ -269,7 +269,7 @@ def test_where_nobody_refused_has_a_label_no_odds_ratio_is_told() -> None:
     assert found is not None
     assert found.unseen == (("a",), ("b",))
     assert (found.odds_ratio, found.odds_ratio_one) == (None, None)
-    assert "Nobody with one of the decisions has a label in a, b" in found.sentences[0]
+    assert "Nobody with one of the decisions has a label in g = a, g = b" in found.sentences[0]
     assert len(found.sentences) == 1
 
 

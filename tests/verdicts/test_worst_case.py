@@ -128,7 +128,7 @@ def test_strata_are_bounded_one_by_one() -> None:
     data["label"] = np.where(data["control"] == 0, data["true"], data["label"])
     found = finding(data)
     assert found.verdict == "inconclusive"
-    assert found.interpretation.startswith("In 1: ")
+    assert found.interpretation.startswith("In stratum 1: ")
 
 
 @pytest.mark.parametrize("weighted", [False, True])

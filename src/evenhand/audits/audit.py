@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -11,26 +12,34 @@ from typing import Any, Unpack
 import numpy as np
 
 from evenhand.audits import audit_notes, audit_tables, choice, impossibility, recomputation
+from evenhand.audits.accessors import Accessors
 from evenhand.audits.impossibility import Impossibility
 from evenhand.audits.recomputation import Recomputation
-from evenhand.catalogue import METRICS, Metric, find
+from evenhand.catalogue import METRICS, Metric
 from evenhand.core import frames
 from evenhand.core.arguments import checked
-from evenhand.core.results import Finding, Verdict
+from evenhand.core.arrays import DataLike
+from evenhand.core.results import Caller, Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.attribute_sets import attribute_sets
-from evenhand.cube.cube import Cube, Meaning
+from evenhand.cube.cube import Cube
 from evenhand.cube.joint import Place
+from evenhand.cube.meaning import Meaning
 from evenhand.cube.privacy import LEAST, Sharing
 from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
+from evenhand.sources.documentation import documented
 from evenhand.sources.identities import repeated_identity
-from evenhand.sources.roles import ReadArguments, complete, with_read_arguments
+from evenhand.sources.reader import reader
+from evenhand.sources.roles import DEFAULTS, ReadArguments, complete
+from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts import comparison, policy_file, row_measures
+from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.finding import judge
-from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
+from evenhand.verdicts.row_source import RowSource, reusable
 from evenhand.verdicts.selective_labels import judgeable
 from evenhand.verdicts.verdict import overall
 
@@ -38,9 +47,10 @@ from evenhand.verdicts.verdict import overall
 RowEvaluator = Callable[[Request, Cube], Finding]
 
 
+@documented
 @checked
 @dataclass(frozen=True)
-class Audit:
+class Audit(Accessors):
     """The result of audit(): findings, notes, the cube they were computed from, and the verdict of the policy."""
 
     cube: Cube
@@ -59,6 +69,11 @@ class Audit:
     then everyone together."""
     among: Place | None = field(default=None, compare=False)
     """Of an audit in a contest: the models on the same people, and which of them it is of."""
+
+    def __post_init__(self) -> None:
+        caller = Caller(self.frame_kind, self.cube.kinds)
+        known = tuple(each if each.caller else replace(each, caller=caller) for each in self.findings)
+        object.__setattr__(self, "findings", known)
 
     @property
     def verdict(self) -> Verdict:
@@ -105,12 +120,29 @@ class Audit:
         return [f"{each.metric} on {' × '.join(each.attributes)}, which clusters do not cover" for each in alone]
 
     def decides(self, finding: Finding) -> bool:
-        """Whether this finding counts in the verdict."""
+        """Whether this finding counts in the verdict.
+
+        Parameters
+        ----------
+        finding
+            One of `findings`.
+
+        Returns
+        -------
+        bool
+            Whether it counts.
+        """
         check_kind(finding, Finding, "finding", "pass one of audit.findings")
         return finding.metric in self.required and self.policy.decides_on(finding.attributes)
 
     def add(self, *findings: Finding) -> Audit:
-        """The same audit with more findings."""
+        """The same audit with more findings.
+
+        Parameters
+        ----------
+        *findings
+            Findings of other functions, such as `consistency` or `correspondence`.
+        """
         return replace(self, findings=(*self.findings, *findings))
 
     @property
@@ -180,6 +212,20 @@ class Audit:
         """Every measure of the groups of some attributes, over all strata or in each; computed once.
 
         `together` means everyone in these groups as one. The values stand in the order of the pairs of `counts`.
+
+        Parameters
+        ----------
+        attributes
+            The attributes whose groups are measured.
+        strata
+            Whether strata are kept apart.
+        together
+            Whether everyone is measured as one group.
+
+        Returns
+        -------
+        Sequence[MeasureValues]
+            Each measure with the values and limits of all groups.
         """
         key = tuple(attributes), strata and bool(self.meaning.control), together
         if key not in self._measures:
@@ -213,7 +259,7 @@ class Audit:
     def groups(self) -> Any:
         """Every measure of every group, with its interval, counts and the reason where one is undefined.
 
-        `group` is the name of the group, as every sentence writes it. Each attribute and each control also has a column
+        `group` is the name of the group: its values, joined. Each attribute and each control also has a column
         of its own, which holds the caller's values, so that the table can be joined with the data: 1 stays 1 and is not
         "1"; None is a missing value, or an attribute that the line is not about. Measures of your own are among the
         lines, for the attributes that they were audited on.
@@ -231,6 +277,11 @@ class Audit:
 
         What stays is judged again, and no number in it is changed; `sharing` and `notes` name what was left out.
 
+        Parameters
+        ----------
+        least
+            The fewest people that a cell may have and still be shown.
+
         >>> import evenhand as eh
         >>> audit = eh.audit(prediction=[1] * 60 + [0] * 63, sensitive=["a", "b"] * 45 + ["c"] * 30 + ["d"] * 3)
         >>> audit.shared().sharing.groups
@@ -247,6 +298,17 @@ class Audit:
 
         A page and a JSON file carry the full counts, so that other cutoffs can be computed from them; without the cube
         they hold results only. With `share` the file is that of `shared(smallest_cell)`.
+
+        Parameters
+        ----------
+        path
+            The file; its suffix says the form.
+        embed_cube
+            Whether a page and a JSON file carry the counts.
+        smallest_cell
+            With `share`, the fewest people that a cell may have.
+        share
+            Whether the file is to be given to others.
         """
         from evenhand import report
 
@@ -261,6 +323,18 @@ class Audit:
 
         return report.load(Path(path))
 
+    def details(self) -> str:
+        """All of it as text: every finding and every note, where `print(audit)` shows what a person must know.
+
+        >>> import evenhand as eh
+        >>> audit = eh.audit(prediction=[1, 0] * 50, sensitive=["north", "south"] * 50)
+        >>> len(str(audit).splitlines()) < len(audit.details().splitlines())
+        True
+        """
+        from evenhand import report
+
+        return report.details(self)
+
     def __str__(self) -> str:
         from evenhand import report
 
@@ -268,14 +342,8 @@ class Audit:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        """The page, in a frame of its own, where a notebook shows HTML."""
-        from evenhand import report
-
-        return report.notebook(self)
-
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Plain text for terminals and the page for notebooks, as far as they are wanted."""
+        """Plain text for terminals and the card for notebooks, as far as they are wanted."""
         forms = {"text/plain": self.__str__, "text/html": self._repr_html_}
         wanted = [name for name in forms if (not include or name in include) and name not in (exclude or ())]
         return {name: forms[name]() for name in wanted}
@@ -286,12 +354,13 @@ def _is_covered(finding: Finding) -> bool:
     return bool(finding.settings.get("covered", True))
 
 
-@with_read_arguments
+@documented
+@reader
 def audit(
-    data: Any = None,
+    data: DataLike | None = None,
     *,
     reference: Any = None,
-    metrics: Iterable[Any] | None = None,
+    metrics: Iterable[Any] | str | None = None,
     policy: Policy | str | Path | None = None,
     intersections: bool | int | None = None,
     min_group_size: int | None = None,
@@ -301,28 +370,44 @@ def audit(
     random_state: int | None = None,
     **arguments: Unpack[ReadArguments],
 ) -> Audit:
-    """Audit decisions, outcomes and groups: every metric the data allows, with a verdict.
+    """Audit decisions, outcomes and groups: the core metrics that the data allows, with a verdict.
 
-    `data` is a dataframe, a path (CSV, Parquet, JSON lines, Arrow, or a glob of them), or None with arrays in the
-    roles; or it is counted already: a Cube, the path of a saved one ("x.cube"), a glob or a list of them. `metrics`
-    limits what is computed; `policy` says what decides: a Policy, the name of one that ships with the package
-    ("four-fifths", "nyc-ll144") or the path of a TOML file. An argument beats the policy.
+    Columns are named, or passed as arrays: `audit(data, label="repaid", prediction="approved", sensitive="race")`, or
+    `audit(y_true, y_pred, sensitive_features=race)`, as in other libraries.
+
+    Parameters
+    ----------
+    data
+        A table (pandas, Polars, PyArrow, Dask, Spark, Ibis, DuckDB, a mapping of arrays, a list of rows), the path of a
+        file (CSV, Parquet, JSON lines, Arrow, or a glob of them), or None with arrays in the roles. Or it is counted
+        already: a Cube, the path of a saved one ("x.cube"), a glob or a list of them.
+
+    Raises
+    ------
+    CallError
+        An argument is wrong, or two contradict each other; the message says what to type.
+    DataError
+        The data cannot be what the call says it is.
 
     >>> from evenhand.datasets import compas
     >>> found = audit(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive="race")
     >>> found.verdict, found.findings[0].highest
     ('fail', 'Native American')
     """
-    said = arguments
-    arguments = complete(audit, arguments)
+    complete(audit, arguments)
     # What is wrong with these is said before the data is read.
-    policy, metrics = policy_file.resolve(policy), chosen_metrics(metrics)
-    data, arguments = row_measures.reusable(data), row_measures.reusable(arguments)
+    policy, table, metrics = policy_file.resolve(policy), data_table(policy), chosen_metrics(metrics)
+    data, said = reusable(data), reusable(arguments)
     known = merge.counted(data, said)
-    cube = Cube.count(data, **arguments) if known is None else known
+    arguments = complete(audit, {**table, **said})  # type: ignore[typeddict-item]
+    rows = RowSource(data, arguments, () if metrics is None or metrics == ALL else metrics)
+    cube = Cube.count(data, **rows.counted) if known is None else known
+    reference = policy.reference if reference is None else reference
+    if known is None:
+        reference = named_reference(reference, arguments["labels"], cube.meaning.sensitive)
 
     def from_rows(wanted: Request, part: Cube) -> Finding:
-        return row_measures.finding(wanted, part, data, arguments)
+        return row_measures.finding(wanted, part, rows)
 
     found = audit_cube(
         cube,
@@ -342,11 +427,18 @@ def audit(
     return found if hint is None else replace(found, notes=(*found.notes, hint))
 
 
+def judging_arguments() -> list[str]:
+    """What an audit of a cube takes: the arguments of audit() that are not about reading data, and fields of Policy."""
+    read = {*DEFAULTS, "data", "y_pred"}
+    own = [name for name in inspect.signature(audit).parameters if name not in read]
+    return [*own, *(part.name for part in fields(Policy))]
+
+
 def audit_cube(
     cube: Cube,
     *,
     reference: Any = None,
-    metrics: Iterable[Any] | None = None,
+    metrics: Iterable[Any] | str | None = None,
     policy: Policy | str | Path | None = None,
     intersections: bool | int | None = None,
     frame_kind: str | None = None,
@@ -356,15 +448,13 @@ def audit_cube(
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
     policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
     notes = audit_notes.data_notes(cube)
-    chosen_names = choice.choose(cube, chosen_metrics(metrics), policy, notes)
+    metrics = chosen_metrics(metrics)
+    chosen_names = choice.choose(cube, metrics, policy, notes)
     reference = comparison.check_reference(policy.reference, cube.meaning.sensitive, cube.groups)
     looked_at = cube.attribute_sets(policy.intersections)
     sets = looked_at.sets
     notes += looked_at.notes
-    required = policy.required_for(cube)
-    chosen = policy.required is not None or policy.metrics is not None or metrics is not None
-    if chosen and policy.required is None:
-        required = tuple(dict.fromkeys(find(name)[0].name for name in chosen_names))
+    required, chosen = choice.required(cube, metrics, policy)
     required, unjudged = judgeable(required, chosen_names, cube)
     notes += unjudged
     deciding = sum(policy.decides_on(attributes) for attributes in sets)
@@ -390,7 +480,8 @@ def audit_cube(
                 findings.append(judge(wanted, part))
     audited = Audit(cube, policy, adjusted(findings, policy), (), required, frame_kind)
     ordered = sorted(audited.findings, key=lambda finding: not audited.decides(finding))
-    return replace(audited, findings=tuple(ordered), notes=(*notes, *audit_notes.judging_notes(audited, chosen)))
+    notes += [*audit_notes.judging_notes(audited, chosen), *audit_notes.correction_notes(audited)]
+    return replace(audited, findings=tuple(ordered), notes=tuple(notes))
 
 
 def family(policy: Policy, deciding: int) -> int:

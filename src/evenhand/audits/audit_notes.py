@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.core.wording import capital, number_of
 from evenhand.cube.cube import Cube
+from evenhand.inference import multiplicity
 from evenhand.verdicts.notes.bands import cut_notes, text_notes
 from evenhand.verdicts.selective_labels import lacking_labels
 
@@ -83,6 +84,15 @@ def _on_outcomes(audited: Audit) -> list[str]:
     return notes
 
 
+def correction_notes(audited: Audit) -> list[str]:
+    """Over how many different tests the p-values are corrected."""
+    tested = [finding.counts for finding in audited.findings if finding.p_value is not None]
+    tests = len({*multiplicity.distinct(tested).tolist()})
+    if tests < 2 or audited.policy.correction is None:
+        return []
+    return [f"P-values are corrected ({audited.policy.correction}) over {tests:,} different tests."]
+
+
 def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
     policy, judged = audited.policy, ", ".join(audited.required)
@@ -99,8 +109,8 @@ def judging_notes(audited: Audit, chosen: bool) -> list[str]:
         notes.insert(0, lacking.missing if chosen else lacking.why)
         notes[1:1] = _on_outcomes(audited)
     if not chosen:
-        notes[-1] += (
-            " The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
+        notes.append(
+            "The criteria exclude each other, so not all can be met: choose the one that fits the decision, as "
             "evenhand guide helps to."
         )
     if policy.inconclusive != "inconclusive":

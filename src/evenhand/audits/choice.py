@@ -1,34 +1,56 @@
-"""Which metrics an audit computes: those that were asked for, or those that the data allows."""
+"""Which metrics an audit computes: those that were asked for, or the core set or all that the data allows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, Literal
 
-from evenhand.catalogue import METRICS, find
+from evenhand.catalogue import METRICS, Metric, find
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.measures.indices import OutcomeTestIndex
 from evenhand.verdicts.finding import check_roles, lacks_losses
-from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.policy import ALL, Policy
 from evenhand.verdicts.selective_labels import lacking_labels
 
+Named = Iterable[Any] | Literal["all"] | None
+"""What a caller or a policy says of the metrics to compute: their names, "all", or nothing."""
 
-def choose(cube: Cube, metrics: Iterable[Any] | None, policy: Policy, notes: list[str]) -> list[Any]:
-    """The metrics to compute: those that the caller names, else those of the policy that the data allows, else all.
 
-    Required metrics are always included, under the name that the policy gives them: an alias may preset how a metric is
-    judged.
+def choose(cube: Cube, metrics: Named, policy: Policy, notes: list[str]) -> list[Any]:
+    """The metrics to compute: those that the caller names, else those of the policy that the data allows.
+
+    Where neither names any, those of the core set; "all" is every one that the data allows. What decides is always
+    included, under the name that the policy gives it: an alias may preset how a metric is judged.
     """
-    if metrics is None and policy.metrics is None:
-        metrics = _usable(cube, policy, notes)
-    elif metrics is None:
-        metrics = _possible(cube, policy, notes)
-    required = {find(name)[0].name: name for name in policy.required or ()}
-    chosen = [required.get(name, name) if isinstance(name, str) else name for name in metrics]
+    wanted = policy.metrics if metrics is None else metrics
+    if wanted is None or wanted == ALL:
+        chosen = _usable(cube, policy, notes, everything=wanted is not None)
+    else:
+        chosen = _possible(cube, policy, notes) if metrics is None else list(metrics)
+    names = policy.required or (_possible(cube, policy, notes) if metrics == ALL and _names(policy.metrics) else ())
+    decide = {find(name)[0].name: name for name in names}
+    chosen = [decide.get(name, name) if isinstance(name, str) else name for name in chosen]
     known = {find(metric)[0].name for metric in chosen}
-    chosen += [name for metric, name in required.items() if metric not in known]
+    chosen += [name for metric, name in decide.items() if metric not in known]
     return [metric for i, metric in enumerate(chosen) if metric not in chosen[:i]]
+
+
+def required(cube: Cube, metrics: Named, policy: Policy) -> tuple[tuple[str, ...], bool]:
+    """The metrics that decide, and whether somebody named them.
+
+    They are what the policy requires, else what the caller or the policy names to be computed, else those that fit the
+    data. Neither the core set nor "all" changes what decides.
+    """
+    named = metrics if _names(metrics) else _possible(cube, policy, []) if _names(policy.metrics) else None
+    if policy.required is not None or named is None:
+        return policy.required_for(cube), policy.required is not None
+    return tuple(dict.fromkeys(find(name)[0].name for name in named)), True
+
+
+def _names(metrics: Named) -> bool:
+    """Are metrics named one by one?"""
+    return metrics is not None and metrics != ALL
 
 
 def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
@@ -51,13 +73,21 @@ def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
     return possible
 
 
-def _usable(cube: Cube, policy: Policy, notes: list[str]) -> list[str]:
-    """Every metric of the catalogue that the data allows; the robust outcome test where labels are selective."""
+def _usable(cube: Cube, policy: Policy, notes: list[str], *, everything: bool) -> list[Any]:
+    """The metrics that the data allows, of the catalogue or of its core set with what the policy speaks of.
+
+    The robust outcome test is among them where labels are selective.
+    """
     available = {role for role, present in cube.has.items() if present}
-    fitting = [entry for entry in METRICS.values() if cube.meaning.task in entry.tasks]
     selective = lacking_labels(cube, policy)
-    if selective is None or "refused" not in selective.sides:
-        fitting = [entry for entry in fitting if not isinstance(entry.index, OutcomeTestIndex)]
+    tested = selective is not None and "refused" in selective.sides
+    spoken_of = {*policy.thresholds, *policy.judged_on, *policy.required_for(cube)}
+    fitting = [
+        entry
+        for entry in METRICS.values()
+        if cube.meaning.task in entry.tasks
+        and (tested if isinstance(entry.index, OutcomeTestIndex) else everything or _is_core(entry, spoken_of))
+    ]
     usable = [entry for entry in fitting if entry.needs <= available]
     if cube.scores is not None and not cube.scores.bins.is_probability:
         other_scale = [entry.name for entry in usable if entry.probability]
@@ -77,3 +107,7 @@ def _usable(cube: Cube, policy: Policy, notes: list[str]) -> list[str]:
         lacking = "a label" if "label" not in available else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
     return [entry.name for entry in usable]
+
+
+def _is_core(entry: Metric, spoken_of: Collection[str]) -> bool:
+    return entry.core or entry.name in spoken_of

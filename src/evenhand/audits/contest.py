@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,28 +14,37 @@ from evenhand.audits.diff import diff
 from evenhand.audits.model_change import ModelChange, Pairs, change_of_auc
 from evenhand.core import frames, records
 from evenhand.core.arguments import checked, is_series
+from evenhand.core.arrays import DataLike
+from evenhand.core.cards import Carded
+from evenhand.core.familiar import in_our_words
 from evenhand.core.frames import readable
 from evenhand.core.quantities import shown
 from evenhand.core.results import Verdict, spell
+from evenhand.core.signs import escaped, printable
 from evenhand.cube import joint as joints
 from evenhand.cube.joint import Joint, Model
-from evenhand.errors import CallError, Problems, as_typed, nearest, shorten
+from evenhand.errors import CallError, Problems, as_typed, join_names, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.roles import DEFAULTS, Function, ReadArguments, with_read_arguments
-from evenhand.verdicts import policy_file, row_measures
+from evenhand.sources.value_labels import named_reference
+from evenhand.verdicts import policy_file
+from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.row_source import reusable
 from evenhand.verdicts.verdict import overall
 
 # What says how data is read and is the same for all models; the other arguments of a reader are not taken.
 _SHARED = (
     *("label", "sensitive", "count", "weight", "positive", "score_range", "higher_is", "bins", "strategy"),
-    *("resolution", "bands", "missing", "na", "hive"),
+    *("resolution", "bands", "missing", "na", "hive", "labels", "where"),
 )
 _EACH = {"prediction": "predictions", "score": "scores", "cutoff": "cutoffs"}
 
 
+@documented
 @checked
-@dataclass(frozen=True)
-class Contest:
+@dataclass(frozen=True, repr=False)
+class Contest(Carded):
     """The result of contest(): the audit of each model, and what changed from the first to each of the others.
 
     `verdict` says only whether anything that decides got worse with any of the others.
@@ -109,26 +119,28 @@ class Contest:
 
         return contest.plain(self)
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """The tables, where a notebook shows HTML."""
-        from evenhand.report import contest
-
-        return contest.notebook(self)
+    def __repr__(self) -> str:
+        models = join_names(map(escaped, self.changes), 3)
+        return printable(f"<Contest: {self.verdict}; {models} against {escaped(self.first)}, {self.people:,} people>")
 
 
 def _with_shared_arguments(function: Function) -> Function:
-    """Write the arguments of a reader that models share into the signature of a function."""
+    """Write the arguments of a reader that models share into the signature of a function, with familiar names."""
     signature = inspect.signature(with_read_arguments(function))
     kept = [each for name, each in signature.parameters.items() if name in _SHARED or name not in DEFAULTS]
-    function.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
-    return function
+
+    @wraps(function)
+    def call(*positional: Any, **named: Any) -> Any:
+        return function(*positional, **in_our_words(function.__qualname__, named, [*signature.parameters]))
+
+    call.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
 
 
+@documented
 @_with_shared_arguments
 def contest(
-    data: Any = None,
+    data: DataLike | None = None,
     *,
     predictions: Any = None,
     scores: Any = None,
@@ -143,9 +155,21 @@ def contest(
 ) -> Contest:
     """Compare models on the same people: every gap and measure of each, and its change with paired intervals.
 
-    `predictions` are columns or arrays, as a list, or by the name of the model as a mapping; `scores` with `cutoffs`
-    stand in their place, or beside them. The first model is the one that each of the others is compared with. All other
-    arguments are those of `evenhand.audit`.
+    The first model is the one that each of the others is compared with.
+
+    Parameters
+    ----------
+    predictions
+        What each model decided: columns or arrays, as a list, or a mapping by the name of the model.
+    scores
+        The score of each model, in the place of `predictions` or beside them, in the same way.
+    cutoffs
+        The cutoff of each score: one number for all, a list, or a mapping by the name of the model.
+
+    Returns
+    -------
+    Contest
+        The audit of each model, and what changed from the first to each of the others.
 
     >>> label, race = [1, 0] * 300, ["a"] * 300 + ["b"] * 300
     >>> old = [1, 0, 1, 1] * 75 + [1, 0, 0, 0] * 75
@@ -154,11 +178,13 @@ def contest(
     >>> print(found.changes["new"].accuracy.change, found.changes["new"].accuracy.tendency)
     0.125 [0.1009, 0.1539] better
     """
-    read = {**DEFAULTS, **_shared(arguments)}
-    models = _models(predictions, scores, cutoffs)
+    own, models = _shared(arguments), _models(predictions, scores, cutoffs)
     settled, metrics = policy_file.resolve(policy), chosen_metrics(metrics)
-    data, read = row_measures.reusable(data), row_measures.reusable(read)
+    read = {**DEFAULTS, **{name: value for name, value in data_table(policy).items() if name in _SHARED}, **own}
+    data, read = reusable(data), reusable(read)
     counted = joints.count(data, models, read)
+    asked = settled.reference if reference is None else reference
+    reference = named_reference(asked, read["labels"], counted.cubes[0].meaning.sensitive)
     audits = {
         model.name: replace(
             audit_cube(
@@ -181,7 +207,7 @@ def contest(
         pairs = Pairs(counted.joints[0, i], first)
         auc, reason = change_of_auc(pairs, counted.rows, i, scored=scores is not None)
         changes[name] = ModelChange(name, diff(first, audit), pairs.measures, pairs.flips, pairs.accuracy, auc, reason)
-    notes = _notes(counted.joints)
+    notes = (*counted.cubes[0].notes, *_notes(counted.joints))
     return Contest(audits, changes, first.policy.confidence, first.cube.size, notes, frames.kind_of(data))
 
 
@@ -192,9 +218,6 @@ def _shared(arguments: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if name in _EACH:
             raise CallError(f"{name}= is of one model: give {_EACH[name]}=, one for each.")
-        if name not in DEFAULTS:
-            known = [*inspect.signature(contest).parameters]
-            raise TypeError(f"contest() got an unexpected keyword argument {name!r}; {nearest(name, known)}")
         raise CallError(_NOT_TAKEN.get(name, f"{name}= is not taken where models are compared: leave it out."))
     return dict(arguments)
 

@@ -23,10 +23,13 @@ from typing import Any, Literal
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import METRICS
 from evenhand.core import frames, records, wording
+from evenhand.core.arguments import checked
+from evenhand.core.cards import Carded
 from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
-from evenhand.core.signs import printable
+from evenhand.core.signs import escaped, printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
+from evenhand.sources.documentation import documented
 from evenhand.verdicts import comparison
 from evenhand.verdicts.paired_change import ends_of_change, within
 from evenhand.verdicts.verdict import overall
@@ -47,7 +50,7 @@ _ADDED = (
 _ITSELF = "Both audits are of the same counts of the same people, so a gap that both measure alike did not change."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Change:
     """One metric on one set of attributes, before and after.
 
@@ -83,9 +86,16 @@ class Change:
     def __str__(self) -> str:
         return printable(self.interpretation)
 
+    def __repr__(self) -> str:
+        on = escaped(" × ".join(self.attributes))
+        verdicts = f"{self.verdict_before} → {self.verdict_after}" if self.crossed else self.verdict_after
+        return printable(f"<Change of {self.metric} on {on}: {self.change}, {self.tendency}; {verdicts}>")
 
-@dataclass(frozen=True)
-class Changes:
+
+@documented
+@checked
+@dataclass(frozen=True, repr=False)
+class Changes(Carded):
     """The result of diff(): what changed. `verdict` says only whether anything that decides got worse."""
 
     changes: tuple[Change, ...]
@@ -149,16 +159,37 @@ class Changes:
             "notes": list(self.notes),
         }
 
+    def save(self, path: str | Path) -> None:
+        """Write the changes to a file; the suffix decides the form: .json or .md (Markdown)."""
+        from evenhand.report import changes
+
+        changes.save(self, Path(path))
+
     def __str__(self) -> str:
         from evenhand.report.text import diff as changes
 
         return changes.plain(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        size = f"{wording.counted(len(self.changes), 'finding')} compared, {len(self.crossed)} with another verdict"
+        return f"<Changes: {self.verdict}; {size}>"
 
 
+@documented
 def diff(before: Audit | str | Path, after: Audit | str | Path) -> Changes:
-    """What changed from one audit to another; each is an Audit, or the path of one that was saved as JSON.
+    """What changed from one audit to another, such as two models or two months.
+
+    Parameters
+    ----------
+    before
+        An Audit, or the path of one that was saved as JSON.
+    after
+        The audit that it is compared with, in the same way.
+
+    Returns
+    -------
+    Changes
+        How each gap changed, with its interval, and whether it crossed its threshold.
 
     >>> import evenhand as eh
     >>> roles = {"label": "recidivated", "score": "decile", "count": "count", "sensitive": "sex"}

@@ -12,8 +12,11 @@ from typing import Any
 
 from evenhand.catalogue import METRICS
 from evenhand.catalogue.exclusions import THEOREMS, excluding, held_by
+from evenhand.core.cards import Carded
 from evenhand.core.signs import Printable, printable
+from evenhand.core.wording import counted
 from evenhand.errors import CallError, listing, nearest, shorten
+from evenhand.sources.documentation import documented
 from evenhand.verdicts.policy import Policy
 
 
@@ -240,8 +243,9 @@ TREE: tuple[Question, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Recommendation:
+@documented
+@dataclass(frozen=True, repr=False)
+class Recommendation(Carded):
     """What the guide advises: the metrics, what excludes what, and a policy to audit with."""
 
     answers: tuple[tuple[str, str], ...]
@@ -279,7 +283,11 @@ class Recommendation:
     def __str__(self) -> str:
         return printable(self.text())
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        others = len(self.metrics) - len(self.deciding)
+        return (
+            f"<Recommendation: judge by {' and '.join(self.deciding) or 'nothing'}; {counted(others, 'more metric')}>"
+        )
 
     def text(self) -> str:
         """The answers, the metrics that follow from them with why and limits, and what they exclude."""
@@ -290,14 +298,26 @@ class Recommendation:
         return "\n".join([*lines, "", *self.sentences])
 
 
+@documented
 def recommend(
     *, ground_truth: bool | None = None, priority: str | None = None, legal: str | None = "none"
 ) -> Recommendation:
     """The metrics that fit, with why, limits and what they exclude; `policy` is ready for an audit.
 
-    `ground_truth` says whether it is known how cases turned out, `priority` what matters most ("opportunity",
-    "both_errors", "prediction", "probability", "individuals", "causality", "selection"), `legal` the legal context
-    ("none", "us_employment", "nyc_ll144", "eu").
+    Parameters
+    ----------
+    ground_truth
+        Whether it is known how cases turned out.
+    priority
+        What matters most: "opportunity", "both_errors", "prediction", "probability", "individuals", "causality" or
+        "selection".
+    legal
+        The legal context: "none", "us_employment", "nyc_ll144" or "eu".
+
+    Returns
+    -------
+    Recommendation
+        The metrics with their reasons, and a policy that requires them.
 
     >>> advice = recommend(ground_truth=True, priority="both_errors", legal="us_employment")
     >>> advice.policy.required

@@ -20,13 +20,15 @@ from evenhand.audits.least_gaps import BaseRates
 from evenhand.core import records
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
+from evenhand.core.cards import Carded
 from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, spell
-from evenhand.core.signs import Printable, printable
+from evenhand.core.signs import Printable, escaped, printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names, nearest
 from evenhand.inference import simultaneous
 from evenhand.measures import cells as measures
 from evenhand.measures.group_data import POSITIVE, SIDES, BinnedScores, GroupData, silent_sides
+from evenhand.sources.documentation import documented
 from evenhand.verdicts.policy import Policy
 
 _RATES = ("base_rate", "positive_predictive_value", "false_positive_rate", "false_negative_rate")
@@ -58,8 +60,9 @@ class GroupRates(Printable):
     left_out: str | None = None
 
 
+@documented
 @dataclass(frozen=True, repr=False)
-class Impossibility:
+class Impossibility(Carded):
     """What the base rates of these groups allow, and what they force.
 
     `implied_gap` is the gap in false positive rates with the pooled PPV and FNR in every group. `smallest_epsilon` is
@@ -95,12 +98,16 @@ class Impossibility:
     def __str__(self) -> str:
         people = sum(line.n for line in self.compared)
         heading = f"{' × '.join(self.attributes)}: {len(self.compared)} groups compared, {people:,} people"
-        sections = [heading, _table(self.groups), *self.sentences]
+        sections = [heading, _table(self.groups, self.attributes), *self.sentences]
         return printable("\n".join([*sections, *(f"- {note}" for note in self.notes)]))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        on = escaped(" × ".join(self.attributes))
+        forced = escaped(self.degenerate) if self.degenerate else f"a gap of {self.smallest_epsilon} is forced"
+        return printable(f"<Impossibility on {on}: {len(self.compared)} groups compared; {forced}>")
 
 
+@documented
 @checked
 def impossibility(
     audit_or_cube: Any,
@@ -112,8 +119,19 @@ def impossibility(
 ) -> Impossibility:
     """Which fairness criteria can hold together at these base rates, and the gaps that are forced if they cannot.
 
-    Takes an audit or a cube with labels and decisions. `attribute` is needed where there are several; a list of them
-    means their intersection. `groups` limits the comparison to these.
+    Parameters
+    ----------
+    audit_or_cube
+        An Audit, or a Cube with labels and decisions.
+    attribute
+        The attribute whose groups are compared, where there are several; a list means their intersection.
+    groups
+        The groups that are compared; by default all.
+
+    Returns
+    -------
+    Impossibility
+        The base rates, what they force, and sentences that say so.
 
     >>> from evenhand.datasets import compas
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", cutoff=5, count="count", sensitive="race")
@@ -172,6 +190,7 @@ class _Computation:
     def __init__(self, cube: Cube, places: Sequence[int], policy: Policy, strata: bool) -> None:
         self.part, self.places, self.confidence, self.strata = cube, list(places), policy.confidence, strata
         self.names = [cube.pairs[place][1] for place in places]
+        self.shown = [spell(name, cube.meaning.sensitive) for name in self.names]
         self.silent = silent_sides(cube.cells[self.places])
         both = np.arange(len(measures.CELLS)) < 4  # people with a label and a decision
         self.cells = cube.cells[self.places] * both
@@ -195,7 +214,7 @@ class _Computation:
         balance, negative = self._negative_class(base, odds)
         gaps = RateTriple(*(_gap(values) for values in rates[1:]))
         pooled = RateTriple(base.ppv, base.fpr, 1 - base.tpr)
-        names = [name for name, used in zip(self.names, self.used, strict=True) if used]
+        names = [name for name, used in zip(self.shown, self.used, strict=True) if used]
         facts = impossibility_text.Facts(
             base, names, pooled, gaps, implied, epsilon, balance, negative, odds, self.confidence, degenerate
         )
@@ -217,7 +236,7 @@ class _Computation:
 
     def _alone(self) -> Impossibility:
         """Fewer than two groups: nothing is forced, and nothing can be compared."""
-        named = [spell(name) for name, used in zip(self.names, self.used, strict=True) if used]
+        named = [name for name, used in zip(self.shown, self.used, strict=True) if used]
         why = f"Only {named[0]} can be compared" if named else "No group can be compared"
         why += ": it takes two groups that are named, large enough and have people of both labels."
         base, nothing = self.base, RateTriple(math.nan, math.nan, math.nan)
@@ -259,7 +278,7 @@ class _Computation:
 
     def _line(self, i: int, at_pooled: float) -> GroupRates:
         p, ppv, fpr, fnr = (float(self.values[rate][i]) for rate in _RATES)
-        implied, reason = _identity(p, ppv, fpr, fnr, who=spell(self.names[i]))
+        implied, reason = _identity(p, ppv, fpr, fnr, who=self.shown[i])
         return GroupRates(
             self.names[i],
             int(self.people[i]),
@@ -318,7 +337,7 @@ class _Computation:
     def _notes(self) -> list[str]:
         notes = []
         for why in dict.fromkeys(why for why in self.left_out if why is not None):
-            who = [spell(name) for name, other in zip(self.names, self.left_out, strict=True) if other == why]
+            who = [name for name, other in zip(self.shown, self.left_out, strict=True) if other == why]
             notes.append(f"Not compared ({why}): {join_names(who, _MOST_NAMES)}.")
         if self.lost:
             notes.append(f"{self.lost:,} people without a label or a decision are not counted here.")
@@ -387,12 +406,12 @@ def _panel(base: BaseRates, gaps: RateTriple, epsilon: Estimate) -> Panel | None
     return Panel("curve", "What can be held together at these base rates", columns, tuple(rows))
 
 
-def _table(lines: Sequence[GroupRates]) -> str:
+def _table(lines: Sequence[GroupRates], attributes: Sequence[str]) -> str:
     """The groups as a table of plain text."""
     titles = ("group", "people", "base rate", "PPV", "FPR", "FNR", "FPR by the identity")
     rows: list[tuple[str, ...]] = [titles]
     for line in lines[:_MOST_LINES]:
-        name = spell(line.group)
+        name = spell(line.group, attributes)
         name = name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "…"
         rates = (line.base_rate, line.ppv, line.fpr, line.fnr, line.implied_fpr)
         rows.append((name, f"{line.n:,}", *(impossibility_text.percent(rate) for rate in rates)))

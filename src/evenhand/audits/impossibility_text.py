@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.audits import least_gaps
 from evenhand.audits.least_gaps import BaseRates
-from evenhand.core.results import Estimate, Group, spell
+from evenhand.core.results import Estimate
 from evenhand.core.wording import amount, distance, reach
 
 PPV, FPR, FNR = "predictive_parity", "predictive_equality", "false_negative_rate_parity"
@@ -45,7 +45,7 @@ class Facts:
     """What the sentences are made from; `balance` is the mean score of the positives, `odds` an interval."""
 
     base: BaseRates
-    names: Sequence[Group]
+    names: Sequence[str]
     pooled: RateTriple
     gaps: RateTriple
     implied: Estimate
@@ -65,7 +65,7 @@ class Facts:
         """The group with the highest base rate, and the one with the lowest."""
         rates = self.base.odds / (1 + self.base.odds)
         places = int(np.argmax(rates)), int(np.argmin(rates))
-        high, low = ((spell(self.names[place]), float(rates[place])) for place in places)
+        high, low = ((self.names[place], float(rates[place])) for place in places)
         return high, low
 
 
@@ -167,7 +167,7 @@ def _implied(facts: Facts) -> str:
     rates = least_gaps.implied_rates(facts.base)
     worst = int(np.argmax(rates))
     impossible = f"would have to be {amount(rates[worst])}, which is impossible"
-    return f"{opening} the FPR of {spell(facts.names[worst])} {impossible}."
+    return f"{opening} the FPR of {facts.names[worst]} {impossible}."
 
 
 def _epsilon(facts: Facts) -> str:
@@ -211,7 +211,7 @@ def _forced_rates(facts: Facts, criterion: str) -> str:
     rates = least_gaps.implied_rates(base) if criterion == FPR else base.tpr / base.relative
     name, worst = ("FPR", "FPR") if criterion == FPR else ("FNR", "TPR")
     if rates.max() > 1:
-        who = spell(facts.names[int(np.argmax(rates))])
+        who = facts.names[int(np.argmax(rates))]
         return f", though not with the pooled rates in every group: the {worst} of {who} would be {amount(rates.max())}"
     return f"; with the pooled rates in every group, {name}s lie {distance(float(np.ptp(rates)))} apart"
 

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.audits.functions import FUNCTIONS, MetricFunction, parameters
+from evenhand.catalogue import full_name
 from evenhand.core.arrays import Floats
 from evenhand.core.calls import call
+from evenhand.core.familiar import OURS, familiar, in_our_words
 from evenhand.core.results import Finding
 from evenhand.errors import CallError, DataError, MissingDependencyError, listing, nearest, shorten
 from evenhand.sources import groups
@@ -31,7 +33,7 @@ METHODS = ("predict", "predict_proba", "decision_function")
 GROUP_ARGUMENTS = ("sensitive", "sensitive_features")
 """The names that estimators have for the argument with each row's group."""
 
-_OURS = ("label", "prediction", "score", "weight", "count", "sensitive")
+_FROM_ESTIMATOR = ("label", "prediction", "score", "weight", "count")
 
 
 class MetricScorer(BaseEstimator):  # type: ignore[misc]
@@ -52,12 +54,14 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
         self.response_method = response_method
         self.arguments = arguments
 
+    @familiar
     def __call__(
         self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
     ) -> float:
         """The score of an estimator on some rows; NaN, with a warning, where the metric is undefined."""
         return self.score(estimator, X, y, sensitive=sensitive, sample_weight=sample_weight)
 
+    @familiar
     def score(
         self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
     ) -> float:
@@ -73,6 +77,7 @@ class MetricScorer(BaseEstimator):  # type: ignore[misc]
             )
         return greater_is_better(value, finding.judged_on)
 
+    @familiar
     def finding(
         self, estimator: Any, X: Any, y: Any = None, *, sensitive: Any = None, sample_weight: Any = None
     ) -> Finding:
@@ -107,9 +112,10 @@ def function_of(metric: str | MetricFunction) -> MetricFunction:
                 f"metric={shorten(repr(metric))} is not a metric: pass a name, or what eh.metric(...) returns."
             )
         return metric
-    if metric not in FUNCTIONS:
+    name = full_name(metric)
+    if name not in FUNCTIONS:
         raise CallError(f"{shorten(metric)!r} is not a metric of predictions or scores; {nearest(metric, FUNCTIONS)}")
-    return FUNCTIONS[metric]
+    return FUNCTIONS[name]
 
 
 def usual_method(function: MetricFunction) -> str:
@@ -128,16 +134,16 @@ def greater_is_better(value: float, judged_on: str) -> float:
     return 0.0 - abs(value)
 
 
-def check(metric: str | MetricFunction, response_method: str | None, arguments: Mapping[str, Any]) -> None:
-    """Raise errors at once for arguments that would fail in every fold."""
+def check(metric: str | MetricFunction, response_method: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in our words; what would fail in every fold is an error at once."""
     known = parameters(function_of(metric).metric)  # type: ignore[attr-defined]
+    settings = in_our_words("scorer", arguments, known)
     for name in arguments:
-        if name in _OURS:
+        if OURS.get(name, name) in _FROM_ESTIMATOR:
             raise CallError(f"a scorer takes {name}= from the estimator, X and y: leave it out.")
-        if name not in known:
-            raise CallError(f"{shorten(str(metric))} takes no argument {name!r}; {nearest(name, known)}")
     if response_method is not None and response_method not in METHODS:
         raise CallError(f"response_method={response_method!r} must be one of {listing(METHODS)}.")
+    return settings
 
 
 def group_arguments(estimator: Any, method: str, who: Any) -> dict[str, Any]:

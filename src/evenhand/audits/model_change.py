@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.audits.audit import Audit
 from evenhand.audits.diff import Changes, Tendency
 from evenhand.core.results import Estimate, Group, spell
-from evenhand.core.signs import Printable
+from evenhand.core.signs import Printable, escaped, printable
 from evenhand.cube.joint import Joint, ScoredRows
 from evenhand.errors import CallError
 from evenhand.inference import critical, multiplicity, paired_auc
@@ -78,8 +78,8 @@ class Flips(Printable):
     tested: str | None = None
 
 
-@dataclass(frozen=True)
-class ModelChange:
+@dataclass(frozen=True, repr=False)
+class ModelChange(Printable):
     """One model against the first: gaps, measures, people whose decision changed, and accuracy.
 
     `gaps` is what `evenhand.diff` says of the two audits. `accuracy` is that of everyone; None without labels. `auc`
@@ -93,6 +93,10 @@ class ModelChange:
     accuracy: MeasureChange | None
     auc: tuple[MeasureChange, ...] = ()
     auc_reason: str | None = None
+
+    def __repr__(self) -> str:
+        moved = "" if self.accuracy is None else f"; accuracy {self.accuracy.change}"
+        return printable(f"<ModelChange to {escaped(self.name)}: {self.gaps.verdict}{moved}>")
 
     def measure(self, name: str, group: Any = ()) -> MeasureChange:
         """The change of one measure of a group, named by its value or values; of everyone without one."""
@@ -143,7 +147,7 @@ class Pairs:
                 change = values[1] - values[0]
                 ends = (change - float(down[i, g]), change + float(up[i, g])) if not joint.same else (0.0, 0.0)
                 people = _people(row, joint, g)
-                reason = None if math.isfinite(change) else row.reason(spell(group) if group else "everyone")
+                reason = None if math.isfinite(change) else row.reason(spell(group, names) if group else "everyone")
                 estimate = Estimate.of(change, *ends) if reason is None else Estimate(math.nan)
                 found.append(MeasureChange(row.name, row.title, names, group, people, *values, estimate, reason))
         return found
@@ -207,7 +211,7 @@ def change_of_auc(
             inside = np.array([each == group for each in kept], dtype=np.bool_)[rows.codes[known]]
             old, new, low, high = paired_auc.change(label[inside], before[inside], after[inside], deviate)
             ends = (0.0, 0.0) if same else (low, high)
-            reason = None if math.isfinite(new) else f"no people of both labels among {spell(group)}"
+            reason = None if math.isfinite(new) else f"no people of both labels among {spell(group, names)}"
             people, estimate = int(inside.sum()), Estimate.of(new - old, *ends)
             found.append(MeasureChange("auc", "AUC", names, group, people, old, new, estimate, reason))
     return tuple(found), None

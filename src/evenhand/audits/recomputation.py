@@ -17,7 +17,8 @@ import numpy as np
 from evenhand.audits import page_counts
 from evenhand.catalogue import Metric
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding
+from evenhand.core.results import Finding, spell
+from evenhand.cube.cube import Cube
 from evenhand.inference import critical
 from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
 from evenhand.verdicts import comparison
@@ -65,6 +66,7 @@ class Recomputation:
             "own": [_round(critical.sidak(count, policy.confidence)) for count in range(self._most_groups + 1)],
             "policy": {name: getattr(policy, name) for name in ("confidence", "interval", "min_group_share")},
             "attribute_sets": [list(names) for names in self.audit.counted_sets],
+            "codes": {name: _codes(self.audit.counts(name), name) for name in self.audit.meaning.sensitive},
         }
 
     @cached_property
@@ -99,6 +101,12 @@ class Recomputation:
         """The number of groups in the set of attributes that has most."""
         sizes = [len(self.audit.counts(names, control=False).pairs) for names in self.audit.counted_sets]
         return max(sizes, default=0)
+
+
+def _codes(part: Cube, attribute: str) -> dict[str, str]:
+    """The values of an attribute that say little by themselves, with what people read in their place."""
+    shown = {group[0]: spell(group, (attribute,)) for group in part.groups if group[0] is not None}
+    return {value: name for value, name in shown.items() if value is not None and name != value}
 
 
 # --- Measures --------------------------------------------------------------------------------------------------------
@@ -167,7 +175,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "one_sided": request.one_sided,
         **{name: getattr(request.policy, name) for name in _POLICY},
         "against": plan.against,
-        "against_name": plan.name,
+        "against_name": plan.name if plan.reference is None else spell(plan.reference, finding.attributes),
         "reference": None if plan.reference is None else list(plan.reference),
         "kind": kind,
         "levels": [request.confidence, request.near_confidence],

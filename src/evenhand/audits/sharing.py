@@ -204,7 +204,8 @@ def _notes(audit: Audit, judged: Audit) -> list[str]:
     old = {note for way in (True, False) for note in audit_notes.judging_notes(audit, way)}
     plain = [note for note in audit.notes if not re.search(r"\d", note) and note not in old]
     counted = [note for names in judged.counted_sets for note in audit_notes.data_notes(judged.counts(names))]
-    return list(dict.fromkeys([*counted, *plain, *audit_notes.judging_notes(judged, chosen), *sharing_notes(judged)]))
+    judging = [*audit_notes.judging_notes(judged, chosen), *audit_notes.correction_notes(judged)]
+    return list(dict.fromkeys([*counted, *plain, *judging, *sharing_notes(judged)]))
 
 
 def sharing_notes(audit: Audit) -> list[str]:

@@ -9,20 +9,23 @@ import numpy as np
 from evenhand.catalogue import METRICS
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats
+from evenhand.core.cards import Carded
 from evenhand.core.results import Group
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, check_kind
 from evenhand.measures.cells import CELLS, MEASURES, cell_measures, evaluate
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores
+from evenhand.sources.documentation import documented
 from evenhand.verdicts import comparison
 
 _CELLS = {NEGATIVE: ("TN", "FP"), POSITIVE: ("FN", "TP"), UNLABELLED: ("U0", "U1")}
 
 
+@documented
 @checked
 @dataclass(frozen=True)
-class Sweep(Printable):
+class Sweep(Carded, Printable):
     """What would be found at each cutoff: `measures[name]` is [cutoffs, groups], a metric's gap is [cutoffs].
 
     At a cutoff everyone with a score at or above it is predicted positive.
@@ -40,13 +43,35 @@ class Sweep(Printable):
         return f"<Sweep: {counts}, {len(self.differences)} metrics>"
 
     def at(self, cutoff: float) -> int:
-        """The place of the first cutoff that decides as this one does: no score lies between them."""
+        """The place of the first cutoff that decides as this one does: no score lies between them.
+
+        Parameters
+        ----------
+        cutoff
+            The score at or above which a row would be predicted positive.
+
+        Returns
+        -------
+        int
+            The place in `cutoffs`.
+        """
         return int(np.searchsorted(self.cutoffs, cutoff))
 
 
+@documented
 @checked
 def sweep(cube: Cube) -> Sweep:
     """Decide again at the lowest score of each bin, and above all of them.
+
+    Parameters
+    ----------
+    cube
+        A Cube that was counted with `score`, such as `audit.cube`.
+
+    Returns
+    -------
+    Sweep
+        Every measure of every group, and every gap, at every cutoff.
 
     >>> from evenhand.datasets import compas
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")

@@ -12,22 +12,35 @@ from evenhand.audits.audit import Audit
 from evenhand.audits.evidence import Evidence, GroupPair, evidence
 from evenhand.core import frames
 from evenhand.core.arguments import checked
-from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, Row, Verdict, number_or_none, spell
-from evenhand.core.signs import Printable
-from evenhand.core.wording import capital, distance, limit_figure
+from evenhand.core.cards import Carded
+from evenhand.core.familiar import familiar
+from evenhand.core.results import (
+    UNDEFINED,
+    Estimate,
+    Finding,
+    Panel,
+    Row,
+    Verdict,
+    number_or_none,
+    spell,
+    spell_stratum,
+)
+from evenhand.core.signs import Printable, escaped, printable
+from evenhand.core.wording import capital, counted, distance, limit_figure
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
+from evenhand.sources.documentation import documented
 from evenhand.verdicts import comparison, policy_file
 from evenhand.verdicts.finding import judge, plan_of
-from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
 
 _MOST_GROUPS_DRAWN = 8  # each is a line over time
 _MOST_ROWS_DRAWN = 430  # of such a panel: a page has room for few
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Point(Printable):
     """One period: the gap with its interval, as that period alone shows it, and the e-value of all periods so far.
 
@@ -46,8 +59,12 @@ class Point(Printable):
         """The gap in this period; undefined where there is nothing to compare."""
         return UNDEFINED if self.finding is None else self.finding.extremes
 
+    def __repr__(self) -> str:
+        told = f"{self.value}, e-value {e_figure(self.e_value)}, {self.people:,} people"
+        return printable(f"<Point {escaped(self.period)}: {told}>")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Series(Printable):
     """One metric on one set of attributes over all periods.
 
@@ -61,6 +78,8 @@ class Series(Printable):
     suspect: GroupPair | None = None
     reason: str | None = None
     """Why there is no evidence, where no bet can be placed on the metric."""
+    controls: tuple[str, ...] = ()
+    """The columns that are held fixed, which make the strata."""
 
     @property
     def metric(self) -> str:
@@ -113,9 +132,15 @@ class Series(Printable):
         if self.suspect is None:
             return ""
         both = (self.suspect.higher, self.suspect.lower)
-        higher, lower = ("everyone else" if who is None else spell(who) for who in both)
-        within = f" in {spell(self.suspect.stratum)}" if self.suspect.stratum else ""
+        higher, lower = ("everyone else" if who is None else spell(who, self.attributes) for who in both)
+        within = f" in {spell_stratum(self.suspect.stratum, self.controls)}" if self.suspect.stratum else ""
         return f" Most of it is that {higher} lies above {lower} in the {self.suspect.measure.title}{within}."
+
+    def _line(self, i: int, period: str, row: Row) -> tuple[object, ...]:
+        """A measure of a group in one period."""
+        got, name = row.estimate or UNDEFINED, spell(row.group, self.attributes)
+        name = name if not row.stratum else f"{name} in {spell_stratum(row.stratum, self.controls)}"
+        return name, i, number_or_none(got.value), got.low, got.high, row.n, period
 
     def finding(self) -> Finding:
         """The finding of all periods with the verdict of the evidence: fail after an alarm, else not judged.
@@ -139,6 +164,11 @@ class Series(Printable):
             panels=(*self.panels(), *self.whole.panels),
         )
 
+    def __repr__(self) -> str:
+        alarm = "no alarm" if self.alarm is None else f"alarm since {escaped(self.alarm)}"
+        on = escaped(" × ".join(self.attributes))
+        return printable(f"<Series of {self.metric} on {on}: {counted(len(self.points), 'period')}, {alarm}>")
+
     def panels(self) -> tuple[Panel, ...]:
         """The gap over time, the evidence over time and, for few groups, their measures over time."""
         where = " × ".join(self.attributes)
@@ -154,36 +184,41 @@ class Series(Printable):
             gaps += [("threshold", i, self.whole.threshold, None, None, None, point.period) for i, point in ends]
             money += [("alarm", i, math.log10(self.needed), point.period) for i, point in ends]
         title = f"{self.whole.title} by {where}"
-        panels = [Panel("curve", f"{capital(title)}, over time", ("line", "period", value, *_REST), tuple(gaps))]
+        columns: tuple[str, ...] = ("line", "period", value, *_REST)
+        panels = [Panel("curve", f"{capital(title)}, over time", columns, tuple(gaps), role=TREND)]
         if self.reason is None:
             columns = ("line", "period", "log10 of the e-value", "name")
-            panels.append(Panel("curve", f"Evidence beyond the threshold: {title}", columns, tuple(money)))
+            panels.append(Panel("curve", f"Evidence beyond the threshold: {title}", columns, tuple(money), role=TREND))
         return (*panels, *self._groups_over_time(where))
 
     def _groups_over_time(self, where: str) -> list[Panel]:
         rows: dict[str, list[tuple[object, ...]]] = {}
         for i, point in enumerate(self.points, 1):
             for row in () if point.finding is None else point.finding.groups:
-                rows.setdefault(row.measure, []).append(_line(i, point.period, row))
+                rows.setdefault(row.measure, []).append(self._line(i, point.period, row))
         panels = []
         for measure, lines in rows.items():
             groups = {line[0] for line in lines}
             if len(groups) <= _MOST_GROUPS_DRAWN and len(lines) <= _MOST_ROWS_DRAWN:
                 name = capital(measure.replace("_", " "))
                 columns = ("group", "period", measure, *_REST)
-                panels.append(Panel("curve", f"{name} of each group of {where}, over time", columns, tuple(lines)))
+                title = f"{name} of each group of {where}, over time"
+                panels.append(Panel("curve", title, columns, tuple(lines), role=TREND))
         return panels
 
 
+TREND = "trend"
+"""The role of panels over time, which a page shows first."""
 _REST = ("low", "high", "n", "name")
 _ABOUT = ("metric", "attributes", "period", "people", "judged_on")
 _FIGURES = ("value", "low", "high", "threshold", "highest", "lowest")
 _COLUMNS = (*_ABOUT, *_FIGURES, "e_value", "needed", "alarm", "reason")
 
 
+@documented
 @checked
-@dataclass(frozen=True)
-class Trend:
+@dataclass(frozen=True, repr=False)
+class Trend(Carded):
     """The result of trend(): metrics over periods, and the first `alarm` that any of the series raised.
 
     Under "no gap is beyond its threshold, in any period", the probability that an alarm is ever raised, however long
@@ -236,9 +271,14 @@ class Trend:
 
         return trends.plain(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        alarm = "no alarm" if self.alarm is None else f"alarm since {escaped(self.alarm)}"
+        size = f"{counted(len(self.periods), 'period')}, {len(self.series)} series, {self.cube.size:,} people"
+        return printable(f"<Trend: {alarm}; {size}>")
 
 
+@documented
+@familiar
 def trend(
     cubes: Any,
     *,
@@ -252,9 +292,22 @@ def trend(
 ) -> Trend:
     """Metrics over periods, and whether evidence of a gap beyond the threshold has accumulated.
 
-    `cubes` are the periods in their order: a mapping from names to cubes or paths, a list of paths or a glob (named by
-    file), or a list of cubes. Each person is counted in one of them, and a period that was looked at is not counted
-    again. `metrics` are those that decide, by default what the policy requires.
+    Each person is counted in one period, and a period that was looked at is not counted again.
+
+    Parameters
+    ----------
+    cubes
+        The periods in their order: a mapping from names to cubes or paths, a list of paths or a glob (named by file),
+        or a list of cubes.
+    metrics
+        The metrics that decide; by default what the policy requires.
+    threshold
+        How large a gap is tolerated: one number, or a mapping by metric.
+
+    Returns
+    -------
+    Trend
+        The series of each metric, and when its evidence was enough for an alarm.
 
     >>> day = Cube.count(prediction=[1] * 60 + [0] * 40 + [1] * 30 + [0] * 70, sensitive=["a"] * 100 + ["b"] * 100)
     >>> found = trend({"monday": day, "tuesday": day, "wednesday": day})
@@ -268,6 +321,8 @@ def trend(
     named = _periods(cubes)
     total = merge.add([(f"period {name!r}", cube) for name, cube in named.items()])
     chosen = chosen_metrics([metrics] if isinstance(metrics, str) else metrics)
+    if chosen == ALL:
+        raise CallError("a series watches what decides, so that metrics='all' says nothing here: name some, or none.")
     names = list(chosen) if chosen is not None else list(settled.required_for(total))
     if not names:
         raise CallError("no metric is required by the policy, so there is nothing to watch: name some in metrics=.")
@@ -355,7 +410,8 @@ class _WatchedMetric:
     def series(self, names: Iterable[str], needed: float) -> Series:
         e_values = self.evidence.e_values or (math.nan,) * len(self.cubes)
         points = tuple(self._point(*part) for part in zip(names, self.cubes, e_values, strict=True))
-        return Series(points, self.whole, needed, _strongest_pair(self.evidence, needed), self.evidence.reason)
+        suspect, controls = _strongest_pair(self.evidence, needed), self.cubes[0].meaning.control
+        return Series(points, self.whole, needed, suspect, self.evidence.reason, tuple(controls))
 
     def _point(self, name: str, cube: Cube, e_value: float) -> Point:
         try:
@@ -386,12 +442,6 @@ def _notes(series: Sequence[Series], policy: Policy, needed: float) -> list[str]
         shown = "; ".join(dict.fromkeys(f"{each.metric}: {each.reason}" for each in without))
         notes.append(f"Shown without evidence: {shown}.")
     return notes
-
-
-def _line(i: int, period: str, row: Row) -> tuple[object, ...]:
-    got = row.estimate or UNDEFINED
-    name = spell(row.group) if not row.stratum else f"{spell(row.group)} in {spell(row.stratum)}"
-    return name, i, number_or_none(got.value), got.low, got.high, row.n, period
 
 
 def _log10(value: float) -> float | None:

@@ -29,7 +29,10 @@ ENTRIES: tuple[Metric, ...] = (
             "accuracy_parity": {},
             "accuracy_difference": {"judged_on": "difference"},
             "accuracy_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "accuracy_score_difference": {"judged_on": "difference"},
+            "accuracy_score_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"acc": "overall_accuracy_equality", "accuracy": "overall_accuracy_equality"},
         question="Is the decision right equally often in each group?",
         formula="P(Ŷ=Y | A=a) equal for all groups a",
         compares=(
@@ -57,6 +60,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_BERK, _SHADES),
         see_also=("error_rate_parity", "balanced_accuracy_equality", "equalized_odds", "treatment_equality"),
+        core=True,
     ),
     Metric(
         name="error_rate_parity",
@@ -68,7 +72,10 @@ ENTRIES: tuple[Metric, ...] = (
         aliases={
             "error_rate_difference": {"judged_on": "difference"},
             "error_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "zero_one_loss_difference": {"judged_on": "difference"},
+            "zero_one_loss_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"err": "error_rate_parity", "error_rate": "error_rate_parity"},
         question="Is the decision wrong equally often in each group?",
         formula="P(Ŷ≠Y | A=a) equal for all groups a",
         compares=(
@@ -144,6 +151,7 @@ ENTRIES: tuple[Metric, ...] = (
         measures=("balanced_accuracy",),
         judged_on="difference",
         threshold=0.1,
+        abbreviations={"bacc": "balanced_accuracy_equality", "balanced_accuracy": "balanced_accuracy_equality"},
         question="Does the decision tell positives from negatives equally well in each group?",
         formula="½ [P(Ŷ=1 | Y=1, A=a) + P(Ŷ=0 | Y=0, A=a)] equal for all groups a",
         compares=(

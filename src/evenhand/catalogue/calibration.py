@@ -78,6 +78,7 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_CHOULDECHOVA, _KLEINBERG, _MISMEASURE),
         see_also=("calibration_error_parity", "predictive_parity", "overall_balance", "brier_score_parity"),
         holds_equal=("calibration",),
+        core=True,
     ),
     Metric(
         name="calibration_error_parity",
@@ -86,6 +87,7 @@ ENTRIES: tuple[Metric, ...] = (
         measures=("expected_calibration_error",),
         judged_on="difference",
         threshold=0.1,
+        abbreviations={"ece": "calibration_error_parity", "expected_calibration_error": "calibration_error_parity"},
         question="Is the score equally far from the observed rates in each group?",
         formula="Σ_b n_b/n · | P(Y=1 | S in bin b, A=a) − E[S | S in bin b, A=a] | equal for all groups a",
         compares=(
@@ -122,6 +124,7 @@ ENTRIES: tuple[Metric, ...] = (
         measures=("maximum_calibration_error",),
         judged_on="difference",
         threshold=0.1,
+        abbreviations={"mce": "maximum_calibration_error_parity"},
         question="Is the score, where it is farthest from the observed rates, equally far in each group?",
         formula="max_b | P(Y=1 | S in bin b, A=a) − E[S | S in bin b, A=a] | equal for all groups a",
         compares=(

@@ -21,6 +21,7 @@ ENTRIES: tuple[Metric, ...] = (
             "base_rate_difference": {"judged_on": "difference"},
             "base_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"base_rate": "base_rate_parity"},
         question="Is the label positive equally often in each group?",
         formula="P(Y=1 | A=a) equal for all groups a",
         compares=(
@@ -55,5 +56,6 @@ ENTRIES: tuple[Metric, ...] = (
             "algorithm used to manage the health of populations. Science, 366(6464).",
         ),
         see_also=("demographic_parity", "equalized_odds", "predictive_parity"),
+        core=True,
     ),
 )

@@ -35,6 +35,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="value",
         threshold=None,
         aliases={"kolmogorov_smirnov_distance": {}},
+        abbreviations={"ks": "ks_distance"},
         question="At the worst possible cut-off, how far apart are the selection rates of two groups?",
         formula="max over groups a, b and cut-offs t of | P(S ≤ t | A=a) − P(S ≤ t | A=b) |",
         compares=(
@@ -74,6 +75,7 @@ ENTRIES: tuple[Metric, ...] = (
         index=ScoreDistance(distances.wasserstein, needs=("score",), any_number=True),
         judged_on="value",
         threshold=None,
+        abbreviations={"emd": "wasserstein_distance", "wasserstein": "wasserstein_distance"},
         question="How far would scores have to move for two groups to be scored alike?",
         formula="max over groups a, b of ∫ | P(S ≤ t | A=a) − P(S ≤ t | A=b) | dt",
         compares=(

@@ -23,6 +23,16 @@ ENTRIES: tuple[Metric, ...] = (
             "statistical_parity_difference": {"judged_on": "difference"},
             "demographic_parity_difference": {"judged_on": "difference"},
             "demographic_parity_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "selection_rate_difference": {"judged_on": "difference"},
+            "selection_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={
+            "dp": "demographic_parity",
+            "sp": "statistical_parity",
+            "spd": "statistical_parity_difference",
+            "dpd": "demographic_parity_difference",
+            "dpr": "demographic_parity_ratio",
+            "selection_rate": "demographic_parity",
         },
         question="Is each group selected equally often?",
         formula="P(Ŷ=1 | A=a) equal for all groups a",
@@ -61,6 +71,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         see_also=("disparate_impact", "differential_fairness", "equal_opportunity", "base_rate_parity"),
         holds_equal=("selection rate",),
+        core=True,
     ),
     Metric(
         name="disparate_impact",
@@ -76,6 +87,7 @@ ENTRIES: tuple[Metric, ...] = (
             "impact_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "adverse_impact_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"di": "disparate_impact", "air": "adverse_impact_ratio"},
         question="Is any group selected less than four fifths as often as another?",
         formula="P(Ŷ=1 | A=a) / P(Ŷ=1 | A=b) ≥ 0.8 for every group a; b: the reference, or the highest",
         compares=(
@@ -115,6 +127,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         see_also=("demographic_parity", "differential_fairness", "equal_opportunity"),
         holds_equal=("selection rate",),
+        core=True,
     ),
     Metric(
         name="differential_fairness",
@@ -124,6 +137,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="value",
         threshold=None,
         aliases={"smoothed_empirical_differential_fairness": {}},
+        abbreviations={"edf": "differential_fairness"},
         question="How far apart can the chances of any two groups be, for either decision?",
         formula=(
             "ε = max over decisions y and groups a, b of | ln P(Ŷ=y | A=a) − ln P(Ŷ=y | A=b) |, "

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand.catalogue.metric import Metric
 from evenhand.errors import CallError
-from evenhand.measures.cells import RowMeasure
+from evenhand.measures.row_measure import RowMeasure
 
 _DWORK = (
     "Dwork, C., Hardt, M., Pitassi, T., Reingold, O., & Zemel, R. (2012). Fairness through awareness. Innovations in "

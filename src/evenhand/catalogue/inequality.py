@@ -28,6 +28,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="value",
         threshold=None,
         aliases={"generalized_entropy_index": {}},
+        abbreviations={"gei": "generalized_entropy_index"},
         question="How unevenly do right and wrong decisions spread benefit over people?",
         formula=(
             "GE(α) = 1 / (n α (α − 1)) · Σ [(b_i / μ)^α − 1], b_i = 1 + Ŷ_i − Y_i, μ the mean of b; α = 2 by default"
@@ -67,6 +68,7 @@ ENTRIES: tuple[Metric, ...] = (
         index=CellIndex(entropy.theil, needs=("label", "prediction")),
         judged_on="value",
         threshold=None,
+        abbreviations={"theil": "theil_index"},
         question="How far is the spread of benefit over people from an even one?",
         formula="T = (1 / n) Σ (b_i / μ) ln(b_i / μ), b_i = 1 + Ŷ_i − Y_i, μ the mean of b, 0 ln 0 = 0",
         compares=(

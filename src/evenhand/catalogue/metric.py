@@ -8,11 +8,14 @@ from typing import Any, Literal
 
 from evenhand.core.arguments import check_argument
 from evenhand.core.results import JudgedOn
+from evenhand.core.signs import printable
 from evenhand.errors import CallError, shorten
 from evenhand.measures import Measure, find_measure
 from evenhand.measures.base import MeasureDefaults
 from evenhand.measures.indices import DependenceIndex, Index, ScoreDistance, ShiftFromEveryone
+from evenhand.measures.row_measure import function_name
 from evenhand.measures.scores import MIN_BIN
+from evenhand.measures.sklearn_functions import measure_of
 
 Family = Literal[
     "independence",
@@ -33,7 +36,7 @@ Family = Literal[
 Aggregate = Literal["worst", "mean", "mean_abs"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metric:
     """A named criterion: measures, how they are set side by side, and how large a gap is tolerated.
 
@@ -55,6 +58,8 @@ class Metric:
     one_sided: bool = False
     binned: bool = False
     aliases: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    abbreviations: Mapping[str, str] = field(default_factory=dict)
+    """Short names by which it is found, such as "fpr", and the name or alias that each stands for."""
     question: str = ""
     formula: str = ""
     compares: str = ""
@@ -69,6 +74,11 @@ class Metric:
     """Whether it is computed from the counts of a cube; if not, it has its own function, with its name."""
     example: str = ""
     """Code for its page, where it is not measured on the counts that ship with the package."""
+    core: bool = False
+    """Whether an audit computes it unless it is told otherwise; `metrics="all"` computes every one."""
+
+    def __repr__(self) -> str:
+        return printable(f"<Metric {self.name}: {self.question or self.title}>")
 
     @property
     def rows(self) -> tuple[Measure, ...]:
@@ -126,13 +136,18 @@ class Metric:
 def define(
     name: str,
     *,
-    measures: str | Measure | tuple[str | Measure, ...],
+    measures: Any,
     judged_on: JudgedOn = "difference",
     threshold: float | None = None,
     title: str | None = None,
     question: str = "",
+    columns: Mapping[str, Any] | None = None,
+    raw: bool = False,
+    unit: str | None = None,
 ) -> Metric:
-    """Your own metric, from your own measure or from known ones.
+    """Your own metric, from your own measure, from known ones, or from a function of the rows.
+
+    `columns`, `raw` and `unit` are for a function, as in `evenhand.measure`.
 
     >>> from evenhand.measures.cells import measure
     >>> flagged = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
@@ -147,11 +162,13 @@ def define(
     check_argument("title", str | None, title)
     check_argument("question", str, question)
     chosen = tuple(measures) if isinstance(measures, (tuple, list)) else (measures,)
+    settings = {"columns": columns, "raw": raw, "unit": unit}
+    chosen = tuple(_from_function(name, row, settings) for row in chosen)
     for row in chosen:
         if not isinstance(row, (str, MeasureDefaults)):
             raise CallError(
                 f"metric {name!r} is made of measures; {shorten(repr(row))} is of type {type(row).__name__}: give the "
-                "name of one, or evenhand.measure('name', function)."
+                "name of one, a function of the rows, or evenhand.measure('name', function)."
             )
     if not chosen:
         raise CallError(f"metric {name!r} needs a measure: name one or more in measures=.")
@@ -173,3 +190,17 @@ def define(
         threshold=threshold,
         question=question,
     )
+
+
+def _from_function(name: str, row: Any, settings: Mapping[str, Any]) -> Any:
+    """A function of the rows as a measure; anything else as it is."""
+    wanted = {key: value for key, value in settings.items() if value is not None and value is not False}
+    if isinstance(row, (str, MeasureDefaults, type)) or not callable(row):
+        if wanted:
+            raise CallError(
+                f"metric {name!r}: {', '.join(f'{key}=' for key in wanted)} is for a function of the rows in measures="
+                "; of evenhand.measure() it is an argument of its own."
+            )
+        return row
+    own = function_name(row)
+    return measure_of(row, own if own.isidentifier() else name, **wanted)

@@ -60,6 +60,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_AGARWAL,),
         see_also=("mean_prediction_parity", "wasserstein_distance", "regression_separation"),
+        core=True,
     ),
     Metric(
         name="mean_prediction_parity",
@@ -70,6 +71,7 @@ ENTRIES: tuple[Metric, ...] = (
             "mean_prediction_difference": {"judged_on": "difference"},
             "mean_prediction_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"mean_prediction": "mean_prediction_parity"},
         question="Is the predicted number equally large on average in each group?",
         formula="E[f | A=a] equal for all groups a",
         compares=(
@@ -90,6 +92,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_CALDERS, _AGARWAL),
         see_also=("regression_demographic_parity", "mean_residual_parity", "wasserstein_distance"),
+        core=True,
     ),
     Metric(
         name="regression_separation",
@@ -121,6 +124,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_BAROCAS, _STEINBERG),
         see_also=("mean_residual_parity", "regression_demographic_parity", "equalized_odds"),
+        core=True,
     ),
     Metric(
         name="mean_residual_parity",
@@ -146,6 +150,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_CALDERS, _BAROCAS),
         see_also=("mean_absolute_error_parity", "regression_separation", "calibration"),
+        core=True,
     ),
     Metric(
         name="mean_absolute_error_parity",
@@ -158,6 +163,7 @@ ENTRIES: tuple[Metric, ...] = (
             "mae_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "mae_difference": {"judged_on": "difference"},
         },
+        abbreviations={"mae": "mean_absolute_error_parity", "mean_absolute_error": "mean_absolute_error_parity"},
         question="Is the prediction off by about as much in each group?",
         formula="E[ |Y − f| | A=a ] equal for all groups a",
         compares=(
@@ -179,6 +185,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_AGARWAL,),
         see_also=("bounded_group_loss", "root_mean_squared_error_parity", "mean_residual_parity"),
+        core=True,
     ),
     Metric(
         name="root_mean_squared_error_parity",
@@ -191,6 +198,7 @@ ENTRIES: tuple[Metric, ...] = (
             "rmse_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "rmse_difference": {"judged_on": "difference"},
         },
+        abbreviations={"rmse": "root_mean_squared_error_parity"},
         question="Are errors, with large ones counted more, about as large in each group?",
         formula="√E[ (Y − f)² | A=a ] equal for all groups a",
         compares=(
@@ -216,6 +224,7 @@ ENTRIES: tuple[Metric, ...] = (
         family="regression",
         measures=("r_squared",),
         aliases={"r2_difference": {"judged_on": "difference"}},
+        abbreviations={"r2": "r_squared_parity", "r_squared": "r_squared_parity"},
         question="Does the model explain as much of the differences between people in each group?",
         formula="1 − E[(Y − f)² | A=a] / Var(Y | A=a) equal for all groups a",
         compares=(

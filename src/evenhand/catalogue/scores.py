@@ -47,6 +47,7 @@ ENTRIES: tuple[Metric, ...] = (
             "mean_score_difference": {"judged_on": "difference"},
             "mean_score_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"mean_score": "mean_score_parity"},
         question="Does each group get the same score on average?",
         formula="E[S | A=a] equal for all groups a",
         compares=(
@@ -80,6 +81,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         see_also=("demographic_parity", "ks_distance", "wasserstein_distance", "overall_balance"),
         holds_equal=("mean score",),
+        core=True,
     ),
     Metric(
         name="scoring_rate_parity",
@@ -251,6 +253,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="difference",
         threshold=0.1,
         aliases={"auc_difference": {"judged_on": "difference"}, "roc_auc_parity": {}},
+        abbreviations={"auc": "auc_parity", "roc_auc": "auc_parity"},
         question="Does the score tell positives from negatives equally well within each group?",
         formula="P(S > S′ | Y=1, Y′=0, A=A′=a) + ½ P(S = S′ | Y=1, Y′=0, A=A′=a) equal for all groups a",
         compares=(
@@ -283,6 +286,7 @@ ENTRIES: tuple[Metric, ...] = (
             _KALLUS,
         ),
         see_also=("cross_group_auc", "abroca", "equalized_odds", "calibration"),
+        core=True,
     ),
     Metric(
         name="brier_score_parity",
@@ -291,6 +295,7 @@ ENTRIES: tuple[Metric, ...] = (
         measures=("brier_score",),
         judged_on="difference",
         threshold=0.1,
+        abbreviations={"brier": "brier_score_parity", "brier_score": "brier_score_parity"},
         question="Is the score, taken as a probability, equally close to what happened in each group?",
         formula="E[(S − Y)² | A=a] equal for all groups a",
         compares=(
@@ -332,6 +337,7 @@ ENTRIES: tuple[Metric, ...] = (
         measures=("log_loss",),
         judged_on="difference",
         threshold=0.1,
+        abbreviations={"log_loss": "log_loss_parity"},
         question="Does the score give what happened an equally high probability in each group?",
         formula="−E[Y ln S + (1 − Y) ln(1 − S) | A=a] equal for all groups a",
         compares=(

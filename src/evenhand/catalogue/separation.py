@@ -42,6 +42,7 @@ ENTRIES: tuple[Metric, ...] = (
             "equalized_odds_difference": {"judged_on": "difference"},
             "equalized_odds_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"eo": "equalized_odds", "eodds": "equalized_odds", "eor": "equalized_odds_ratio"},
         question="Does the decision make both kinds of error equally often in each group?",
         formula="P(Ŷ=1 | Y=y, A=a) equal for all groups a, for y = 0 and for y = 1",
         compares=(
@@ -70,6 +71,7 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_HARDT, _KLEINBERG, _MISMEASURE),
         see_also=("equal_opportunity", "predictive_equality", "average_odds", "predictive_parity"),
         holds_equal=("TPR", "FPR"),
+        core=True,
     ),
     Metric(
         name="equal_opportunity",
@@ -82,6 +84,17 @@ ENTRIES: tuple[Metric, ...] = (
             "equal_opportunity_difference": {"judged_on": "difference"},
             "equal_opportunity_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "true_positive_rate_parity": {},
+            "true_positive_rate_difference": {"judged_on": "difference"},
+            "true_positive_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={
+            "eo": "equal_opportunity",
+            "eopp": "equal_opportunity",
+            "eod": "equal_opportunity_difference",
+            "tpr": "equal_opportunity",
+            "recall": "equal_opportunity",
+            "sensitivity": "equal_opportunity",
+            "true_positive_rate": "equal_opportunity",
         },
         question="Of those who deserve a yes, does each group get it equally often?",
         formula="P(Ŷ=1 | Y=1, A=a) equal for all groups a",
@@ -109,6 +122,7 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_HARDT, _SELECTIVE),
         see_also=("equalized_odds", "false_negative_rate_parity", "predictive_equality", "predictive_parity"),
         holds_equal=("TPR",),
+        core=True,
     ),
     Metric(
         name="predictive_equality",
@@ -123,6 +137,12 @@ ENTRIES: tuple[Metric, ...] = (
             "false_positive_rate_parity": {},
             "false_positive_rate_difference": {"judged_on": "difference"},
             "false_positive_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={
+            "fpr": "predictive_equality",
+            "false_positive_rate": "predictive_equality",
+            "tnr": "predictive_equality",
+            "specificity": "predictive_equality",
         },
         question="Of those who should get a no, is each group wrongly given a yes equally often?",
         formula="P(Ŷ=1 | Y=0, A=a) equal for all groups a",
@@ -159,6 +179,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         see_also=("equalized_odds", "equal_opportunity", "false_discovery_rate_parity"),
         holds_equal=("FPR",),
+        core=True,
     ),
     Metric(
         name="false_negative_rate_parity",
@@ -171,6 +192,7 @@ ENTRIES: tuple[Metric, ...] = (
             "false_negative_rate_difference": {"judged_on": "difference"},
             "false_negative_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"fnr": "false_negative_rate_parity", "false_negative_rate": "false_negative_rate_parity"},
         question="Of those who should get a yes, is each group missed equally often?",
         formula="P(Ŷ=0 | Y=1, A=a) equal for all groups a",
         compares=(
@@ -212,6 +234,7 @@ ENTRIES: tuple[Metric, ...] = (
             "average_absolute_odds_difference": {"aggregate": "mean_abs"},
             "average_abs_odds_difference": {"aggregate": "mean_abs"},
         },
+        abbreviations={"aod": "average_odds_difference", "aaod": "average_abs_odds_difference"},
         question="Among people with the same outcome, does a group get a yes more readily on the whole?",
         formula=(
             "½ [(TPR_a − TPR_b) + (FPR_a − FPR_b)] = 0 for all groups a, b; "

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from evenhand.catalogue.metric import Metric
 from evenhand.errors import CallError
-from evenhand.measures.cells import RowMeasure
+from evenhand.measures.row_measure import RowMeasure
 
 RATIO = {"judged_on": "ratio", "threshold": 0.8}
 SERVICE = ("quality of service",)

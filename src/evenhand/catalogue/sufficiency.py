@@ -99,6 +99,11 @@ ENTRIES: tuple[Metric, ...] = (
             "predictive_parity_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "positive_predictive_value_parity": {},
         },
+        abbreviations={
+            "ppv": "predictive_parity",
+            "precision": "predictive_parity",
+            "positive_predictive_value": "predictive_parity",
+        },
         question="Of those who got a yes, does each group turn out positive equally often?",
         formula="P(Y=1 | Ŷ=1, A=a) equal for all groups a",
         compares=(
@@ -129,6 +134,7 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_CHOULDECHOVA, _SIMOIU),
         see_also=("conditional_use_accuracy_equality", "false_discovery_rate_parity", "equalized_odds"),
         holds_equal=("PPV",),
+        core=True,
     ),
     Metric(
         name="negative_predictive_parity",
@@ -142,6 +148,7 @@ ENTRIES: tuple[Metric, ...] = (
             "negative_predictive_parity_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "negative_predictive_value_parity": {},
         },
+        abbreviations={"npv": "negative_predictive_parity", "negative_predictive_value": "negative_predictive_parity"},
         question="Of those who got a no, was it right equally often in each group?",
         formula=(
             "P(Y=0 | Ŷ=0, A=a) = TN / (TN + FN) equal for all groups a. "
@@ -180,6 +187,7 @@ ENTRIES: tuple[Metric, ...] = (
             "predictive_parity",
         ),
         holds_equal=("NPV",),
+        core=True,
     ),
     Metric(
         name="false_discovery_rate_parity",
@@ -192,6 +200,7 @@ ENTRIES: tuple[Metric, ...] = (
             "false_discovery_rate_difference": {"judged_on": "difference"},
             "false_discovery_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"fdr": "false_discovery_rate_parity", "false_discovery_rate": "false_discovery_rate_parity"},
         question="Of those who got a yes, was it wrong equally often in each group?",
         formula="P(Y=0 | Ŷ=1, A=a) equal for all groups a",
         compares=(
@@ -233,6 +242,7 @@ ENTRIES: tuple[Metric, ...] = (
             "false_omission_rate_difference": {"judged_on": "difference"},
             "false_omission_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
+        abbreviations={"for": "false_omission_rate_parity", "false_omission_rate": "false_omission_rate_parity"},
         question="Of those who got a no, was it wrong equally often in each group?",
         formula="P(Y=1 | Ŷ=0, A=a) equal for all groups a",
         compares=(

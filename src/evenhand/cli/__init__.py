@@ -18,8 +18,10 @@ from contextlib import suppress
 from typing import Literal
 
 import click
+from click.shell_completion import shell_complete
 
 from evenhand.cli.arguments import Call, conceal
+from evenhand.cli.help import write_example
 from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
@@ -31,6 +33,9 @@ Ending = Verdict | Literal["done"]
 
 EXIT_CODES: dict[Ending, int] = {"pass": 0, "not judged": 0, "done": 0, "fail": 1, "inconclusive": 3}
 WRONG, CRASHED, INTERRUPTED = 2, 70, 130
+
+COMPLETION = "_EVENHAND_COMPLETE"
+"""The variable by which a shell asks for the words that may follow, as click's completion does."""
 
 _COMMANDS = {
     "audit": "evenhand.cli.audit",
@@ -65,6 +70,10 @@ class _Lazy(click.Group):
             raise click.UsageError(f"no such command {name!r}; {nearest(name, _COMMANDS)}")
         command: click.Command = importlib.import_module(_COMMANDS[name]).command
         return command
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write an example below the commands."""
+        write_example(ctx, formatter)
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
@@ -108,6 +117,9 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     """Run the program; every way it can end is one of the exit codes."""
     call = Call()
     try:
+        # Without words of its own: a variable of the shell must not turn an audit into a 0.
+        if arguments is None and len(sys.argv) < 2 and COMPLETION in os.environ:
+            return shell_complete(program, {}, "evenhand", COMPLETION, os.environ[COMPLETION])
         call = conceal(sys.argv[1:] if arguments is None else arguments)
         with on_command_line(), program.make_context("evenhand", list(call.shown), obj=call) as context:
             ending: Ending = program.invoke(context)

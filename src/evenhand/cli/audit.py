@@ -15,6 +15,7 @@ from evenhand.cli.command import Command
 from evenhand.cli.numbers import DRAWS, SEED
 from evenhand.cli.options import (
     are_cubes,
+    called,
     confidence_option,
     cube_of,
     database_options,
@@ -29,9 +30,19 @@ from evenhand.cli.options import (
     skip_bad_option,
     threshold_option,
 )
-from evenhand.cli.output import counts_options, made_here, output_option, show
+from evenhand.cli.output import (
+    counts_options,
+    heading,
+    heading_options,
+    made_here,
+    output_option,
+    show,
+    verbose_option,
+)
+from evenhand.cli.settings import settle
 from evenhand.cli.values import reference, thresholds
 from evenhand.errors import CallError
+from evenhand.verdicts.data_table import TABLE
 from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, MISSING_LABELS, ON, Policy, chosen_metrics
 from evenhand.verdicts.policy_file import resolve
 
@@ -43,44 +54,52 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @database_options
 @role_options
 @skip_bad_option
-@reference_option("Group that the others are compared with; or rest, overall, largest, highest.")
+@reference_option("Compare the others with this group; or with rest, overall, largest, highest.")
 @policy_option
 @click.option("--guide", metavar="PRIORITY", help="Choose the metrics by what matters most, as evenhand guide does.")
-@click.option("--legal", metavar="CONTEXT", help="With --guide: us_employment, nyc_ll144 or eu.")
-@click.option("--metric", "metrics", multiple=True, help="Compute only this metric; may be repeated.")
-@click.option("--require", multiple=True, help="Metric that decides the verdict; may be repeated.")
+@click.option("--legal", metavar="CONTEXT", help="With --guide, say the legal context: us_employment, nyc_ll144 or eu.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Compute this metric, which then decides; may be repeated. all: compute every one, without deciding.",
+)
+@click.option("--require", multiple=True, help="Let this metric decide the verdict; may be repeated.")
 @threshold_option
 @min_group_size_option
 @confidence_option()
 @click.option(
-    "--interval", help="Interval method: simultaneous (default), percentile, basic, bca, bayes, newcombe, ..."
+    "--interval",
+    help="Make intervals by this method: simultaneous (default), percentile, basic, bca, bayes, newcombe, ...",
 )
-@click.option("--draws", type=DRAWS, help="Number of draws, for intervals made of draws (default 1000).")
-@click.option("--random-state", type=SEED, help="Seed of the draws (default 0).")
+@click.option("--draws", type=DRAWS, help="Make this many draws, for intervals made of draws (default 1000).")
+@click.option("--random-state", type=SEED, help="Start the draws from this seed (default 0).")
 @click.option(
     "--correction",
     type=click.Choice([*CORRECTIONS, "none"]),
-    help="Correction of the p-values for their number (default holm).",
+    help="Correct the p-values for their number in this way (default holm).",
 )
 @click.option(
     "--familywise",
     type=click.Choice(["finding", "audit"]),
-    help="Whether the findings that decide share the error of a fail (audit, default), or each has its own.",
+    help="Let the findings that decide share the error of a fail (audit, default), or give each its own.",
 )
 @intersections_option
-@click.option("--on", type=click.Choice(ON), help="Which attribute sets decide (default single).")
+@click.option("--on", type=click.Choice(ON), help="Let these sets of attributes decide (default single).")
 @click.option(
-    "--inconclusive", type=click.Choice(INCONCLUSIVE), help="What an inconclusive finding that decides counts as."
+    "--inconclusive", type=click.Choice(INCONCLUSIVE), help="Count an inconclusive finding that decides as this."
 )
 @click.option(
     "--missing-labels",
     type=click.Choice(MISSING_LABELS),
-    help="Labels missing for a reason: a pass must hold whatever they are (bounds, default), or they do not count.",
+    help="Where labels are missing for a reason, ask that a pass holds whatever they are (bounds, default), or not.",
 )
+@heading_options
 @output_option
 @counts_options
 @json_option
 @quiet_option
+@verbose_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Audit the decisions in FILES (CSV, TSV, Parquet, JSON lines, Arrow; - is CSV from standard input), or cubes.
 
@@ -91,22 +110,23 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """
     metrics, cubes = chosen_metrics(options["metrics"] or None), are_cubes(files)
+    settings = settle(files, options, quiet=quiet)
     # Errors in the policy are raised before data is read; only for cubes the labels must be known first.
-    policy = None if cubes else _policy(options, options["label"] is not None)
+    policy = None if cubes else _policy(options, options["label"] is not None or "label" in options[TABLE])
     cube = cube_of(files, options)
     found = audit_cube(
         cube,
-        reference=reference(options["reference"], cube.meaning.sensitive),
+        reference=called(reference(options["reference"], cube.meaning.sensitive), policy, cube, options),
         metrics=metrics,
         policy=policy or _policy(options, cube.has_labels),
         **{name: options[name] for name in _JUDGING},
     )
     return show(
-        made_here(found, files or database_source(options)),
+        made_here(found, files or database_source(options), settings=settings, **heading(options)),
         as_json=as_json,
         output=output,
         quiet=quiet,
-        **{name: options[name] for name in ("no_cube", "share", "smallest_cell")},
+        **{name: options[name] for name in ("no_cube", "share", "smallest_cell", "verbose")},
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from evenhand.cli.arguments import Call
+from evenhand.cli.help import write_example, write_options
 from evenhand.cli.targets import INPUTS, check
 from evenhand.core.files import keeping
 from evenhand.errors import EvenhandError
@@ -47,6 +48,14 @@ class Command(click.Command):
                 raise click.UsageError(f"{_shown(parameter)} holds bytes that are not UTF-8.", context)
         return super().parse_args(context, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups."""
+        write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write an example below the options."""
+        write_example(ctx, formatter)
+
     def invoke(self, context: click.Context) -> Any:
         """Run the command, with its outputs checked and its inputs kept."""
         context.ensure_object(Call).started = True
@@ -74,6 +83,16 @@ class Command(click.Command):
 
         known = "|".join(map(re.escape, names))
         return re.sub(rf"{_QUOTED}|(?<![\w`-])({known})=(True\b|False\b|)", typed, text) if known else text
+
+
+class CommandGroup(click.Group):
+    """A group of commands, which shows an example as its commands do."""
+
+    command_class = Command
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write an example below the commands."""
+        write_example(ctx, formatter)
 
 
 def _odd(text: object) -> bool:

@@ -30,6 +30,7 @@ from evenhand.cli.targets import CONTEST
 from evenhand.cli.values import reference, thresholds
 from evenhand.report.contest import as_json as dumps
 from evenhand.report.text import contest as text
+from evenhand.verdicts.data_table import TABLE, data_table
 from evenhand.verdicts.policy_file import resolve
 
 _EACH = ("prediction", "score", "cutoff")
@@ -44,7 +45,12 @@ _EACH = ("prediction", "score", "cutoff")
 @shared_role_options(*_EACH, "control", "task", "cluster", "design_strata", "clusters")
 @reference_option()
 @policy_option
-@click.option("--metric", "metrics", multiple=True, help="Compute only this metric; may be repeated.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Metric to compute, which then decides; may be repeated. all: every one, without deciding.",
+)
 @threshold_option
 @min_group_size_option
 @confidence_option()
@@ -65,7 +71,12 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     Exit codes: 0 nothing that decides got worse, 1 something that decides fails and did not before or fails by more,
     2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
     """
+    policy = resolve(options["policy"])
+    table = data_table(options["policy"])
+    options[TABLE] = {name: value for name, value in table.items() if name in options and name not in _EACH}
     read = arguments({name: value for name, value in options.items() if name not in _EACH})
+    named = [read["sensitive"]] if isinstance(read["sensitive"], str) else read["sensitive"]
+    attributes = (*named, *(part.strip() for name in named for part in name.split(",")))
     cutoffs = list(options["cutoff"])
     with rows_of(files, options) as rows:
         found = contest(
@@ -73,9 +84,9 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
             predictions=list(options["prediction"]) or None,
             scores=list(options["score"]) or None,
             cutoffs=cutoffs[0] if len(cutoffs) == 1 else cutoffs or None,
-            reference=reference(options["reference"], tuple(options["sensitive"])),
+            reference=reference(options["reference"], attributes),
             metrics=list(options["metrics"]) or None,
-            policy=resolve(options["policy"]).with_thresholds(thresholds(options["threshold"])),
+            policy=policy.with_thresholds(thresholds(options["threshold"])),
             **{name: options[name] for name in ("intersections", "min_group_size", "confidence")},
             **read,
         )

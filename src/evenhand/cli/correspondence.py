@@ -19,7 +19,7 @@ from evenhand.cli.options import (
     quiet_option,
     role_option,
 )
-from evenhand.cli.output import made_here, output_option, show, show_panel
+from evenhand.cli.output import made_here, output_option, show, show_panel, verbose_option
 from evenhand.cli.values import bands, paths
 from evenhand.counterfactual.correspondence import correspondence
 from evenhand.counterfactual.units import column_names, read_units
@@ -53,6 +53,7 @@ _JUDGED = ("worst", "threshold", "min_group_size", "confidence", "random_state")
 @output_option
 @json_option
 @quiet_option
+@verbose_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Is the same case decided otherwise when only the group in it is changed? FILES hold a row for each answer.
 
@@ -77,7 +78,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         )
     finding = correspondence(table, **roles, **{name: options[name] for name in _JUDGED}, policy=policy)
     audit = Audit(read_units(table, **roles).count(), policy, (finding,), (), (finding.metric,))
-    verdict = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
+    verdict = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet, verbose=options["verbose"])
     if not (as_json or quiet):
         for panel in finding.panels:
             show_panel(panel)

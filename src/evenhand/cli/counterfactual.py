@@ -24,7 +24,7 @@ from evenhand.cli.options import (
     reference_option,
     role_option,
 )
-from evenhand.cli.output import made_here, output_option, show
+from evenhand.cli.output import made_here, output_option, show, verbose_option
 from evenhand.cli.values import imported, paths, reference
 from evenhand.core import frames
 from evenhand.core.calls import FAILURES, described
@@ -82,6 +82,7 @@ from evenhand.verdicts.policy_file import resolve
 @output_option
 @json_option
 @quiet_option
+@verbose_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Would a model have predicted otherwise, had people been of another group? FILES hold a row for each person.
 
@@ -97,7 +98,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         table = frames.frame(text_numbers(load_files(named, hive=options["hive"]), options["categorical"]), None)
     found = _finding(predict, table, graph, options)
     audit = Audit(_cube(predict, table, options), resolve(options["policy"]), (found,), (), (found.metric,))
-    return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
+    return show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet, verbose=options["verbose"])
 
 
 def _check_call(options: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.options import cube_of, database_options, role_options, skip_bad_option
 from evenhand.cli.output import force_option, put
+from evenhand.cli.settings import settle
 from evenhand.cli.targets import CUBE
 from evenhand.core.wording import clean
 from evenhand.errors import short_path
@@ -37,6 +38,7 @@ def command(files: tuple[str, ...], output: Path, quiet: bool, **options: Any) -
 
     Exit codes: 0 saved, 2 the call or the data is wrong.
     """
+    settle(files, options, quiet=quiet)
     cube = cube_of(files, options)
     cube.save(output)
     if not quiet:

@@ -11,7 +11,7 @@ from evenhand.audits.audit import audit
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.options import json_option
-from evenhand.cli.output import counts_options, made_here, output_option, show
+from evenhand.cli.output import counts_options, made_here, output_option, show, verbose_option
 from evenhand.datasets import compas
 
 
@@ -19,6 +19,7 @@ from evenhand.datasets import compas
 @output_option
 @counts_options
 @json_option
+@verbose_option
 def command(output: tuple[Path, ...], as_json: bool, **counts: Any) -> Ending:
     """Audit the COMPAS counts that ship with the package. Always exits 0.
 

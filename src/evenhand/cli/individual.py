@@ -20,7 +20,7 @@ from evenhand.cli.options import (
     reference_option,
     role_option,
 )
-from evenhand.cli.output import made_here, output_option, show, show_panel
+from evenhand.cli.output import made_here, output_option, show, show_panel, verbose_option
 from evenhand.cli.values import bands, numbers, paths, reference, thresholds
 from evenhand.core.results import Finding
 from evenhand.cube.cube import Cube
@@ -118,6 +118,7 @@ _COMMON = (
 @output_option
 @json_option
 @quiet_option
+@verbose_option
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Are people who are alike treated alike? FILES hold a row for each person (CSV, Parquet, JSON lines, Arrow; -).
 
@@ -133,7 +134,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         table = load_files(named, _columns(options), hive=options["hive"])
     found = _findings(table, options, policy)
     audit = Audit(_cube(table, options), policy, tuple(found), (), tuple(finding.metric for finding in found))
-    verdict = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet)
+    verdict = show(made_here(audit, files), as_json=as_json, output=output, quiet=quiet, verbose=options["verbose"])
     if not (as_json or quiet):
         for finding in found:
             for panel in (panel for panel in finding.panels if panel.kind == "pairs"):

@@ -16,7 +16,7 @@ from evenhand.cli.command import Command
 @click.command("metrics", cls=Command, short_help="List the metrics, or explain one.")
 @click.argument("name", required=False)
 def command(name: str | None) -> Ending:
-    """List the metrics of the catalogue; with NAME (or an alias), explain one in full."""
+    """List the metrics of the catalogue; with NAME (or an alias, or short as in fpr), explain one in full."""
     echo(overview() if name is None else explain(catalogue.find(name)[0]))
     return "done"
 
@@ -43,6 +43,7 @@ def explain(entry: Metric) -> str:
         "threshold": limit,
         "needs": ", ".join(sorted(entry.needs)),
         "aliases": ", ".join(entry.aliases) or "none",
+        "abbreviations": ", ".join(entry.abbreviations) or "none",
         "see also": ", ".join(entry.see_also),
         "sources": "\n\n".join(entry.sources),
     }

@@ -17,6 +17,8 @@ from evenhand.cli.targets import REPAIR
 from evenhand.cli.values import numbers, paths
 from evenhand.core.files import write_text
 from evenhand.errors import CallError, short_path
+from evenhand.sources.files import FileSource
+from evenhand.sources.named_columns import listed
 from evenhand.sources.rows import load_files
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def command(files: tuple[str, ...], method: str, output: Path | None, quiet: boo
 def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any]) -> str:
     from evenhand.mitigate import Reweigher
 
-    for option in ("control", "count", "prediction", "score"):
+    for option in ("control", "count", "prediction", "score", "labels", "where"):
         if options[option]:
             raise CallError(f"--method reweigh goes by --label, --sensitive and --weight; leave --{option} out.")
     roles = arguments(options)
@@ -93,6 +95,7 @@ def _weights(files: tuple[str, ...], output: Path | None, options: dict[str, Any
         raise CallError("--method reweigh needs files and --label: the weights are by group and label.")
     weight = [roles["weight"]] if roles["weight"] else []
     with paths(files) as named:
+        roles["sensitive"] = listed(roles["sensitive"], FileSource(named, hive=options["hive"]).names)
         table = load_files(named, [roles["label"], *roles["sensitive"], *weight], hive=options["hive"])
     label = table[roles["label"]]
     who = {name: table[name] for name in roles["sensitive"]}

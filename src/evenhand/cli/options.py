@@ -16,6 +16,8 @@ import click
 from click.core import ParameterSource
 
 from evenhand.cli.arguments import typed
+from evenhand.cli.columns import ask_for_roles
+from evenhand.cli.help import PHRASES
 from evenhand.cli.numbers import BINS, NUMBER, PEOPLE
 from evenhand.cli.targets import DATABASE_VARIABLE
 from evenhand.cli.values import bands, paths
@@ -25,6 +27,9 @@ from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import CallError, listing
 from evenhand.sources.database import open_table
 from evenhand.sources.roles import ARGUMENTS, TYPES
+from evenhand.sources.value_labels import named_reference
+from evenhand.verdicts.data_table import TABLE, read_toml
+from evenhand.verdicts.policy import Policy
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -46,7 +51,8 @@ def together(options: Sequence[Decorator]) -> Decorator:
 def role_option(name: str, **changes: Any) -> Decorator:
     """The option of an argument of `ReadArguments`; `changes` are settings of click that this command has otherwise."""
     argument = ARGUMENTS[name]
-    settings: dict[str, Any] = {"help": argument.help, "multiple": argument.multiple, "metavar": argument.metavar}
+    words = PHRASES.get(name, argument.help)
+    settings: dict[str, Any] = {"help": words, "multiple": argument.multiple, "metavar": argument.metavar}
     if argument.values > 1:
         settings["nargs"] = argument.values
     if TYPES[name] is bool:
@@ -70,7 +76,7 @@ def _option_type(hint: Any) -> Any:
 _WITH_OPTION = [name for name, argument in ARGUMENTS.items() if argument.help]
 _POSITIVE_OF_ONE_ROLE = {
     f"positive_{role}": click.option(
-        f"--positive-{role}", multiple=True, help=f"The favourable value of the {role} alone."
+        f"--positive-{role}", multiple=True, help=f"Say which value of the {role} alone is favourable."
     )
     for role in ("label", "prediction")
 }
@@ -95,9 +101,27 @@ def shared_role_options(*left_out: str) -> Decorator:
 
 
 def arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """The values of `role_options` as `Cube.count` takes them."""
-    if not options["sensitive"]:
+    """The values of `role_options` as `Cube.count` takes them; what a command leaves out is in the table [data] of a
+    settings file, where there is one."""
+    read = {**_typed(options), **_from_table(options)}
+    if not read["sensitive"]:
         raise click.UsageError("Missing option '--sensitive'.")
+    return read
+
+
+def _from_table(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the table [data] that no option of the command replaces."""
+    context = click.get_current_context()
+    options_of = {"positive": ("positive", *_POSITIVE_OF_ONE_ROLE)}
+
+    def typed_here(name: str) -> bool:
+        sources = (context.get_parameter_source(option) for option in options_of.get(name, (name,)))
+        return ParameterSource.COMMANDLINE in sources
+
+    return {name: value for name, value in options.get(TABLE, {}).items() if not typed_here(name)}
+
+
+def _typed(options: dict[str, Any]) -> dict[str, Any]:
     named = [name for name in _WITH_OPTION if name in options]
     read = {name: list(options[name]) if ARGUMENTS[name].multiple else options[name] for name in named}
     return {
@@ -109,6 +133,7 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
             role: list(options[f"positive_{role}"] or options["positive"]) or 1 for role in ("label", "prediction")
         },
         "bands": bands(options["bands"]),
+        **({} if options["labels"] is None else {"labels": read_toml(Path(options["labels"]), "a book of codes")}),
     }
 
 
@@ -130,11 +155,23 @@ def cube_of(files: tuple[str, ...], options: dict[str, Any]) -> Cube:
         with _opened(options) as frame:
             return Cube.count(frame, **roles)
     if are_cubes(files):
-        _refuse_roles()
+        refuse_roles()
         return merge.merge_files(files, skip_bad=options["skip_bad"], clusters=options["clusters"])
-    roles = arguments(options)
     with paths(files) as found:
-        return merge.count_files(found, roles, skip_bad=options["skip_bad"])
+        check_roles(found, options)
+        return merge.count_files(found, arguments(options), skip_bad=options["skip_bad"])
+
+
+def check_roles(files: Sequence[Any], options: dict[str, Any]) -> None:
+    """Show what the files hold where a call does not say which column is what."""
+    ask_for_roles(files, {**_typed(options), **_from_table(options)})
+
+
+def called(reference: Any, policy: Policy | None, cube: Cube, options: dict[str, Any]) -> Any:
+    """The reference of a call, else of its policy, by the names of groups, where it was given by their codes."""
+    labels = None if policy is None else {**_typed(options), **_from_table(options)}.get("labels")
+    asked = policy.reference if reference is None and policy is not None else reference
+    return named_reference(asked, labels, cube.meaning.sensitive)
 
 
 def are_cubes(files: tuple[str, ...]) -> bool:
@@ -146,7 +183,7 @@ def are_cubes(files: tuple[str, ...]) -> bool:
     return bool(cubes)
 
 
-def _refuse_roles() -> None:
+def refuse_roles() -> None:
     """Refuse options that say how to count where the counts are in cubes: they would have no effect."""
     context = click.get_current_context()
     names = [*(name for name in _WITH_OPTION if name != "clusters"), *_POSITIVE_OF_ONE_ROLE]
@@ -166,8 +203,8 @@ database_options = together(
             help="Read a database in place of files: duckdb:///x.db, sqlite:///x.db, postgresql://host/name. "
             f"Set {DATABASE_VARIABLE} instead to keep the URL out of the command.",
         ),
-        click.option("--table", metavar="NAME", help="Table of the database."),
-        click.option("--query", metavar="SQL", help="Query of the database, in place of a whole table."),
+        click.option("--table", metavar="NAME", help="Read this table of the database."),
+        click.option("--query", metavar="SQL", help="Read the result of this query, in place of a whole table."),
     ]
 )
 
@@ -201,24 +238,26 @@ def _opened(options: dict[str, Any]) -> AbstractContextManager[Any]:
 
 # --- how it is judged
 
-policy_option = click.option("--policy", metavar="POLICY", help="What decides: a TOML file, four-fifths or nyc-ll144.")
+policy_option = click.option(
+    "--policy", metavar="POLICY", help="Judge by this policy: a TOML file, four-fifths or nyc-ll144."
+)
 threshold_option = click.option(
     "--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold; may be repeated."
 )
 min_group_size_option = click.option(
-    "--min-group-size", type=PEOPLE, help="Smaller groups are shown, but are too small to support a pass."
+    "--min-group-size", type=PEOPLE, help="Show smaller groups, but let no pass rest on them."
 )
 intersections_option = click.option(
     "--intersections/--no-intersections", default=None, help="Combine all attributes, or none; by default up to three."
 )
 
 
-def reference_option(help: str = "Group that the others are compared with.") -> Decorator:
+def reference_option(help: str = "Compare the others with this group.") -> Decorator:
     """Which group is the reference; the values that stand for other references differ by command."""
     return click.option("--reference", multiple=True, metavar="[COLUMN=]VALUE", help=help)
 
 
-def confidence_option(help: str = "Confidence of the intervals (default 0.95).") -> Decorator:
+def confidence_option(help: str = "Make intervals of this confidence (default 0.95).") -> Decorator:
     """The confidence; the statement that it applies to differs by command."""
     return click.option("--confidence", type=NUMBER, help=help)
 

@@ -48,7 +48,7 @@ def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(min=1),
         default=LEAST,
         show_default=True,
-        help="With --share: smallest number of people of whom a count may tell.",
+        help="With --share, let no count tell of fewer people than this.",
     )(command)
     command = click.option(
         "--share",
@@ -62,11 +62,28 @@ def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def made_here(audit: Audit, data: Sequence[str]) -> Audit:
-    """The audit with its origin: the command that made it and the names of its data."""
+def verbose_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether all of an audit is printed, and not only what a person must know."""
+    return click.option("-v", "--verbose", is_flag=True, help="Print every finding and every note.")(command)
+
+
+def heading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The words of the caller above an audit."""
+    command = click.option("--note", help="Show a sentence of your own below the title, and save it.")(command)
+    return click.option("--title", help="Show this title above the audit, and save it.")(command)
+
+
+def heading(options: dict[str, Any]) -> dict[str, Any]:
+    """What `heading_options` were given, for `made_here`."""
+    return {"title": options["title"], "note": options["note"]}
+
+
+def made_here(audit: Audit, data: Sequence[str], **more: str | None) -> Audit:
+    """The audit with its origin: the command that made it, the names of its data, and what else is known."""
     command = ["evenhand", *click.get_current_context().ensure_object(Call).shown]
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
-    return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named})
+    known = {name: value for name, value in more.items() if value is not None}
+    return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named, **known})
 
 
 def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> Verdict:
@@ -76,7 +93,10 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
     """
     silent = counts.pop("silent", quiet)
     from evenhand.report import json
-    from evenhand.report.text import audit as text
+    from evenhand.report.text import audit as short
+    from evenhand.report.text import details
+
+    text = details if counts.pop("verbose", False) else short
 
     verdict = audit.verdict  # of everyone, also where what is shown leaves groups out
     least = counts.get("smallest_cell", LEAST)

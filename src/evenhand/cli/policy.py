@@ -7,18 +7,14 @@ from pathlib import Path
 import click
 
 from evenhand.cli import Ending, echo
-from evenhand.cli.command import Command
+from evenhand.cli.command import CommandGroup
 from evenhand.cli.targets import POLICY
 from evenhand.errors import short_path
 from evenhand.verdicts.policy import SHIPPED
 from evenhand.verdicts.policy_file import resolve
 
 
-class _Group(click.Group):
-    command_class = Command
-
-
-@click.group("policy", cls=_Group, short_help="Write or show what audits are judged by.")
+@click.group("policy", cls=CommandGroup, short_help="Write or show what audits are judged by.")
 def command() -> None:
     """What an audit is judged by, as a TOML file: evenhand audit ... --policy fairness.toml
 

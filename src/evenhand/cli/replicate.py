@@ -20,6 +20,7 @@ from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.calls import FAILURES, described
 from evenhand.core.files import replacing
 from evenhand.core.quantities import check_seed
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, Problems, listing, shorten
 from evenhand.replicas.fit import Replicas, replicate
 from evenhand.replicas.sheet import guarded
@@ -145,7 +146,8 @@ def split(codes: Array, share: float, random_state: int) -> tuple[Indices, Indic
         test[rows[: round(share * len(rows))]] = True
     train = np.flatnonzero(~test & (codes >= 0))
     if not len(train) or not test.any():
-        raise DataError(f"{len(codes):,} rows are too few to fit a model to some and predict the others.")
+        verb = "is" if len(codes) == 1 else "are"
+        raise DataError(f"{number_of(len(codes))} {verb} too few to fit a model to some and predict the others.")
     return train, np.flatnonzero(test)
 
 

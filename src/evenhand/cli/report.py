@@ -11,7 +11,7 @@ from evenhand.audits.audit import Audit
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.options import json_option
-from evenhand.cli.output import counts_options, output_option, show
+from evenhand.cli.output import counts_options, output_option, show, verbose_option
 
 
 @click.command("report", cls=Command, short_help="Show a saved audit, or save it in another form.")
@@ -19,6 +19,7 @@ from evenhand.cli.output import counts_options, output_option, show
 @output_option
 @counts_options
 @json_option
+@verbose_option
 def command(file: Path, output: tuple[Path, ...], as_json: bool, **counts: Any) -> Ending:
     """Show the audit in FILE (JSON), or save it in other forms with -o. The data is not needed.
 

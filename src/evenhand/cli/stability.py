@@ -21,7 +21,7 @@ from evenhand.cli.options import (
     threshold_option,
     together,
 )
-from evenhand.cli.output import made_here, output_option, show
+from evenhand.cli.output import made_here, output_option, show, verbose_option
 from evenhand.cli.values import bands, paths, reference, thresholds
 from evenhand.replicas.stability import Stability, stability
 from evenhand.sources.rows import load_files
@@ -55,6 +55,7 @@ judging_options = together(
         output_option,
         json_option,
         quiet_option,
+        verbose_option,
     ]
 )
 
@@ -80,7 +81,7 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
 def show_stability(result: Stability, files: tuple[str, ...], options: dict[str, Any]) -> Ending:
     """Print the result and write it to the files named by the options; the verdict."""
     audit = made_here(result.audit(required=options["require"] or None), files)
-    return show(audit, as_json=options["as_json"], output=options["output"], quiet=options["quiet"])
+    return show(audit, **{name: options[name] for name in ("as_json", "output", "quiet", "verbose")})
 
 
 @click.command("stability", cls=Command, short_help="Do replicas of a model disagree more for some groups?")

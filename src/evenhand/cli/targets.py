@@ -24,7 +24,7 @@ from evenhand.core.files import Identity, identity, keeping, target
 from evenhand.errors import CallError, DataError, either, short_path
 
 DATABASE_VARIABLE = "EVENHAND_DATABASE"
-INPUTS = ("after", "before", "database", "file", "files", "graph", "model", "policy", "start")
+INPUTS = ("after", "before", "database", "file", "files", "graph", "labels", "model", "policy", "start")
 """The parameters of commands that name what is read."""
 
 _HEAD, _MOST_FOOTER = 1 << 16, 1 << 24
@@ -76,6 +76,7 @@ CONTEST = Target(
         ".md": rb"\A# Change: ",
     },
 )
+CHANGES = Target("changes are", {".json": rb'\A\s*\{\s*"format": "evenhand-diff"', ".md": rb"\A# Change: "})
 CUBE = Target("a cube is", {".cube": rb"evenhand_cube"})
 POLICY = Target("a policy is", {})
 REPAIR = Target(

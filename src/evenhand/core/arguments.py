@@ -1,6 +1,7 @@
 """The kinds of arguments, checked at the door: a public function or method says in its annotations what it takes.
 
-An argument of another kind is a `CallError` that names it, before anything is computed; whether a number or a name of
+An argument of another kind is a `CallError` that names it, before anything is computed; familiar names of arguments
+(`core.familiar`) are taken too; whether a number or a name of
 the right kind has a meaning is for the function itself to say. What is annotated as `Any` is not looked at here, and
 neither is an object of ours, such as a Cube.
 """
@@ -22,7 +23,8 @@ from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
 
-from evenhand.core.arrays import Array
+from evenhand.core.arrays import LIKE, Array
+from evenhand.core.familiar import in_our_words
 from evenhand.core.quantities import number, shown
 from evenhand.errors import CallError, either
 
@@ -61,9 +63,13 @@ def checked(door: T, itself: Collection[str] = ()) -> T:
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(function)
+    known = [*signature.parameters]
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
 
     @wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
+        if not open_ended:  # else whoever is handed the arguments knows their names
+            named = in_our_words(function.__qualname__, named, known)
         bound = signature.bind(*positional, **named)
         for name, hint in _hints(function).items():
             if name in bound.arguments:
@@ -87,7 +93,14 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             found[each.name] = types.GenericAlias(tuple, (found[each.name], ...))
         elif str(getattr(found.get(each.name), "__module__", "")).startswith("evenhand"):
             del found[each.name]  # the function says how to get such an object, by `errors.check_kind`
+        elif _is_read(found.get(each.name)):
+            del found[each.name]  # whoever reads it says what is wrong with it
     return found
+
+
+def _is_read(hint: Any) -> bool:
+    """Is it the annotation of a column or a table, or of one of these and something else?"""
+    return any({*typing.get_args(kind)} <= {*_choices(hint)} for kind in LIKE.values())
 
 
 def check_argument(name: str, hint: Any, value: Any) -> Any:

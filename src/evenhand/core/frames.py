@@ -52,6 +52,8 @@ def readable(value: Any) -> Any:
     """
     if isinstance(value, memoryview):
         return np.asarray(value)
+    if type(value).__module__.startswith("dask") and type(value).__name__ in ("Array", "Index", "Series"):
+        return value.compute()  # a column of Dask, whose rows are not in memory yet
     # Of the class: to name its columns, a lazy table would have to be resolved.
     if hasattr(value, "__iter__") or isinstance(value, type) or hasattr(type(value), "columns"):
         return value

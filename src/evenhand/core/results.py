@@ -6,11 +6,14 @@ Everything here is frozen and computes nothing; findings are made in `verdicts`.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evenhand.core.cards import Carded
 from evenhand.core.records import UNSAVED
-from evenhand.core.signs import Printable, printable
+from evenhand.core.signs import Printable, escaped, printable
 
 Group = tuple[str | None, ...]
 """One value for each attribute; None is a missing value."""
@@ -23,15 +26,69 @@ JudgedOn = Literal["difference", "ratio", "value"]
 MISSING = "(missing)"
 
 
-def spell(group: Group | None) -> str:
-    """A group's name for people.
+UNNAMED, UNNAMED_CONTROL = "sensitive", "control"
+"""What an attribute, and a column that is held fixed, are called that were passed as an array without a name."""
+
+# What speaks for itself: three letters of Latin in a row, or a letter of another script; but not an answer to a
+# question that only the name of the attribute asks.
+_SPEAKS = re.compile(r"[A-Za-z]{3}|(?![A-Za-z])[^\W\d_]")
+_ANSWERS = {"true", "false", "yes"}
+
+
+def spell(group: Group | None, attributes: Sequence[str] = ()) -> str:
+    """A group's name; with its `attributes` as people read it, where a code stands with the attribute that it is of.
 
     >>> spell(("African-American", "Male")), spell((None,)), spell(())
     ('African-American, Male', '(missing)', '(everyone)')
+    >>> spell(("1",), ["age_gt25"]), spell(("F", "Asian"), ["sex", "race"]), spell(("2",), ["sensitive"])
+    ('age_gt25 = 1', 'sex = F, Asian', 'group 2')
     """
     if not group:
         return "(everyone)"
-    return ", ".join(MISSING if value is None else value for value in group)
+    named = attributes if len(attributes) == len(group) else [None] * len(group)
+    return ", ".join(_value(value, name) for value, name in zip(group, named, strict=True))
+
+
+def shown_names(names: Iterable[str], groups: Iterable[Group], attributes: Sequence[str]) -> list[str]:
+    """Names of groups as people read them; what is not one of the groups stays as it is.
+
+    >>> shown_names(["1", "everyone"], [("0",), ("1",)], ["old"])
+    ['old = 1', 'everyone']
+    """
+    shown = {spell(group): spell(group, attributes) for group in groups}
+    return [shown.get(name, name) for name in names]
+
+
+def pair_names(row: Row, groups: Iterable[Group], attributes: Sequence[str]) -> tuple[str, str]:
+    """The two groups of a row as people read them; what is not one of the groups, such as everyone, as it is.
+
+    >>> pair_names(Row("x", ("1",), against="0"), [("0",), ("1",)], ["old"]), pair_names(Row("x", ()), [], [])
+    (('old = 1', 'old = 0'), ('', ''))
+    """
+    (other,) = shown_names([row.against or ""], groups, attributes)
+    return spell(row.group, attributes) if row.group else "", other
+
+
+def spell_stratum(stratum: Group, controls: Sequence[str]) -> str:
+    """A stratum as people read it: the value of each column that is held fixed, with the name of the column.
+
+    >>> spell_stratum(("A", None), ["department", "term"]), spell_stratum(("1",), ["control"])
+    ('department = A, term = (missing)', 'stratum 1')
+    """
+    named = zip(controls, stratum, strict=True) if len(controls) == len(stratum) else None
+    if named is None:
+        return spell(stratum)
+    shown = [(name, MISSING if value is None else value) for name, value in named]
+    return ", ".join(f"stratum {value}" if name == UNNAMED_CONTROL else f"{name} = {value}" for name, value in shown)
+
+
+def _value(value: str | None, attribute: str | None) -> str:
+    """A value of an attribute, with the name of the attribute where the value alone says little."""
+    if value is None:
+        return MISSING
+    if attribute is None or (_SPEAKS.search(value) and value.lower() not in _ANSWERS):
+        return value
+    return f"group {value}" if attribute == UNNAMED else f"{attribute} = {value}"
 
 
 def number_or_none(value: float) -> float | None:
@@ -64,7 +121,22 @@ class Estimate:
 
     @classmethod
     def of(cls, value: float, low: float, high: float) -> Estimate:
-        """From plain numbers; without an interval where the value or one of its ends is NaN."""
+        """From plain numbers; without an interval where the value or one of its ends is NaN.
+
+        Parameters
+        ----------
+        value
+            The estimate.
+        low
+            The lower end of its interval; NaN where there is none.
+        high
+            The upper end; NaN where there is none.
+
+        Returns
+        -------
+        Estimate
+            The estimate with its ends.
+        """
         if math.isnan(value) or math.isnan(low) or math.isnan(high):
             return cls(float(value))
         return cls(float(value), float(low), float(high))
@@ -88,7 +160,7 @@ class Estimate:
 UNDEFINED = Estimate(math.nan)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row(Printable):
     """One line below a finding: a measure of a group, or a group set against another.
 
@@ -112,13 +184,25 @@ class Row(Printable):
     """Where there are several classes: the one that is set against the rest; None for all of them together."""
     n_against: int | None = None
 
+    def __repr__(self) -> str:
+        of = "" if self.of_class is None else f" of {escaped(self.of_class)}"
+        within = f" in {escaped(spell(self.stratum))}" if self.stratum else ""
+        against = "" if self.against is None else f" against {escaped(self.against)}"
+        parts = {"value": self.estimate, "difference": self.difference, "ratio": self.ratio}
+        said = [f"{name} {one}" for name, one in parts.items() if one is not None]
+        people = [] if self.n is None else [f"n = {self.n:,}"]
+        bounds = "" if self.bin is None else f" from {self.bin[0]:g} to {self.bin[1]:g}"
+        about = f"{escaped(self.measure)}{of}{bounds} of {escaped(spell(self.group))}{within}{against}"
+        return printable(f"<Row {about}: {', '.join([*said, *people])}>")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Panel(Printable):
     """Something to draw, as plain columns and rows, so that a new capability brings its own picture.
 
     `role` tells a report what the panel is, where the report treats it in its own way: "calibration" (calibration
-    curves, which a page with counts draws itself) or "strata" (groups within strata, which a page shows on its own).
+    curves, which a page with counts draws itself), "strata" (groups within strata, which a page shows on its own) or
+    "trend" (something over time, which a page shows first).
     """
 
     kind: Literal["table", "curve", "distribution", "pairs"]
@@ -126,6 +210,10 @@ class Panel(Printable):
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     role: str = ""
+
+    def __repr__(self) -> str:
+        columns = escaped(", ".join(self.columns))
+        return printable(f"<Panel ({self.kind}) {escaped(self.title)}: {len(self.rows):,} rows of {columns}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +249,7 @@ class LabelError(Printable):
     both: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sensitivity(Printable):
     """What missing labels, missing groups and wrong labels could hide.
 
@@ -202,9 +290,25 @@ class Sensitivity(Printable):
         """Is anything missing that the finding depends on?"""
         return bool(self.by_labels or self.by_groups)
 
+    def __repr__(self) -> str:
+        missing = f"{self.unlabelled:.1%} unlabelled, {self.without_group:.1%} without a group"
+        ratio = "" if self.odds_ratio is None else f"; turns at an odds ratio of {self.odds_ratio:.3g}"
+        return f"<Sensitivity: {self.verdict}; {missing}{ratio}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whose data a finding is about: the library of the table, and of which kind the values of each attribute were.
+
+    By it `Finding.to_frame` is a table of the caller's own kind, in which 1 is 1 and not "1".
+    """
+
+    frame_kind: str | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Carded):
     """One metric evaluated on one set of groups.
 
     `value` is the estimate that is judged and `judged_on` says what it is: its ends and the threshold alone make the
@@ -213,8 +317,8 @@ class Finding:
     that are too small to support a pass. `highest` and `lowest` are the extremes, however unsure. `p_value` tests
     "no gap at all" by the test named in `tested`, and does not decide the verdict; `counts` is the table it rests on,
     by which an audit tells equal questions apart. `basis` is what it was judged by (a `verdicts.basis.Basis`), where
-    that is known, and what `sensitivity` is computed from. Neither is shown, compared or saved; loading an audit makes
-    `basis` again.
+    that is known, and what `sensitivity` is computed from; `caller` says whose kind of table `to_frame` makes. None of
+    the three is shown, compared or saved; loading an audit makes `basis` again.
     """
 
     metric: str
@@ -240,6 +344,7 @@ class Finding:
     basis: object | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
     evidence: Row | None = None
     left_out: tuple[str, ...] = ()
+    caller: Caller | None = field(default=None, repr=False, compare=False, metadata=UNSAVED)
 
     @property
     def difference(self) -> Estimate:
@@ -290,6 +395,60 @@ class Finding:
         """The group with the lower value (or the reference)."""
         return self.summary.against
 
+    def to_frame(self) -> Any:
+        """The rows below the finding: measures of groups, and groups set against others.
+
+        Returns
+        -------
+        DataFrame
+            Of the caller's own kind; of pandas where no table was passed. Each attribute has a column with the
+            caller's own values, and `group` is the name. A row about a group has `value`, `low` and `high`; a row
+            about two groups has `against` and the `difference` and `ratio` with their ends. The last row is that of
+            the metric itself: the extremes, as `finding.difference` and `finding.ratio` have them.
+
+        Examples
+        --------
+        >>> import evenhand as eh
+        >>> finding = eh.demographic_parity(prediction=[1, 1, 0, 1, 0, 0], sensitive={"race": list("aaabbb")})
+        >>> finding.to_frame()[["measure", "race", "value", "difference"]]
+                      measure race     value  difference
+        0      selection_rate    a  0.666667         NaN
+        1      selection_rate    b  0.333333         NaN
+        2  demographic_parity    a       NaN    0.333333
+        """
+        from evenhand.audits import audit_tables
+
+        return audit_tables.finding_table(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the measures of the groups with their intervals, or the value where no group has one of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        FindingDisplay
+            With the axes in `ax_` and the figure in `figure_`.
+
+        Raises
+        ------
+        MissingDependencyError
+            Where matplotlib is not installed; the message is the line to type.
+
+        Examples
+        --------
+        >>> import evenhand as eh
+        >>> finding = eh.demographic_parity(prediction=[1, 1, 0, 1, 0, 0], sensitive={"race": list("aaabbb")})
+        >>> finding.plot().groups  # doctest: +SKIP
+        ['a', 'b']
+        """
+        from evenhand.plots import FindingDisplay
+
+        return FindingDisplay.from_finding(self).plot(ax)
+
     def __float__(self) -> float:
         return self.value.value
 
@@ -297,5 +456,5 @@ class Finding:
         return printable(f"{self.verdict.capitalize()}. {self.interpretation}")
 
     def __repr__(self) -> str:
-        on = " × ".join(self.attributes)
+        on = escaped(" × ".join(self.attributes))
         return printable(f"<Finding {self.metric} on {on}: {self.judged_on} {self.value}, {self.verdict}>")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import codecs
 import sys
 
+from evenhand.errors import shorten
+
 STAND_INS = {
     "≤": "<=",
     "≥": ">=",
@@ -96,6 +98,15 @@ def printable(text: str) -> str:
     """The text as standard output can carry it, so that print() of a result never raises."""
     encoding = getattr(sys.stdout, "encoding", None)  # None where the stream takes any text, as StringIO does
     return carried(text, encoding) if isinstance(encoding, str) else text
+
+
+def escaped(name: str) -> str:
+    """A name of a user inside a repr: on one line, with escapes for what a terminal would act on, cut where it is long.
+
+    >>> print(escaped("two\\nlines"), escaped("African-American"))
+    two\\nlines African-American
+    """
+    return shorten(repr(name)[1:-1])
 
 
 class Printable:

@@ -20,7 +20,18 @@ _LIBRARIES = (
 
 
 def show_versions() -> str:
-    """The versions that a bug report needs, one per line; no library is imported to find them."""
+    """The versions that a bug report needs, one per line; no library is imported to find them.
+
+    Returns
+    -------
+    str
+        The text, to be pasted into the report.
+
+    Examples
+    --------
+    >>> show_versions().splitlines()[0]
+    'evenhand 0.1.0'
+    """
     import platform
     from importlib import metadata
 

@@ -59,7 +59,8 @@ def number_of(count: float, one: str = "row", many: str = "rows") -> str:
 
 
 def quotient(value: float) -> str:
-    return "infinitely many" if math.isinf(value) else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+    digits = 2 if value < 10 else 1 if value < 100 else 0
+    return "infinitely many" if math.isinf(value) else f"{value:,.{digits}f}"
 
 
 def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, unit: str = "rate") -> str:

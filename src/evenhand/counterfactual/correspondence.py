@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core import frames
 from evenhand.core.arguments import checked
-from evenhand.core.arrays import Bools
+from evenhand.core.arrays import Bools, ColumnLike, ColumnsLike, DataLike
 from evenhand.core.quantities import check_whole
-from evenhand.core.results import Estimate, Finding, Row, spell
+from evenhand.core.results import Caller, Estimate, Finding, Row, spell
 from evenhand.counterfactual import correspondence_text as text
 from evenhand.counterfactual.unit_gaps import Comparison, compare, overall_test
 from evenhand.counterfactual.units import Units, read_units
 from evenhand.errors import CallError, Problems
+from evenhand.sources.documentation import documented
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.policy import Policy
@@ -28,15 +30,16 @@ _MOST_SHOWN = 1000
 _MIDDLE = (0.025, 0.975)
 
 
+@documented
 @checked
 def correspondence(
-    data: Any = None,
+    data: DataLike | None = None,
     *,
-    unit: Any = None,
-    sensitive: Any = None,
-    prediction: Any = None,
-    score: Any = None,
-    run: Any = None,
+    unit: ColumnLike | None = None,
+    sensitive: ColumnsLike | None = None,
+    prediction: ColumnLike | None = None,
+    score: ColumnLike | None = None,
+    run: ColumnLike | None = None,
     positive: Any = 1,
     bands: Mapping[Any, Sequence[float] | None] | None = None,
     na: str | Iterable[str] = (),
@@ -51,20 +54,32 @@ def correspondence(
 
     No model is called: the answers are in the data, a row for each unit, group and run.
 
-    Args:
-        data: A table in memory, or the path of a file; without it, pass arrays.
-        unit: Which rows are the same case: a prompt, a vacancy, an applicant's file. Intervals are over units.
-        sensitive: The attribute that was changed, or several.
-        prediction: What was decided; the gaps between groups are those of decision rates.
-        score: In its place a number; the gaps are those of mean scores.
-        run: Which rows are repetitions of the same unit and group. With it, flips between groups are set beside those
-            between runs, which are noise; a unit's decision in a group is the mean over its runs.
-        positive, bands, na, min_group_size, confidence, policy: As for every metric; a group's size is its number of
-            units. Numbers that make groups are not cut into bands unless `bands` says so.
-        worst: How many of the units that flip most are shown; 0 for none.
-        threshold: The largest gap between two groups that is tolerated: by default 0.01 for decisions and for scores
-            from 0 to 1, for other scores a hundredth of the range that holds 95 % of them.
-        random_state: Seed of Cochran's Q where few units differ, which is then set against permutations.
+    Parameters
+    ----------
+    data
+        A table in memory, or the path of a file; without it, pass arrays.
+    unit
+        Which rows are the same case: a prompt, a vacancy, an applicant's file. Intervals are over units.
+    sensitive
+        The attribute that was changed, or several.
+    prediction
+        What was decided; the gaps between groups are those of decision rates.
+    score
+        In its place a number; the gaps are those of mean scores.
+    run
+        Which rows are repetitions of the same unit and group. With it, flips between groups are set beside those
+        between runs, which are noise; a unit's decision in a group is the mean over its runs.
+    bands
+        Edges that cut an attribute into groups; numbers that make groups are not cut unless it says so.
+    min_group_size
+        Groups with fewer units are shown, and a fail may rest on them, but a pass may not. Default 30.
+    worst
+        How many of the units that flip most are shown; 0 for none.
+    threshold
+        The largest gap between two groups that is tolerated: by default 0.01 for decisions and for scores
+        from 0 to 1, for other scores a hundredth of the range that holds 95 % of them.
+    random_state
+        Seed of Cochran's Q where few units differ, which is then set against permutations.
 
     >>> answers = {"case": [1, 1, 2, 2, 3, 3], "name": ["Ann", "Bo"] * 3, "invited": [1, 0, 1, 1, 0, 0]}
     >>> found = correspondence(answers, unit="case", sensitive="name", prediction="invited")
@@ -95,7 +110,8 @@ def correspondence(
     )
     explicit = threshold is not None or "correspondence" in request.policy.thresholds
     request = request if explicit else _to_scale(request, units)
-    return _finding(request, units, compare(units, request.policy.confidence, request.near_confidence), worst)
+    finding = _finding(request, units, compare(units, request.policy.confidence, request.near_confidence), worst)
+    return replace(finding, caller=Caller(frames.kind_of(data)))
 
 
 def _to_scale(request: Request, units: Units) -> Request:
@@ -111,17 +127,18 @@ def _finding(request: Request, units: Units, compared: Comparison, worst: int) -
     large = _large(units, compared, least)
     value, usable = _judged(request, compared, large[compared.first] & large[compared.second], units)
     decided = verdict(value, request.threshold)
-    left_out = [spell(group) for group, enough in zip(units.groups, large, strict=True) if not enough]
+    left_out = [group for group, enough in zip(units.groups, large, strict=True) if not enough]
     evidence = _row(request, units, compared, _deciding(compared, usable, decided), value)
     farthest = _row(request, units, compared, int(np.nanargmax(compared.sizes)), value)
     p, tested, notes = overall_test(units, compared, request.policy.random_state)
     if (farthest.group, farthest.against) != (evidence.group, evidence.against):
         notes.insert(0, text.largest(units, farthest))
     sentence = text.sentence(units, compared, evidence, request, decided)
+    small = [spell(group, units.attributes) for group in left_out]
     if left_out and decided == "pass":
-        sentence = text.leaving_out(sentence, left_out, least)
+        sentence = text.leaving_out(sentence, small, least)
     elif left_out:
-        notes.append(text.small(left_out, least))
+        notes.append(text.small(small, least))
     result = ValueResult(
         value,
         sentence + text.beside_noise(units, compared, request.policy.confidence),
@@ -132,7 +149,7 @@ def _finding(request: Request, units: Units, compared: Comparison, worst: int) -
         p_value=None if math.isnan(p) else p,
         tested=tested,
         evidence=evidence,
-        left_out=left_out,
+        left_out=[spell(group) for group in left_out],
         panels=text.panels(units, compared, worst),
         settings={"units": len(units.means), "pairs": len(compared.p), "correction": "holm", "min_group_size": least},
     )

@@ -9,7 +9,7 @@ from heapq import nsmallest
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.results import UNDEFINED, Estimate, Panel, Row, Verdict, number_or_none, spell
+from evenhand.core.results import UNDEFINED, Estimate, Panel, Row, Verdict, number_or_none, pair_names, spell
 from evenhand.counterfactual.unit_gaps import Comparison, row_means
 from evenhand.counterfactual.units import Units
 from evenhand.errors import join_names, shorten
@@ -41,8 +41,8 @@ def sentence(units: Units, compared: Comparison, evidence: Row, request: Request
     if not compared.by_unit.any():
         what = "decided" if units.decisions else "scored"
         return f"None of {same} is {what} differently in another group{ending}."
-    names = [spell(group) for group in units.groups]
-    i, j = names.index(spell(evidence.group)), names.index(str(evidence.against))
+    names = [spell(group, units.attributes) for group in units.groups]
+    i, j = (names.index(name) for name in pair_names(evidence, units.groups, units.attributes))
     both = ~np.isnan(units.means[:, i]) & ~np.isnan(units.means[:, j])
     one, other = (wording.amount(float(units.means[both, k].mean()), kind) for k in (i, j))
     gap = f"{other} as {names[j]}: a gap of {wording.distance(value.value, kind)}{ending}."
@@ -90,7 +90,8 @@ def leaving_out(said: str, names: Sequence[str], least: int) -> str:
 def largest(units: Units, farthest: Row) -> str:
     """The largest estimate, where the verdict rests on another pair of groups."""
     size = wording.distance((farthest.estimate or UNDEFINED).value, "rate" if units.decisions else "score")
-    pair = f"{spell(farthest.group)} and {farthest.against} (n = {farthest.n:,} units)"
+    first, second = pair_names(farthest, units.groups, units.attributes)
+    pair = f"{first} and {second} (n = {farthest.n:,} units)"
     return f"The largest estimate is {size}, between {pair}; it is less sure."
 
 
@@ -194,8 +195,8 @@ def _pairs(units: Units, compared: Comparison) -> Panel:
         tests = (float(compared.p[pair]), float(compared.adjusted[pair]))
         lines.append(
             (
-                spell(units.groups[compared.first[pair]]),
-                spell(units.groups[compared.second[pair]]),
+                spell(units.groups[compared.first[pair]], units.attributes),
+                spell(units.groups[compared.second[pair]], units.attributes),
                 *map(number_or_none, numbers),
                 int(compared.gaps.n[pair]),
                 *map(number_or_none, (*squares, *tests)),
@@ -219,9 +220,9 @@ def _units(units: Units, compared: Comparison, worst: int) -> Panel:
     lines = tuple(
         (
             shorten(str(units.names[u]), _NAME_WIDTH),
-            spell(units.groups[highest[u]]),
+            spell(units.groups[highest[u]], units.attributes),
             float(means[u, highest[u]]),
-            spell(units.groups[lowest[u]]),
+            spell(units.groups[lowest[u]], units.attributes),
             float(means[u, lowest[u]]),
             _root(units, flips[u]),
             number_or_none(_root(units, noise[u])),

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import METRICS
+from evenhand.core import frames
 from evenhand.core.arguments import checked, fits
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.quantities import MOST_REFITS, check_processes, check_whole, shown
-from evenhand.core.results import Estimate, Finding, Row, Verdict, spell
+from evenhand.core.results import Caller, Estimate, Finding, Row, Verdict, spell
 from evenhand.counterfactual import changes, confounding, decomposition, residual_checks, text
 from evenhand.counterfactual.changes import Ends, PredictionChanges, Subject, World
 from evenhand.counterfactual.columns import names_of, read_nodes, row_count
@@ -29,7 +30,9 @@ from evenhand.counterfactual.mechanisms import Equation
 from evenhand.counterfactual.model import CausalModel, FittedModel, fitted_model, read_rows
 from evenhand.counterfactual.predictor import Predictor
 from evenhand.counterfactual.refits import resampled
+from evenhand.counterfactual.scale import by_range, to_scale
 from evenhand.errors import CallError, Problems, nearest, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.features import Columns
 from evenhand.sources.spelling import spelling
 from evenhand.verdicts.finding import on_value
@@ -51,7 +54,6 @@ __all__ = [
 
 REFITS, NOISE_DRAWS = 200, 10
 _MOST_NOISE_DRAWS = 10_000
-_SHARE_OF_RANGE, _MIDDLE = 0.1, (0.025, 0.975)
 
 FLIP_WARNING = (
     "Only the column of the attribute was changed, and its effects on other columns were left as they are: the test "
@@ -59,6 +61,7 @@ FLIP_WARNING = (
 )
 
 
+@documented
 @checked
 def counterfactual_fairness(
     predict: Any,
@@ -81,27 +84,44 @@ def counterfactual_fairness(
 ) -> Finding:
     """How far predictions change when people are moved to another group, together with the effects of that group.
 
-    Args:
-        predict: A fitted model, or a function that takes a table and returns a value for each row.
-        data: A table in memory, with every node of the graph and every column that `predict` needs.
-        model: A CausalModel, or what makes one (edges, DOT text, a networkx or dowhy.gcm model). One that is not fitted
-            is fitted to `data`.
-        sensitive: The attribute to change, or several to change together.
-        features: The columns that are passed to `predict`; by default those a fitted model names, or all.
-        cutoff: Numbers at or above it are positive decisions; then the share of decisions that flip is judged. Without
-            it, how far numbers change is judged.
-        positive: The favourable class, where `predict` returns classes; without it, any other class is a flip. Spelled
-            as everywhere: 1, 1.0, "1" and True are one value. It must be among the answers of `predict`.
-        threshold: The largest mean size of a change that is tolerated, for any pair of groups. By default 0.1 for
-            decisions and probabilities, for other numbers a tenth of the range that holds 95 % of the predictions.
-        reference: The group to which the gap of each other is split; the largest one by default.
-        refits: How often the model is fitted again to resampled rows, for the intervals; 0 takes it as known.
-        noise_draws: How often the noise of categories is drawn, where the attribute causes some.
-        confidence: Of the intervals.
-        min_group_size: Smaller groups cannot support a pass.
-        policy: Thresholds, confidence and seed, where they are not passed here.
-        random_state: The seed of resamples, draws and checks.
-        n_jobs: Processes that share the refits (joblib); None is one.
+    Parameters
+    ----------
+    predict
+        A fitted model, or a function that takes a table and returns a value for each row.
+    data
+        A table in memory, with every node of the graph and every column that `predict` needs.
+    model
+        A CausalModel, or what makes one (edges, DOT text, a networkx or dowhy.gcm model). One that is not fitted
+        is fitted to `data`.
+    sensitive
+        The attribute to change, or several to change together.
+    features
+        The columns that are passed to `predict`; by default those a fitted model names, or all.
+    cutoff
+        Numbers at or above it are positive decisions; then the share of decisions that flip is judged. Without
+        it, how far numbers change is judged.
+    positive
+        The favourable class, where `predict` returns classes; without it, any other class is a flip. Spelled
+        as everywhere: 1, 1.0, "1" and True are one value. It must be among the answers of `predict`.
+    threshold
+        The largest mean size of a change that is tolerated, for any pair of groups. By default 0.1 for
+        decisions and probabilities, for other numbers a tenth of the range that holds 95 % of the predictions.
+    reference
+        The group to which the gap of each other is split; the largest one by default.
+    refits
+        How often the model is fitted again to resampled rows, for the intervals; 0 takes it as known.
+    noise_draws
+        How often the noise of categories is drawn, where the attribute causes some.
+    confidence
+        Of the intervals.
+    min_group_size
+        Smaller groups cannot support a pass.
+    policy
+        Thresholds, confidence and seed, where they are not passed here.
+    random_state
+        The seed of resamples, draws and checks.
+    n_jobs
+        Processes that share the refits (joblib); None is one.
 
     >>> rows = {"group": ["a", "b"] * 50, "score": [float(i % 7 + 2 * (i % 2)) for i in range(100)]}
     >>> model = CausalModel([("group", "score")]).fit(rows)
@@ -122,13 +142,13 @@ def counterfactual_fairness(
     ends = changes.ends(
         measured, None if drawn is None else drawn.distances, trial.learned_from, request.policy.confidence
     )
-    request = _to_scale(request, measured, explicit=threshold is not None)
+    request = to_scale(request, measured, explicit=threshold is not None)
     checks = residual_checks.check(learned, subject.rows, request.policy.random_state)
     concluded = _concluded(request, subject, measured, ends, text.FOLLOWED)
     notes = [
         *concluded.notes,
         *_of_refits(drawn, refits),
-        *_by_range(request, measured, threshold),
+        *by_range(request, measured, threshold),
         *residual_checks.notes(checks),
     ]
     notes += _of_graph(data, learned, subject.people)
@@ -142,9 +162,11 @@ def counterfactual_fairness(
         shown = (decomposition.panel(split), *shown)
         notes.insert(0, decomposition.note(split))
     settings = {**concluded.settings, "refits": 0 if drawn is None else refits, "noise_draws": world.draws}
-    return replace(concluded, notes=tuple(notes), panels=shown, settings=settings)
+    caller = Caller(frames.kind_of(data))
+    return replace(concluded, notes=tuple(notes), panels=shown, settings=settings, caller=caller)
 
 
+@documented(like=counterfactual_fairness)
 @checked
 def flip_test(
     predict: Any,
@@ -161,8 +183,6 @@ def flip_test(
 ) -> Finding:
     """How far predictions change when only the attribute's column is changed. Its effects on others are ignored.
 
-    The arguments are those of `counterfactual_fairness`.
-
     >>> rows = {"group": ["a", "b"] * 50, "score": [float(i % 7) for i in range(100)]}
     >>> flip_test(lambda table: table["score"], rows, sensitive="group").verdict
     'pass'
@@ -173,12 +193,14 @@ def flip_test(
     subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, features, cutoff, positive))
     measured = changes.measure(subject, World(None))
     ends = changes.ends(measured, None, subject.people.sizes, request.policy.confidence)
-    request = _to_scale(request, measured, explicit=threshold is not None)
+    request = to_scale(request, measured, explicit=threshold is not None)
     concluded = _concluded(request, subject, measured, ends, text.FLIPPED)
-    notes = (FLIP_WARNING, *concluded.notes, *_by_range(request, measured, threshold))
-    return replace(concluded, notes=notes, panels=text.panels(measured, ends, None, ()))
+    notes = (FLIP_WARNING, *concluded.notes, *by_range(request, measured, threshold))
+    caller = Caller(frames.kind_of(data))
+    return replace(concluded, notes=notes, panels=text.panels(measured, ends, None, ()), caller=caller)
 
 
+@documented(like=counterfactual_fairness)
 @checked
 def decompose(
     predict: Any,
@@ -198,8 +220,20 @@ def decompose(
 ) -> tuple[GapSplit, ...]:
     """Split the gap of each group to a reference into its direct, indirect and spurious part.
 
-    `predict` is a model or function as in `counterfactual_fairness`, or the name of a node: then the gap in that column
-    is split. The reference is by default the largest group. The parts of each group sum to its gap.
+    The parts of each group sum to its gap.
+
+    Parameters
+    ----------
+    predict
+        A model or function as in `counterfactual_fairness`, or the name of a node: then the gap in that column is
+        split.
+    reference
+        The group to which the gap of each other is split; the largest one by default.
+
+    Returns
+    -------
+    tuple[GapSplit, ...]
+        For each other group its gap to the reference and the three parts, each with its interval.
 
     >>> rows = {"group": ["a"] * 3 + ["b"] * 2, "score": [1.0, 2, 3, 5, 7], "grade": [1.0, 2, 3, 6, 8]}
     >>> model = CausalModel([("group", "score"), ("score", "grade"), ("group", "grade")])
@@ -372,29 +406,13 @@ def _attributes(sensitive: str | Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _to_scale(request: Request, measured: PredictionChanges, *, explicit: bool) -> Request:
-    """The request with a default threshold that is a share of the range of predictions, if these are plain numbers."""
-    values = measured.before.values
-    plain = measured.kind != "number" or bool(values.min() >= 0 and values.max() <= 1)
-    if plain or explicit or request.metric.name in request.policy.thresholds:
-        return request
-    low, high = _middle(measured)
-    return replace(request, threshold=_SHARE_OF_RANGE * (high - low), by_range=True)
-
-
-def _middle(measured: PredictionChanges) -> tuple[float, float]:
-    """The range that holds 95 % of the predictions; the full range would grow with their number and with outliers."""
-    low, high = np.quantile(measured.before.values, _MIDDLE)
-    return float(low), float(high)
-
-
 def _concluded(request: Request, subject: Subject, measured: PredictionChanges, ends: Ends, how: str) -> Finding:
     """The finding of the pair of groups between which predictions change most."""
     groups, policy = subject.people, request.policy
     large = groups.sizes >= policy.min_group_size
     value, pairs = _judged(request, measured, ends, [pair for pair in groups.pairs if large[list(pair)].all()])
     failed = verdict(value, request.threshold) == "fail"
-    left_out = [spell(name) for name, enough in zip(groups.names, large, strict=True) if not enough]
+    left_out = [i for i, enough in enumerate(large.tolist()) if not enough]
     pair = deciding_pair((ends.low, np.where(np.isfinite(ends.far), ends.far, math.inf)), pairs, failed=failed)
     if request.threshold is None:
         pair = text.largest(measured)[0]
@@ -411,7 +429,7 @@ def _concluded(request: Request, subject: Subject, measured: PredictionChanges, 
         value,
         text.leaving_out(
             text.sentence(measured, evidence, request, verdict(value, request.threshold), how),
-            left_out if verdict(value, request.threshold) == "pass" else [],
+            [groups.shown(i) for i in left_out] if verdict(value, request.threshold) == "pass" else [],
             policy.min_group_size,
         ),
         Row(request.metric.name, groups.names[farthest[0]], against=spell(groups.names[farthest[1]])),
@@ -421,7 +439,7 @@ def _concluded(request: Request, subject: Subject, measured: PredictionChanges, 
         p_value=ends.p_value,
         tested=None if ends.p_value is None else "refits of the causal model",
         evidence=evidence,
-        left_out=left_out,
+        left_out=[spell(groups.names[i]) for i in left_out],
     )
     return on_value(request, groups.attributes, result)
 
@@ -472,16 +490,6 @@ def _of_refits(drawn: _Drawn | None, refits: int) -> list[str]:
     if refits:
         return ["No mechanism that moves people was estimated, so the intervals cover the sampling of people alone."]
     return ["The mechanisms are taken as known (refits=0): the intervals cover the sampling of people alone."]
-
-
-def _by_range(request: Request, measured: PredictionChanges, threshold: float | None) -> list[str]:
-    if not request.by_range or threshold is not None:
-        return []
-    low, high = _middle(measured)
-    return [
-        f"The threshold is a tenth of the range that holds 95 % of the predictions, {low:.3g} to {high:.3g}; "
-        "threshold= sets it in their own units."
-    ]
 
 
 def _of_graph(data: Any, learned: FittedModel, groups: People) -> list[str]:

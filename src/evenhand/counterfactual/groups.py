@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Indices, Ints
-from evenhand.core.results import Group
+from evenhand.core.results import Group, spell
 from evenhand.errors import DataError, shorten
 from evenhand.sources.features import Column, Columns
 from evenhand.sources.groups import combine
@@ -34,6 +34,10 @@ class People:
     @cached_property
     def sizes(self) -> Ints:
         return np.bincount(self.codes, minlength=len(self.names))
+
+    def shown(self, group: int) -> str:
+        """A group as people read it."""
+        return spell(self.names[group], self.attributes)
 
     def rows(self, group: int) -> Ints:
         return np.flatnonzero(self.codes == group)

@@ -16,15 +16,18 @@ from evenhand.core.arguments import array_of, checked, is_series
 from evenhand.core.arrays import Array, Floats
 from evenhand.core.calls import call
 from evenhand.core.quantities import shown
+from evenhand.core.wording import number_of
 from evenhand.counterfactual.columns import names_of, read_nodes, row_count
 from evenhand.counterfactual.mechanisms import design, fresh
 from evenhand.counterfactual.model import CausalModel, FittedModel, learn, read_rows
 from evenhand.errors import CallError, DataError, MissingDependencyError, check_kind, listing, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.features import Columns
 
 LEVELS = (1, 2, 3)
 
 
+@documented
 @checked
 class InvariantPredictor:
     """A predictor trained on what the sensitive attributes do not cause, and on residuals of what they do.
@@ -69,11 +72,24 @@ class InvariantPredictor:
         self._learned: FittedModel | None = None
 
     def fit(self, data: Any, y: Any = None) -> InvariantPredictor:
-        """Fit to rows that hold the outcome, or to rows and outcomes `y`; returns the predictor itself."""
+        """Fit to rows that hold the outcome, or to rows and outcomes `y`; returns the predictor itself.
+
+        Parameters
+        ----------
+        data
+            A table with a column for every node that the model needs.
+        y
+            The outcome; by default its column in the data.
+
+        Returns
+        -------
+        InvariantPredictor
+            The same predictor, fitted.
+        """
         learned = learn(self.model, data, self.graph)
         outcomes = self._outcomes(data, y)
         if len(outcomes) != row_count(data):
-            raise DataError(f"there are {len(outcomes):,} outcomes for {row_count(data):,} rows.")
+            raise DataError(f"there are {len(outcomes):,} outcomes for {number_of(row_count(data))}.")
         self._learned = learned
         self._check_residuals(learned)
         rows = learned.rows
@@ -87,29 +103,62 @@ class InvariantPredictor:
         else:
             estimator = _linear() if self.estimator is None else fresh(self.estimator)
             self._fitted = call(
-                "estimator=", f"when it was fitted to {len(inputs):,} rows", estimator.fit, inputs, outcomes
+                "estimator=", f"when it was fitted to {number_of(len(inputs))}", estimator.fit, inputs, outcomes
             )
         return self
 
     def predict(self, data: Any) -> Any:
-        """The prediction for each row of a table, which need not hold the outcome."""
+        """The prediction for each row of a table, which need not hold the outcome.
+
+        Parameters
+        ----------
+        data
+            A table with a column for every node that the model needs.
+
+        Returns
+        -------
+        Any
+            The prediction for each person.
+        """
         rows = self._rows(data)
         if self._centre is not None:
             return np.full(row_count(data), self._centre)
         return self._asked("predict", rows)
 
     def predict_proba(self, data: Any) -> Any:
-        """The probabilities of the classes, where the estimator has predict_proba."""
+        """The probabilities of the classes, where the estimator has predict_proba.
+
+        Parameters
+        ----------
+        data
+            A table with a column for every node that the model needs.
+
+        Returns
+        -------
+        Any
+            The probability of each class for each person.
+        """
         if self.estimator is None or not hasattr(self.estimator, "predict_proba"):
             raise CallError("predict_proba needs a classifier: pass one as estimator=.")
         return self._asked("predict_proba", self._rows(data))
 
     def _asked(self, method: str, rows: Columns) -> Any:
         inputs = self._inputs(rows)
-        return call("estimator=", f"in {method}, on {len(inputs):,} rows", getattr(self._fitted, method), inputs)
+        return call("estimator=", f"in {method}, on {number_of(len(inputs))}", getattr(self._fitted, method), inputs)
 
     def inputs(self, data: Any) -> Floats:
-        """The inputs of the estimator: columns that the attributes do not cause, then residuals."""
+        """The inputs of the estimator: columns that the attributes do not cause, then residuals.
+
+        Parameters
+        ----------
+        data
+            A table with a column for every node that the model needs.
+
+        Returns
+        -------
+        Floats
+            The columns that the estimator sees, a row for each person.
+        """
         return self._inputs(self._rows(data))
 
     def _rows(self, data: Any) -> Columns:

@@ -18,6 +18,7 @@ import numpy as np
 from evenhand.core.arguments import check_fields
 from evenhand.core.arrays import Array, Floats
 from evenhand.errors import CallError, MissingDependencyError, listing, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.features import Column, Columns
 from evenhand.sources.spelling import spelling
 
@@ -178,6 +179,7 @@ class Function:
         return Additive(lambda given: _number_each(self.function(raw(given)), given, node.name))
 
 
+@documented
 @dataclass(frozen=True)
 class Equation:
     """A structural equation that the caller knows, with its inverse: x = value(causes, u), u = noise(causes, x).
@@ -196,11 +198,39 @@ class Equation:
         check_fields(self)
 
     def fit(self, causes: Columns, node: Column) -> Fitted:  # noqa: ARG002
-        """The equation itself: nothing is estimated."""
+        """The equation itself: nothing is estimated.
+
+        Parameters
+        ----------
+        causes
+            The columns of the causes.
+        node
+            The column of the node.
+
+        Returns
+        -------
+        Fitted
+            The equation as it was given: nothing is learned.
+        """
         return self
 
     def abduce(self, causes: Columns, node: Column, uniform: Floats | None = None) -> State:  # noqa: ARG002
-        """The node with the noise of each row, computed by the inverse."""
+        """The node with the noise of each row, computed by the inverse.
+
+        Parameters
+        ----------
+        causes
+            The columns of the causes.
+        node
+            The column of the node.
+        uniform
+            Draws from 0 to 1, where noise is drawn.
+
+        Returns
+        -------
+        State
+            The noise of each person.
+        """
         found = _number_each(self.noise(raw(causes), node.raw()), causes, node.name)
         return Inverted(self.value, node, found)
 

@@ -12,6 +12,7 @@ from evenhand.core.arguments import checked
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.calls import call
 from evenhand.core.quantities import check_seed
+from evenhand.core.wording import number_of
 from evenhand.counterfactual import mechanisms
 from evenhand.counterfactual.columns import names_of, read_nodes, with_columns
 from evenhand.counterfactual.dowhy import DowhyMechanism, is_dowhy_model, read_dowhy_model
@@ -19,6 +20,7 @@ from evenhand.counterfactual.graph import Graph, check_columns, read_graph
 from evenhand.counterfactual.mechanisms import Fitted, Mechanism, State
 from evenhand.counterfactual.svg import draw_graph
 from evenhand.errors import CallError, DataError, Problems, listing, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.features import Column, Columns
 
 
@@ -45,7 +47,7 @@ class FittedModel:
         fitted = {
             node: call(
                 _mechanism(node),
-                f"when it was fitted to {len(rows[node]):,} rows",
+                f"when it was fitted to {number_of(len(rows[node]))}",
                 mechanism.fit,
                 causes_of(self.graph, rows, node),
                 rows[node],
@@ -59,7 +61,7 @@ class FittedModel:
         found = {
             node: call(
                 _mechanism(node),
-                f"when it inferred the noise of {len(rows[node]):,} rows",
+                f"when it inferred the noise of {number_of(len(rows[node]))}",
                 self.fitted[node].abduce,
                 causes_of(self.graph, rows, node),
                 rows[node],
@@ -90,7 +92,7 @@ class Abduced:
                 if shift or any(name in changed for name in causes):
                     changed[node] = world[node] = call(
                         _mechanism(node),
-                        f"when {len(world[node]):,} rows were moved",
+                        f"when {number_of(len(world[node]))} were moved",
                         self.states[node].moved,
                         causes,
                         shift,
@@ -107,6 +109,7 @@ def causes_of(graph: Graph, rows: Columns, node: str) -> Columns:
     return {name: rows[name] for name in graph.parents(node)}
 
 
+@documented
 @checked
 class CausalModel:
     """A graph of causes, with a mechanism for each node that has some.
@@ -141,7 +144,18 @@ class CausalModel:
         self._learned: FittedModel | None = None
 
     def fit(self, data: Any) -> CausalModel:
-        """Fit every mechanism to a table; returns the model itself."""
+        """Fit every mechanism to a table; returns the model itself.
+
+        Parameters
+        ----------
+        data
+            A table in memory with a column for every node of the graph.
+
+        Returns
+        -------
+        CausalModel
+            The same model, fitted.
+        """
         self._learned = learn(self, data)
         return self
 
@@ -151,6 +165,20 @@ class CausalModel:
         The noise of each row is inferred from what is observed, the nodes in `do` are set, and what they cause follows
         with the same noise. Returns a table of the caller's kind. A latent noise of a category is drawn, with the seed
         `random_state`, from what the observed value leaves open.
+
+        Parameters
+        ----------
+        data
+            The people, with a column for every node.
+        do
+            What is changed: {column: value}.
+        random_state
+            The seed of the noise of categories.
+
+        Returns
+        -------
+        Any
+            The table as it would be, of the caller's own kind.
         """
         if not isinstance(do, Mapping) or not do:
             raise CallError("do= says what to set, as in do={'race': 'White'}.")
@@ -167,14 +195,36 @@ class CausalModel:
         return with_columns(data, changed)
 
     def residuals(self, data: Any) -> dict[str, Floats]:
-        """The noise of each node with additive noise: what its causes do not explain."""
+        """The noise of each node with additive noise: what its causes do not explain.
+
+        Parameters
+        ----------
+        data
+            The people, with a column for every node.
+
+        Returns
+        -------
+        dict[str, Floats]
+            The noise of each node that has one.
+        """
         learned = self._fitted()
         rows = read_rows(self, data, learned)
         states = learned.abduced(rows, learned.graph.nodes).states
         return {node: state.residual for node, state in states.items() if state.residual is not None}
 
     def non_descendants(self, sensitive: str | Iterable[str]) -> tuple[str, ...]:
-        """The nodes of the graph that are neither these attributes nor caused by them."""
+        """The nodes of the graph that are neither these attributes nor caused by them.
+
+        Parameters
+        ----------
+        sensitive
+            The attribute, or several.
+
+        Returns
+        -------
+        tuple[str, ...]
+            The nodes that the attribute does not cause.
+        """
         attributes = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
         self.graph.check_nodes(attributes, "sensitive")
         caused = self.graph.descendants(attributes)
@@ -186,7 +236,18 @@ class CausalModel:
         return fitted_model(self, None)
 
     def svg(self, sensitive: str | Collection[str] = ()) -> str:
-        """The graph as a picture, as SVG text; the sensitive attributes stand in bold."""
+        """The graph as a picture, as SVG text; the sensitive attributes stand in bold.
+
+        Parameters
+        ----------
+        sensitive
+            Attributes that are marked.
+
+        Returns
+        -------
+        str
+            The drawing.
+        """
         return draw_graph(self.graph, (sensitive,) if isinstance(sensitive, str) else sensitive)
 
     def _repr_svg_(self) -> str:
@@ -215,7 +276,8 @@ def learn(model: CausalModel, data: Any, graph: Graph | None = None) -> FittedMo
         if getattr(mechanism, "confused", False):
             raise DataError(
                 f"the causes of {shorten(node)!r} ({listing(graph.parents(node))}) determine each other in these "
-                f"{len(rows[node]):,} rows, so their effects cannot be separated: take one of them out of the graph."
+                f"{number_of(len(rows[node]))}, so their effects cannot be separated: take one of them out of the "
+                "graph."
             )
     return learned
 

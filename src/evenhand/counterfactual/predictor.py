@@ -12,6 +12,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.calls import call
 from evenhand.core.quantities import check_finite
+from evenhand.core.wording import number_of
 from evenhand.counterfactual.columns import row_count, select_features
 from evenhand.errors import CallError, DataError, Problems, as_typed, listing, shorten
 from evenhand.sources.columns import encode
@@ -73,13 +74,13 @@ class Predictor:
             inputs = np.column_stack([np.asarray(column) for column in inputs.values()])
         rows = row_count(table)
         self.calls += 1
-        found = call("predict", f"in call {self.calls}, on {rows:,} rows", _answered, self.function, inputs)
+        found = call("predict", f"in call {self.calls}, on {number_of(rows)}", _answered, self.function, inputs)
         if found.ndim == 2 and found.shape[1] == 2:
             found = found[:, 1]  # probabilities of two classes, as predict_proba has them
         found = found.reshape(-1) if found.ndim == 2 and found.shape[1] == 1 else found
         if found.shape != (rows,):
             raise CallError(
-                f"predict gave an array of shape {found.shape} for {rows:,} rows: one value a row is needed."
+                f"predict gave an array of shape {found.shape} for {number_of(rows)}: one value a row is needed."
             )
         _check_complete(found)
         return found
@@ -162,7 +163,7 @@ def _check_complete(found: Array) -> None:
 def _check_lacking(lacking: Bools) -> None:
     if lacking.any():
         raise DataError(
-            f"predict gave no number or class in {int(lacking.sum()):,} of {len(lacking):,} rows (missing, NaN or "
+            f"predict gave no number or class in {int(lacking.sum()):,} of {number_of(len(lacking))} (missing, NaN or "
             "infinite): leave those rows out, or correct it."
         )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core.arrays import Floats
+from evenhand.core.wording import number_of
 from evenhand.counterfactual.model import FittedModel, causes_of, take_columns
 from evenhand.errors import shorten
 from evenhand.inference import multiplicity
@@ -133,5 +134,7 @@ def notes(checks: tuple[Check, ...], level: float = 0.05) -> list[str]:
         found.append(f"Noises are correlated, as with a common cause that the graph lacks: {names}.")
     if checks and not found:
         most = max(each.rows for each in checks if each.other is None)
-        found.append(f"Residual checks: in {most:,} rows there is no evidence that the noise depends on the causes.")
+        found.append(
+            f"Residual checks: in {number_of(most)} there is no evidence that the noise depends on the causes."
+        )
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.results import Estimate, JudgedOn, Panel, Row, Verdict, spell
+from evenhand.core.results import Estimate, JudgedOn, Panel, Row, Verdict, pair_names, spell
 from evenhand.counterfactual.changes import Ends, PredictionChanges
 from evenhand.counterfactual.graph import Graph
 from evenhand.counterfactual.groups import People
@@ -45,7 +45,8 @@ def sentence(changes: PredictionChanges, evidence: Row, request: Request, verdic
     if not np.nan_to_num(changes.size).any():
         other = "in another group" if how == FOLLOWED else "something else"
         return f"No prediction would change for anybody {how.format(other)}{ending}."
-    group, target = f"{spell(evidence.group)} (n = {evidence.n:,})", how.format(evidence.against)
+    name, other = pair_names(evidence, changes.people.names, changes.people.attributes)
+    group, target = f"{name} (n = {evidence.n:,})", how.format(other)
     if changes.kind == "number":
         size = wording.amount(value.value, "score")
         return f"For {group}, the prediction would change by {size} on average {target}{ending}."
@@ -103,8 +104,8 @@ def _table(changes: PredictionChanges, ends: Ends) -> Panel:
     )
     lines = [
         (
-            spell(people.names[group]),
-            spell(people.names[target]),
+            people.shown(group),
+            people.shown(target),
             float(changes.size[group, target]),
             float(ends.low[group, target]),
             float(ends.high[group, target]),
@@ -132,7 +133,7 @@ def _distribution(changes: PredictionChanges) -> Panel:
     for group, target in chosen:
         inside = changes.of_pair(group, target)
         counts, _ = np.histogram(inside, edges)
-        name = f"{spell(changes.people.names[group])} → {spell(changes.people.names[target])}"
+        name = f"{changes.people.shown(group)} → {changes.people.shown(target)}"
         lines += [
             (name, float(start), float(end), float(count / len(inside)))
             for start, end, count in zip(edges, edges[1:], counts, strict=False)
@@ -165,5 +166,5 @@ def graph_notes(graph: Graph, people: People, columns: Iterable[str], numeric: S
 
 def small_note(people: People, least: int) -> list[str]:
     """A note that names the groups of fewer than `least` people."""
-    small = [spell(name) for name, size in zip(people.names, people.sizes, strict=True) if size < least]
+    small = [people.shown(i) for i, size in enumerate(people.sizes.tolist()) if size < least]
     return [f"Fewer than {least} people: {', '.join(small)}. Too few to support a pass."] if small else []

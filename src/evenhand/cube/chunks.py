@@ -7,7 +7,7 @@ score. A score from 0 to 1 is taken for a probability, and a score of few values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import CallError, DataError, EvenhandError, Problems, shorten
+from evenhand.sources.conditions import NoRowsError
 from evenhand.sources.kinds import TEXT, are_categories, value_of
 from evenhand.sources.levels import attribute
 from evenhand.sources.roles import ReadArguments, absent
@@ -35,7 +36,7 @@ def is_chunks(data: Any) -> bool:
     return isinstance(data, Iterator)
 
 
-def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | None, arguments: ReadArguments) -> Cube:
+def count(count_one: Callable[..., Cube], chunks: Any, like: Cube | None, arguments: ReadArguments) -> Cube:
     """The cube of all chunks; `like` and `arguments` are those of `Cube.count`."""
     if str(arguments["strategy"]) == "quantile" and like is None:
         raise CallError("strategy='quantile' needs all scores at once: give like=, a cube that is cut already.")
@@ -48,6 +49,8 @@ def count(count_one: Callable[..., Cube], chunks: Iterable[Any], like: Cube | No
         try:
             cube = count_one(chunk, like, arguments.copy())
             _check(cube, like, arguments)
+        except NoRowsError:
+            continue
         except EvenhandError as error:
             raise type(error)(f"chunk {i}: {error}") from None
         arguments["task"] = cube.meaning.task  # the task of the first chunk is that of all

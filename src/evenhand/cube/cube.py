@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -13,30 +13,32 @@ import numpy as np
 
 from evenhand import sources
 from evenhand.core.arguments import checked
-from evenhand.core.arrays import Floats, Ints
-from evenhand.core.records import NEWER
+from evenhand.core.arrays import DataLike, Floats, Ints
+from evenhand.core.familiar import in_our_words
 from evenhand.core.results import Group, Pair, spell
-from evenhand.core.signs import Printable, printable
+from evenhand.core.signs import escaped, printable
 from evenhand.cube import chunks
 from evenhand.cube import clusters as sums_over
 from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
 from evenhand.cube.cluster_tally import check_design
 from evenhand.cube.clusters import Clusters
+from evenhand.cube.meaning import Meaning
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
 from evenhand.errors import CallError, check_kind, listing, nearest
+from evenhand.sources.conditions import note
+from evenhand.sources.documentation import documented
 from evenhand.sources.kinds import TEXT, united_by_name, value_of
 from evenhand.sources.levels import order_key
+from evenhand.sources.periods import Every
+from evenhand.sources.read_arguments import CallArguments
+from evenhand.sources.reader import reader
 from evenhand.sources.roles import (
-    Direction,
-    Missing,
     ReadArguments,
     Roles,
     Span,
-    Task,
     assign,
     complete,
-    with_read_arguments,
 )
 from evenhand.sources.spelling import spelling
 
@@ -48,40 +50,7 @@ if TYPE_CHECKING:
 _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
 
 
-@dataclass(frozen=True)
-class Meaning(Printable):
-    """What the numbers of a cube stand for; two cubes can be added only if their meanings are equal."""
-
-    sensitive: tuple[str, ...]
-    control: tuple[str, ...] = ()
-    label: str | None = None
-    prediction: str | None = None
-    score: str | None = None
-    weight: str | None = None
-    cluster: str | None = field(default=None, metadata=NEWER)
-    design_strata: str | None = field(default=None, metadata=NEWER)
-    cutoff: float | None = None
-    higher_is: Direction = "positive"
-    positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    bands: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    missing: Missing = "group"
-    task: Task = "binary"
-
-    @classmethod
-    def from_roles(cls, roles: Roles, bands: Mapping[str, tuple[float, ...]]) -> Meaning:
-        """What a count by these roles means; `bands` are those that the attributes were cut into."""
-        same: dict[str, Any] = {part.name: getattr(roles, part.name) for part in fields(cls)}
-        positive = {role: favourable.values for role, favourable in roles.positive.items()}
-        return cls(**{**same, "positive": positive, "bands": bands})
-
-    def differences(self, other: Meaning) -> list[str]:
-        return [
-            f"{part.name} is {getattr(self, part.name)!r} here and {getattr(other, part.name)!r} there"
-            for part in fields(self)
-            if getattr(self, part.name) != getattr(other, part.name)
-        ]
-
-
+@documented
 @partial(checked, itself=("merge", "count"))
 @dataclass(frozen=True, eq=False)
 class Cube:
@@ -110,19 +79,24 @@ class Cube:
     """Sums over the clusters that `meaning.cluster` names; None also where a file does not keep them."""
 
     @classmethod
-    @with_read_arguments
-    def count(cls, data: Any = None, *, like: Cube | None = None, **arguments: Unpack[ReadArguments]) -> Cube:
-        """Read the data once and count it. The arguments are those of `evenhand.audit` that say how data is read.
+    @reader
+    def count(cls, data: DataLike | None = None, *, like: Cube | None = None, **given: Unpack[CallArguments]) -> Cube:
+        """Read the data once and count it.
 
-        With `like`, attributes and scores are cut as in that cube. `data` may also be an iterator of tables, or a list
-        of them: they are counted one after the other, and no more than one is in memory. Whatever depends on all of
-        the data, such as bands, must then be known from the start: see `evenhand.cube.chunks`.
+        Parameters
+        ----------
+        data
+            What `evenhand.audit` takes; or an iterator or a list of tables: they are counted one after the other, and
+            no more than one is in memory. Whatever depends on all of the data, such as bands, must then be known from
+            the start: see `evenhand.cube.chunks`.
+        like
+            A cube that was counted before: attributes and scores are cut as in that one.
 
         >>> cube = Cube.count(prediction=[1, 0, 1, 1], sensitive=["a", "a", "b", "b"])
         >>> cube
         <Cube: 4 people, 2 groups of sensitive>
         """
-        arguments = complete(cls.count, arguments)
+        arguments = complete(cls.count, given)
         if like is not None:
             check_kind(like, Cube, "like", "pass a Cube that was counted before, or leave it out")
         if chunks.is_chunks(data):
@@ -134,8 +108,37 @@ class Cube:
         return cube
 
     @classmethod
-    def _count_one(cls, data: Any, like: Cube | None, arguments: ReadArguments) -> Cube:
-        """The cube of one table; a chunk may hold a single cluster."""
+    @reader
+    def series(
+        cls, data: DataLike | None = None, *, by: str, every: Every | None = None, **arguments: Unpack[CallArguments]
+    ) -> dict[str, Cube]:
+        """Read the data once and count each period by itself: cubes by the names of their periods, in order of time.
+
+        `evenhand.trend` takes the result.
+
+        Parameters
+        ----------
+        data
+            What `count` takes.
+        by
+            The column that says when: each of its values is a period, or with `every` the dates in it are.
+        every
+            The length of a period, where the column holds dates.
+
+        >>> day = ["2026-01-03", "2026-01-30", "2026-02-01", "2026-02-02"]
+        >>> data = {"day": day, "decided": [1, 0, 1, 1], "sex": ["m", "f", "m", "f"]}
+        >>> Cube.series(data, by="day", every="month", prediction="decided", sensitive="sex")
+        {'2026-01': <Cube: 2 people, 2 groups of sex>, '2026-02': <Cube: 2 people, 2 groups of sex>}
+        """
+        from evenhand.cube import series
+
+        return series.count(cls._count_one, data, by, every, complete(cls.series, arguments))
+
+    @classmethod
+    def _count_one(
+        cls, data: Any, like: Cube | None, arguments: ReadArguments, periods: Mapping[str, Every | None] | None = None
+    ) -> Cube:
+        """The cube of one table; a chunk may hold a single cluster. `periods` is that of `Roles`."""
         if like is not None:
             arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
             arguments["task"] = arguments["task"] or like.meaning.task
@@ -147,6 +150,8 @@ class Cube:
         if like is not None:
             uncut = {*like.meaning.sensitive, *like.meaning.control} - roles.bands.keys()
             roles = replace(roles, categories=roles.categories | uncut)
+        if periods:
+            roles = replace(roles, periods=periods, categories=roles.categories | periods.keys())
         counted = tally(source.lines(roles), roles)
         return cls(
             Meaning.from_roles(roles, counted.bands),
@@ -158,6 +163,7 @@ class Cube:
             {**counted.facts, **({"regression_chosen": 1} if inferred else {})},
             counted.scores,
             counted.classes,
+            (note(roles.where),) if roles.where else (),
             kinds=counted.kinds,
             clusters=counted.clusters,
         )
@@ -223,7 +229,13 @@ class Cube:
         return None if self.w2 is None else self.w2.reshape(-1, 9)[:, _PLACES]
 
     def measures(self, names: Iterable[Any] | None = None) -> dict[str, Floats]:
-        """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined."""
+        """Every measure that the cube allows (or those named), for each of `pairs`; NaN is undefined.
+
+        Parameters
+        ----------
+        names
+            The measures; by default all that cells allow.
+        """
         from evenhand.measures import cells
 
         names = names if names is None else list(names)
@@ -240,7 +252,13 @@ class Cube:
         return dict(cells.evaluate(self.cells, chosen)) if chosen else {}
 
     def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total."""
+        """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total.
+
+        Parameters
+        ----------
+        name
+            The measure.
+        """
         from evenhand.measures import cells
 
         if not 0 < confidence < 1:
@@ -267,6 +285,13 @@ class Cube:
         """The cube with two groups: `keep`, and all others as one; people without a group stay apart.
 
         Several others are called `name`; a single one keeps its own.
+
+        Parameters
+        ----------
+        keep
+            The group that stays by itself.
+        name
+            What the others are called together.
         """
         if sum(group != keep and None not in group for group in self.groups) < 2:
             return self
@@ -278,7 +303,13 @@ class Cube:
         )
 
     def stratum(self, stratum: Group) -> Cube:
-        """The part of the cube in one stratum."""
+        """The part of the cube in one stratum.
+
+        Parameters
+        ----------
+        stratum
+            The values of the controls.
+        """
         if stratum not in self.strata:
             raise CallError(f"{stratum!r} is not a stratum of this cube; there are: {listing(self.strata)}.")
         return self.only([pair[0] == stratum for pair in self.pairs])
@@ -304,7 +335,13 @@ class Cube:
         return self if self.scores is None else replace(self, scores=self.scores.coarsen(int(bins)))
 
     def only(self, chosen: Sequence[bool]) -> Cube:
-        """The part of the cube in some of its pairs; `chosen` says of each whether it is among them."""
+        """The part of the cube in some of its pairs; `chosen` says of each whether it is among them.
+
+        Parameters
+        ----------
+        chosen
+            For each of `pairs`, whether it stays.
+        """
         inside = np.array(chosen, dtype=np.bool_)
         if inside.shape != (len(self.pairs),):
             raise CallError(f"chosen= has {inside.size} values, and the cube has {len(self.pairs)} pairs.")
@@ -340,6 +377,11 @@ class Cube:
         They are cubes, paths of saved ones, or a glob such as "2026-*.cube". In a mapping they have names, by which an
         error calls the one that does not fit. Files are added while they are read. Cubes with clusters are added only
         with clusters="within", by which the caller says that no cluster has rows in two of them.
+
+        Parameters
+        ----------
+        cubes
+            Cubes, paths of saved ones or a glob; or a mapping by name.
         """
         from evenhand.cube.merge import merge
 
@@ -369,10 +411,17 @@ class Cube:
         return attribute_sets(names, intersections, groups)
 
     def audit(self, **arguments: Any) -> Audit:
-        """Audit the cube; takes the arguments of `evenhand.audit` except those that read data."""
-        from evenhand.audits.audit import audit_cube
+        """Audit the cube; takes the arguments of `evenhand.audit` except those that read data.
 
-        return audit_cube(self, **arguments)
+        Parameters
+        ----------
+        **arguments
+            `reference`, `metrics`, `policy`, `intersections`, `min_group_size`, `confidence`, `interval`,
+            `draws`, `random_state`, or any field of Policy.
+        """
+        from evenhand.audits.audit import audit_cube, judging_arguments
+
+        return audit_cube(self, **in_our_words("Cube.audit", arguments, judging_arguments()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cube):
@@ -397,11 +446,16 @@ class Cube:
     def __repr__(self) -> str:
         groups = len(self.groups)
         within = f" in {len(self.strata)} strata" if self.meaning.control else ""
-        of = " × ".join(self.meaning.sensitive)
+        of = escaped(" × ".join(self.meaning.sensitive))
         return printable(f"<Cube: {self.size:,} people, {groups} groups of {of}{within}>")
 
     def values(self, attributes: Sequence[str], group: Group) -> tuple[Any, ...]:
         """A group, or a stratum, of these attributes as the caller's own values: 1 where its name is "1".
+
+        Parameters
+        ----------
+        group
+            A group, as `groups` names it.
 
         >>> cube = Cube.count(prediction=[1, 0, 1], sensitive=[2, 7, 7])
         >>> cube.groups[0], cube.values(cube.meaning.sensitive, cube.groups[0])
@@ -412,7 +466,13 @@ class Cube:
         return tuple(value_of(text, self.kinds.get(name, TEXT)) for name, text in zip(attributes, group, strict=True))
 
     def find_group(self, value: object) -> Group | None:
-        """The group of this name, which is one value, or one for each attribute in order; None where there is none."""
+        """The group of this name, which is one value, or one for each attribute in order; None where there is none.
+
+        Parameters
+        ----------
+        value
+            The value of one attribute, or a tuple of values.
+        """
         wanted = value if isinstance(value, (tuple, list)) else (value,)
         spelled = tuple(None if part is None else spelling(part) for part in wanted)
         for group in self.groups:

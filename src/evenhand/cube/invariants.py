@@ -107,6 +107,7 @@ def _check_squares(table: str, sums: dict[str, Array]) -> None:
     rules = dict(_SQUARES)
     for prefix, mass in (("", "n"), ("w_", "w"), ("w2_", "w2")):
         rules |= {prefix + one: (mass, prefix + two) for one, two in _MOMENTS}
+        rules[f"{prefix}eee"] = (f"{prefix}ee", f"{prefix}eeee")  # which a product of e and e² is bounded by
     for name, (mass, squares) in rules.items():
         if name not in sums or squares not in sums:
             continue

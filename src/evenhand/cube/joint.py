@@ -15,11 +15,13 @@ from evenhand import sources
 from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.core.results import Group
 from evenhand.cube import chunks, merge
-from evenhand.cube.cube import Cube, Meaning
+from evenhand.cube.cube import Cube
+from evenhand.cube.meaning import Meaning
 from evenhand.cube.tally import Tally, tally
 from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.sources import Lines, Source, groups, levels, rows
 from evenhand.sources.columns import encode
+from evenhand.sources.conditions import note
 from evenhand.sources.lines import read_masses
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import Roles, assign
@@ -211,7 +213,7 @@ def _one_scan(source: Source, roles: Sequence[Roles]) -> Iterator[Lines]:
 
 def _cube(counted: Tally, roles: Roles) -> Cube:
     parts = {part.name: getattr(counted, part.name) for part in fields(Tally) if part.name != "bands"}
-    return Cube(Meaning.from_roles(roles, counted.bands), **parts)
+    return Cube(Meaning.from_roles(roles, counted.bands), **parts, notes=(note(roles.where),) if roles.where else ())
 
 
 def _decisions(lines: Lines, roles: Roles) -> Array:

@@ -6,7 +6,6 @@ Of many files some may be damaged: those are named, and left out only on request
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from evenhand.cube.cube import Cube, collect
 from evenhand.errors import CallError, DataError, EvenhandError, as_typed, join_names, short_path, shorten
 from evenhand.sources.files import FileSource
 from evenhand.sources.files.formats import explain
+from evenhand.sources.periods import natural
 from evenhand.sources.roles import DEFAULTS, Span
 
 CUBE_SUFFIX = ".cube"
@@ -123,16 +123,6 @@ def expand(text: str) -> list[Path]:
     if not found:
         raise DataError(f"there is no file {short_path(text)!r}.")
     return found
-
-
-def natural(name: object) -> list[tuple[int, int, str]]:
-    """A sort key for names with numbers: day 2 comes before day 10.
-
-    >>> sorted(["day-10", "day-2"], key=natural)
-    ['day-2', 'day-10']
-    """
-    parts = re.split(r"([0-9]+)", str(name))
-    return [(0, int(part), part) if part.isdigit() else (1, 0, part) for part in parts]
 
 
 def _part(value: Any, name: str) -> Cube | Path:

@@ -18,6 +18,7 @@ import numpy as np
 
 from evenhand.core import checksum, records
 from evenhand.core.files import read_bytes, replacing
+from evenhand.core.wording import number_of
 from evenhand.cube import cluster_tables, tables
 from evenhand.errors import DataError, short_path, shorten
 from evenhand.sources.files.formats import identifier, literal, path_list
@@ -208,7 +209,9 @@ def _check_rows(connection: Any, paths: Sequence[Path]) -> None:
     rows = {os.path.normpath(file): number for file, number in _ask(connection, ask, paths)}
     for path in paths:
         if rows[os.path.abspath(path)] > _MOST_ROWS + 10 * path.stat().st_size:
-            raise _damaged(path, f"it declares {rows[os.path.abspath(path)]:,} rows in {path.stat().st_size:,} bytes")
+            raise _damaged(
+                path, f"it declares {number_of(rows[os.path.abspath(path)])} in {path.stat().st_size:,} bytes"
+            )
 
 
 def _sum(name: str) -> str:

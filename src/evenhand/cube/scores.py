@@ -13,7 +13,7 @@ from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.errors import CallError
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.levels import NEGATIVE, NEITHER
-from evenhand.sources.lines import MOMENTS, names_of_losses
+from evenhand.sources.lines import MOMENTS, names_of_cubes, names_of_losses
 from evenhand.sources.scores import TINY, ScoreReading
 
 
@@ -71,8 +71,8 @@ class ScoreTable:
 
     `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σw²s and Σw²s²; for a regressor the
     MOMENTS. Where the bins of a probability hold many values and someone has a label, it also holds the sums of
-    `names_of_losses`, unless the table comes from a version that did not sum them. The label axis is (negative,
-    positive, unlabelled), or the bands of the outcome and then unlabelled.
+    `names_of_losses`. Tables from a version that did not sum losses, or cubes of residuals, do not hold them. The label
+    axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
     """
 
     reading: ScoreReading
@@ -203,8 +203,11 @@ class ScoreTable:
         if self.reading != other.reading or len(self.n) != len(other.n):
             return False
         keys = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("pair", "label", "bin", "n"))
-        close = all(np.allclose(self.sums[name], other.sums[name], rtol=1e-12, atol=1e-300) for name in self.sums)
-        return keys and self.sums.keys() == other.sums.keys() and close
+        return (
+            keys
+            and self.sums.keys() == other.sums.keys()
+            and all(np.allclose(self.sums[name], other.sums[name], rtol=1e-12, atol=1e-300) for name in self.sums)
+        )
 
 
 def collect(reading: ScoreReading, pair: Any, label: Any, bin_: Any, n: Any, sums: Mapping[str, Any]) -> ScoreTable:
@@ -227,11 +230,11 @@ def collect(reading: ScoreReading, pair: Any, label: Any, bin_: Any, n: Any, sum
 def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
     """The sum of tables whose pairs have the same numbers, on bins that all of them fit.
 
-    Sums of losses are dropped where one of the tables does not know its losses.
+    Sums of losses are dropped where one of the tables does not know its losses, and so are cubes of residuals.
     """
     reading = united([table.reading for table in tables])
     parts = [table if table.reading == reading else table.on(reading) for table in tables]
-    parts = _alike(parts) if reading.hides_losses else parts
+    parts = _alike(parts) if reading.hides_losses else _with_cubes_alike(parts)
     return collect(
         reading,
         np.concatenate([table.pair for table in parts]),
@@ -248,6 +251,16 @@ def _alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
         return [table.without_losses() for table in tables]
     names = names_of_losses(tables[0].weighted)
     return [table if table.has_losses else _without_a_loss(table, names) for table in tables]
+
+
+def _with_cubes_alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+    """Tables of a regressor, all with the cubes of residuals or all without them; other tables as they are."""
+    cubes = names_of_cubes(tables[0].weighted)
+    if all(name in table.sums for table in tables for name in cubes):
+        return list(tables)
+    return [
+        replace(table, sums={name: part for name, part in table.sums.items() if name not in cubes}) for table in tables
+    ]
 
 
 def _without_a_loss(table: ScoreTable, names: Sequence[str]) -> ScoreTable:

@@ -15,12 +15,14 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
+from evenhand.core.wording import number_of
 from evenhand.cube.cluster_tally import count_clusters, read_members
 from evenhand.cube.clusters import Clusters
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, as_typed, shorten
 from evenhand.sources import levels
 from evenhand.sources.columns import Levels, encode, is_categorical
+from evenhand.sources.conditions import NoRowsError
 from evenhand.sources.groupby import sums_losses
 from evenhand.sources.lines import (
     SIDES,
@@ -59,6 +61,8 @@ class Tally:
 
 def tally(lines: Lines, roles: Roles) -> Tally:
     """Count the lines. All that is wrong with the data is said in one error."""
+    if lines.length == 0 and roles.where:
+        raise NoRowsError(f"no row is counted: there is none where {' and '.join(each.said for each in roles.where)}.")
     if lines.length == 0:
         raise DataError(f"there are no rows to count{'.' if roles.count is None else ': every count is 0.'}")
     problems = Problems()
@@ -77,7 +81,8 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         edges = roles.bands.get(title) or lines.edges.get(title)
         counts, weights = key.counter(codes, found), key.weigher(codes, found)
         named = title in roles.categories or title in lines.categories or is_categorical(lines.columns[name])
-        read = levels.attribute(title, found, counts, edges, problems, weights=weights, categories=named)
+        call = roles.caller(title)
+        read = levels.attribute(title, found, counts, edges, problems, weights=weights, categories=named, call=call)
         attributes[name] = read
         key.add(read.lookup, codes, len(read.names))
     classes: tuple[str, ...] = ()
@@ -219,7 +224,7 @@ def _add_decisions(key: _Key, lines: Lines, roles: Roles, problems: Problems) ->
         absent = _people(key, codes < 0)
         if roles.prediction is None and absent:
             problems.add(
-                f"score column {shorten(str(roles.score))!r} is missing in {absent:,} rows, and the cutoff "
+                f"score column {shorten(str(roles.score))!r} is missing in {number_of(absent)}, and the cutoff "
                 "has to decide them; leave those rows out or give prediction=."
             )
         key.add(np.array([0, 1, 2], dtype=np.intp), codes, 3)
@@ -237,7 +242,7 @@ def _add_outcomes(key: _Key, lines: Lines, roles: Roles, problems: Problems) -> 
 def _complain_undecided(key: _Key, codes: Codes, roles: Roles, problems: Problems) -> None:
     if codes.min() < 0 and (absent := _people(key, codes < 0)):
         problems.add(
-            f"prediction column {shorten(str(roles.prediction))!r} is missing in {absent:,} rows: a decision that "
+            f"prediction column {shorten(str(roles.prediction))!r} is missing in {number_of(absent)}: a decision that "
             "was not made cannot be judged; leave those rows out or say what they mean."
         )
 
@@ -409,7 +414,8 @@ def _drop(
     lost = int(fields["n"][~keep].sum())
     if roles.missing == "error":
         raise DataError(
-            f"{lost:,} rows have no value for {' or '.join((*roles.control, *roles.sensitive))}; "
+            f"{number_of(lost)} {'has' if lost == 1 else 'have'} no value for "
+            f"{' or '.join((*roles.control, *roles.sensitive))}; "
             "missing='group' keeps them as one more group, missing='drop' leaves them out."
         )
     if not kept.any():

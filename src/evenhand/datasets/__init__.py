@@ -12,12 +12,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+__all__ = ["berkeley", "compas"]
+
 Table = dict[str, npt.NDArray[Any]]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def compas() -> Table:
     """Columns race, sex, age, decile (1–10), recidivated (1/0) and count: 414 rows for 7,214 people.
 
+    Returns
+    -------
+    dict[str, NDArray]
+        The columns by name.
+
+    Examples
+    --------
     >>> table = compas()
     >>> int(table["count"].sum()), len(table["race"])
     (7214, 414)
@@ -28,6 +41,13 @@ def compas() -> Table:
 def berkeley() -> Table:
     """Columns department, gender, admitted (1/0) and count: 24 rows for 4,526 applicants.
 
+    Returns
+    -------
+    dict[str, NDArray]
+        The columns by name.
+
+    Examples
+    --------
     >>> int(berkeley()["count"].sum())
     4526
     """

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.core import wording
+from evenhand.core import frames, wording
 from evenhand.core.arguments import checked
+from evenhand.core.arrays import ColumnLike, ColumnsLike, DataLike
 from evenhand.core.quantities import check_whole, number, shown
-from evenhand.core.results import Estimate, Finding, Panel, Row, figure, spell
+from evenhand.core.results import Caller, Estimate, Finding, Panel, Row, figure, spell
 from evenhand.errors import CallError, Problems, check_kind
 from evenhand.individual import jackknife, shares
 from evenhand.individual.cohort import Cohort, SimilarityOptions, read_cohort
@@ -19,6 +20,7 @@ from evenhand.individual.pairs import KNearest
 from evenhand.individual.shares import Agreement, Figures, Treatment
 from evenhand.individual.worst_pairs import Pair
 from evenhand.inference import simultaneous
+from evenhand.sources.documentation import documented
 from evenhand.verdicts import policy_file
 from evenhand.verdicts.finding import on_value, row_finding
 from evenhand.verdicts.index_finding import ValueResult
@@ -29,12 +31,13 @@ _MOST_PAIRS = 1000  # that are shown
 _MOST_FEATURES = 12  # columns of features in the table of the worst pairs
 
 
+@documented
 @checked
 def consistency(
-    X: Any,
+    X: DataLike,
     *,
-    prediction: Any,
-    sensitive: Any = None,
+    prediction: ColumnLike,
+    sensitive: ColumnsLike | None = None,
     k: int = 5,
     include_self: bool = False,
     radius: float | None = None,
@@ -44,13 +47,13 @@ def consistency(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     scale: Literal["standard", "robust", "none"] = "standard",
     distance: Any = "euclidean",
-    label: Any = None,
+    label: ColumnLike | None = None,
     missing_features: Literal["level", "drop", "error"] = "level",
     neighbours: Literal["auto", "exact", "approximate"] = "auto",
     positive: Any = 1,
     bands: Mapping[Any, Sequence[float] | None] | None = None,
     na: str | Iterable[str] = (),
-    id: Any = None,
+    id: ColumnLike | None = None,
     worst: int = 10,
     threshold: float | None = None,
     reference: Any = None,
@@ -64,31 +67,50 @@ def consistency(
     1 − the mean of |decision − mean decision of the k nearest|. With `sensitive` it is compared between groups, and the
     gap is what is judged; without, the finding's value is the consistency of everyone, which is not judged.
 
-    Args:
-        X: The people: a table (pandas, Polars, PyArrow, a mapping of arrays), an array with a row for each, or the path
-            of a file. With distance="precomputed", the square matrix of their distances.
-        prediction: What was decided: a column of X or an array.
-        sensitive: The attributes that make groups: columns of X or arrays. They are features only if features= names
-            them.
-        k: How many nearest people are the neighbours of each; `radius` or `pairs` in its place.
-        include_self: Whether a person is the first of their own k neighbours, as in AIF360.
-        radius: Everyone within this distance is a neighbour.
-        pairs: Pairs of row numbers to compare, or "all".
-        features: The columns that people are compared by; by default all that have no other role.
-        categorical: Columns of numbers that are codes. Text, and a column of 0 and 1, is a category by itself.
-        weights: What a column counts in the squared distance; 1 unless it is named.
-        scale: How numbers are scaled: "standard" deviations, "robust" ones (quartiles), or "none".
-        distance: "euclidean", "learned" (from `label`), "precomputed", or a function of two arrays of people, as they
-            are scaled, that returns the matrix of their distances.
-        label: For distance="learned": people with the same value are brought near to each other.
-        missing_features: What a missing feature means: one more value ("level"), the person is left out ("drop"),
-            or an "error".
-        neighbours: "exact", "approximate" (an index; needs faiss), or "auto": exact unless that takes many minutes.
-        positive, bands, na, reference, min_group_size, confidence, policy: As for every metric.
-        id: A column or array with the names of people for the pairs that are shown; by default row numbers, from 0.
-        worst: How many of the nearest pairs with different decisions are shown, with their values; 0 for none.
-        threshold: The largest gap between groups that is tolerated (default 0.1).
-        random_state: Seed of the draws that decide ties.
+    Parameters
+    ----------
+    X
+        The people: a table (pandas, Polars, PyArrow, a mapping of arrays), an array with a row for each, or the path
+        of a file. With distance="precomputed", the square matrix of their distances.
+    prediction
+        What was decided: a column of X or an array.
+    sensitive
+        The attributes that make groups: columns of X or arrays. They are features only if features= names
+        them.
+    k
+        How many nearest people are the neighbours of each; `radius` or `pairs` in its place.
+    include_self
+        Whether a person is the first of their own k neighbours, as in AIF360.
+    radius
+        Everyone within this distance is a neighbour.
+    pairs
+        Pairs of row numbers to compare, or "all".
+    features
+        The columns that people are compared by; by default all that have no other role.
+    categorical
+        Columns of numbers that are codes. Text, and a column of 0 and 1, is a category by itself.
+    weights
+        What a column counts in the squared distance; 1 unless it is named.
+    scale
+        How numbers are scaled: "standard" deviations, "robust" ones (quartiles), or "none".
+    distance
+        "euclidean", "learned" (from `label`), "precomputed", or a function of two arrays of people, as they
+        are scaled, that returns the matrix of their distances.
+    label
+        For distance="learned": people with the same value are brought near to each other.
+    missing_features
+        What a missing feature means: one more value ("level"), the person is left out ("drop"),
+        or an "error".
+    neighbours
+        "exact", "approximate" (an index; needs faiss), or "auto": exact unless that takes many minutes.
+    id
+        A column or array with the names of people for the pairs that are shown; by default row numbers, from 0.
+    worst
+        How many of the nearest pairs with different decisions are shown, with their values; 0 for none.
+    threshold
+        The largest gap between groups that is tolerated (default 0.1).
+    random_state
+        Seed of the draws that decide ties.
 
     >>> X = [[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]]
     >>> found = consistency(X, prediction=[1, 1, 1, 0, 0, 1], k=2)
@@ -118,17 +140,19 @@ def consistency(
     notes = [*_agreement_notes(people, found), *people.notes, *_neighbour_notes(people), jackknife.NOTE]
     panel = _pairs_panel(people, found.worst.pairs, "The nearest people who were decided differently", "decision")
     settings = _settings(options, include_self=include_self)
-    return _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
+    finding = _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
+    return replace(finding, caller=Caller(frames.kind_of(X)))
 
 
+@documented(like=consistency)
 @checked
 def lipschitz(
-    X: Any,
+    X: DataLike,
     *,
-    score: Any,
+    score: ColumnLike,
     L: float = 1.0,
     epsilon: float = 0.1,
-    sensitive: Any = None,
+    sensitive: ColumnsLike | None = None,
     k: int = 5,
     radius: float | None = None,
     pairs: Any = None,
@@ -137,12 +161,12 @@ def lipschitz(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     scale: Literal["standard", "robust", "none"] = "standard",
     distance: Any = "euclidean",
-    label: Any = None,
+    label: ColumnLike | None = None,
     missing_features: Literal["level", "drop", "error"] = "level",
     neighbours: Literal["auto", "exact", "approximate"] = "auto",
     bands: Mapping[Any, Sequence[float] | None] | None = None,
     na: str | Iterable[str] = (),
-    id: Any = None,
+    id: ColumnLike | None = None,
     worst: int = 10,
     threshold: float | None = None,
     reference: Any = None,
@@ -158,15 +182,19 @@ def lipschitz(
     `sensitive` both shares are compared between groups, and the larger gap is judged; without, the finding's value is
     the first share over everyone, which is not judged.
 
-    Args:
-        X: The people, as for `consistency`.
-        score: Their scores: a column of X or an array.
-        L: The largest difference in score that one unit of distance may make.
-        epsilon: The largest difference in score at which two people are treated alike.
-        sensitive, k, radius, pairs, features, categorical, weights, scale, distance, label, missing_features,
-        neighbours, bands, na, id, worst, threshold, reference, min_group_size, confidence, policy, random_state: As for
-            `consistency`; similar pairs are each person with the k nearest, those within `radius`, or `pairs`, where
-            "all" is everyone with everyone.
+    Parameters
+    ----------
+    X
+        The people, as for `consistency`.
+    score
+        Their scores: a column of X or an array.
+    L
+        The largest difference in score that one unit of distance may make.
+    epsilon
+        The largest difference in score at which two people are treated alike.
+    pairs
+        Pairs of row numbers to compare, or "all": everyone with everyone. Without it, similar pairs are each person
+        with the k nearest, or those within `radius`.
 
     >>> found = lipschitz([[0.0], [1.0], [2.0]], score=[0.1, 0.2, 0.9], L=0.5, epsilon=0.1, pairs="all", scale="none")
     >>> [round(row.estimate.value, 3) for row in found.rows]
@@ -190,11 +218,23 @@ def lipschitz(
     panel = _pairs_panel(people, found.worst.pairs, "The pairs whose scores differ most for their distance", "score")
     settings = {**_settings(options), "L": float(L), "epsilon": float(epsilon)}
     parts = {"similar_treatment": found.within, "lipschitz_violation": found.violating}
-    return _finding(request, people, parts, notes, panel, settings, _constants(people, found))
+    finding = _finding(request, people, parts, notes, panel, settings, _constants(people, found))
+    return replace(finding, caller=Caller(frames.kind_of(X)))
 
 
+@documented
 def worst_pairs(finding: Finding) -> dict[str, list[Any]]:
     """The pairs that a finding of `consistency` or `lipschitz` shows, as columns: ready for any dataframe.
+
+    Parameters
+    ----------
+    finding
+        What `consistency` or `lipschitz` returned.
+
+    Returns
+    -------
+    dict[str, list[Any]]
+        The columns of the table by name: both people, their distance, and what was decided or scored.
 
     >>> found = lipschitz([[0.0], [1.0], [2.0]], score=[0.1, 0.2, 0.9], pairs="all", scale="none", worst=1)
     >>> found = worst_pairs(found)

@@ -275,8 +275,11 @@ METHODS: dict[str, Method] = {
 
 
 def interval_names() -> tuple[str, ...]:
-    """Every name that a policy's `interval` may have, the default first."""
-    return ("simultaneous", *METHODS)
+    """Every name that a policy's `interval` may have, the default first.
+
+    "jackknife" is for functions of rows, and "none" leaves every interval out.
+    """
+    return ("simultaneous", *METHODS, "jackknife", "none")
 
 
 def _ordered(draws: npt.ArrayLike) -> tuple[Floats, Indices, Floats]:

@@ -5,8 +5,9 @@ missing from the sample it is far too small. So it is moderated (Smyth 2004): th
 people, who vary as those of the other groups do, or as its own where these vary more. Two things make that hold under
 skew. A group whose values are larger varies more, so the variance of the others grows with the mean. And where values
 vary much for their mean in the other groups, as those with long tails do, the group's own variance tells little, and
-counts for fewer people. Limits stay within the range, and none has width 0: where nobody in a group differs, they are
-those of a share of as many people on the range of the values.
+counts for fewer people. What the skewness itself moves is in `lean`, and far ends allow for it. Limits stay within the
+range, and none has width 0: where nobody in a group differs, they are those of a share of as many people on the range
+of the values.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
-from evenhand.inference.spread import Relative
+from evenhand.inference.spread import Relative, Skewed
 
 # As measured in benchmarks/coverage_scores.py.
 _MODERATION = 20.0  # so many people of the other groups count with each group
@@ -26,6 +27,8 @@ _MODERATION_OF_FEW, _FEW = 3.0, 3.0  # with a group of fewer than three
 _PULL = 0.3  # how far a variance above that of the others is drawn to it, where that is known to grow with the mean
 _SQUARED_NORMAL = 2.0  # variance over squared mean of the square of a normal error: tails that a chi-square has
 _ROOT = 4  # the upper limit of mean squares is symmetric to the value on this root
+_MOST_SKEWED, _MOST_OF_SIGNED = 0.4, 1.0  # skewness/√n of a mean; beyond it no expansion tells its quantiles
+_OF_AMOUNTS = 2.0  # skewness over deviation / mean, of a gamma law
 
 SIGNED, SCORES, AMOUNTS = 0.0, 1.0, 1.75
 """How the variance grows with the mean: not at all, as that of a share, nearly as that of a scale."""
@@ -34,19 +37,23 @@ _HUGE = 1e7  # people from which on beta quantiles are slow, and a share is know
 
 
 @dataclass(frozen=True)
-class Means(Relative):
+class Means(Skewed):
     """The mean of each group; arrays are [..., groups], and `low` and `high` are the range of what is averaged.
 
     `own` is the variance between people within each group, or of their influence on a value that is not a mean;
     `others` is that within all other groups, as it would be at the group's mean, NaN where none of these has two
-    people. `trust` is what share of its people the group's own variance counts for. `sizes` counts people, `worth` how
-    many people their weights are worth (Kish). `growth` is one of SIGNED, SCORES and AMOUNTS.
+    people. `trust` is what share of its people the group's own variance counts for. `skewness` is that of what is
+    averaged. `shrunk` is by how much the variance of the others falls, for ratios, with the mean of a group that lies
+    below theirs. `sizes` counts people, `worth` how many people their weights are worth (Kish). `growth` is one of
+    SIGNED, SCORES and AMOUNTS.
     """
 
     values: Floats
     own: Floats
     others: Floats
     trust: Floats
+    skewness: Floats
+    shrunk: Floats
     sizes: Floats
     worth: Floats
     low: float
@@ -66,11 +73,18 @@ class Means(Relative):
         *,
         growth: float = SIGNED,
         squares: bool = False,
+        cubes: Floats | None = None,
     ) -> Means:
-        """The means of groups with these variances within, each moderated by those of the others."""
+        """The means of groups with these variances within, each moderated by those of the others.
+
+        `cubes` are the third central moments within the groups. Without them amounts and scores are taken to be as
+        skewed as laws that vary as much, and other values not to be skewed.
+        """
         free = np.where(np.isfinite(own), np.maximum(worth - 1, 0.0), 0.0)
         known = np.where(free > 0, own, 0.0)
         others, trust = _divide(_of_others(free * known), _of_others(free)), np.ones(values.shape)
+        shrunk = np.ones(values.shape)
+        skewness = np.zeros(values.shape) if cubes is None else _skewness(cubes, known, others, free)
         if growth and span[0] > -np.inf:
             there = np.where(np.isfinite(values), worth, 0.0)
             mean = _divide(_of_others(there * np.where(there > 0, values, 0.0)), _of_others(there))
@@ -80,8 +94,16 @@ class Means(Relative):
                 mine, theirs = np.minimum(mine, span[1] - values), np.minimum(theirs, span[1] - mean)
             tails = np.maximum(np.nan_to_num(_divide(others, theirs**2)) - _SQUARED_NORMAL * squares, 0.0)
             trust = 1 / (1 + (tails + tails**2) / 2)
-            others = others * np.fmax(_divide(mine, theirs), 1.0) ** growth
-        return cls(values, known, others, trust, sizes, worth, *span, growth, squares)
+            if cubes is None and not squares:
+                # That of scores changes its sign in the middle of the range.
+                width = max(span[1] - span[0], np.finfo(np.float64).tiny)
+                side = _OF_AMOUNTS if growth == AMOUNTS else 1 - 2 * (mean - span[0]) / width
+                skewness = np.nan_to_num(side * np.sqrt(_divide(others, theirs**2)))
+            scale = _divide(mine, theirs)
+            others = others * np.fmax(scale, 1.0) ** growth
+            # Where the own variance tells little, that of the others would be far too large for a group below them.
+            shrunk = np.fmin(scale, 1.0) ** (1 - trust) if squares else shrunk
+        return cls(values, known, others, trust, skewness, shrunk, sizes, worth, *span, growth, squares)
 
     def known_from(self, least: float) -> Means:
         """The same, where nothing is known of groups that are worth fewer people than these."""
@@ -112,7 +134,10 @@ class Means(Relative):
     @cached_property
     def variance(self) -> Floats:
         """The moderated variance between people."""
-        free, others = self.trust * np.maximum(self.worth - 1, 0.0), np.nan_to_num(self.others)
+        return self._moderated(self.others)
+
+    def _moderated(self, others: Floats) -> Floats:
+        free, others = self.trust * np.maximum(self.worth - 1, 0.0), np.nan_to_num(others)
         pull = _PULL if self.growth else 0.0
         like = np.maximum(others, self.own - pull * np.maximum(self.own - others, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,6 +148,17 @@ class Means(Relative):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.sqrt(self.variance / self.worth))
 
+    def lean(self, deviate: float) -> Floats:
+        most = _MOST_SKEWED if self.growth else _MOST_OF_SIGNED
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_mean = np.clip(self.skewness / np.sqrt(self.worth), -most, most)
+            lean = (2 * deviate**2 + 1) / 6 * of_mean * self.errors
+        return np.where(np.isfinite(lean), lean, 0.0)
+
+    @property
+    def moderated(self) -> bool:
+        return self.growth > 0
+
     @property
     def span(self) -> float:
         """The largest difference that is possible."""
@@ -132,7 +168,8 @@ class Means(Relative):
         chosen = list(places)
         values, own, others, trust = (part[..., chosen] for part in (self.values, self.own, self.others, self.trust))
         sizes, worth = (part[..., chosen] * multiplier for part in (self.sizes, self.worth))
-        return replace(self, values=values, own=own, others=others, trust=trust, sizes=sizes, worth=worth)
+        less = replace(self, values=values, own=own, others=others, trust=trust, sizes=sizes, worth=worth)
+        return replace(less, skewness=self.skewness[..., chosen], shrunk=self.shrunk[..., chosen])
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - the beta is Jeffreys'
         """The range itself where no group tells how much people vary; NaN where there is none either."""
@@ -154,7 +191,8 @@ class Means(Relative):
         low, high = self._share(deviate)
         centre, known, few = self.centre, self._known, self.worth < _FEW
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            reach = np.where(self.values > 0, self._student(deviate) / self.values, 0.0)
+            narrower = np.sqrt(self._moderated(self.others * self.shrunk) / self.variance) if self.squares else 1.0
+            reach = np.where(self.values > 0, self._student(deviate) * narrower / self.values, 0.0)
             # Of one or two people a large value may be an exception: then the plain limit, at worst 0, is the wider.
             plain = np.where(few, np.where(reach < 1, -np.log1p(-np.fmin(reach, 1.0)), np.inf), reach)
             down = np.fmax(plain, np.log(centre / np.where(self.values > 0, low, 0.0)))
@@ -254,6 +292,14 @@ class Roots(Relative):
 
 def _divide(top: Floats, bottom: Floats) -> Floats:
     return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0))
+
+
+def _skewness(cubes: Floats, own: Floats, others: Floats, free: Floats) -> Floats:
+    """The skewness within each group or within all others, whichever is larger: a small group does not show its own."""
+    cubes = np.where(free > 0, cubes, 0.0)
+    of_others = _divide(_of_others(free * cubes), _of_others(free))
+    mine, theirs = (np.nan_to_num(_divide(cube, square**1.5)) for cube, square in ((cubes, own), (of_others, others)))
+    return np.where(np.abs(mine) > np.abs(theirs), mine, theirs)
 
 
 def _of_others(part: Floats) -> Floats:

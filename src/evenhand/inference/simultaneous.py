@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from evenhand.inference import critical
 from evenhand.inference.clustered import together_of
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Spread
+from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Skewed, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 
@@ -136,6 +137,11 @@ def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: fl
     with np.errstate(invalid="ignore"):  # an infinite upper bound less another one
         differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
     ratios = _ratio_near(near[1].column(), near[0]), _ratio_far(far[0].column(), far[1])
+    if isinstance(spread, Skewed):
+        one, span = _Leaning(spread, c, confidence, chosen), spread.span
+        mine = one.column()
+        differences = differences[0], np.maximum(differences[1], np.minimum(_upper(mine, one) + _lean(mine, one), span))
+        ratios = ratios[0], np.minimum(ratios[1], _ratio_far(mine, one) / np.exp(_log_lean(one, mine)))
     ends = []
     for part, unbounded in zip((*differences, *ratios), _UNBOUNDED, strict=True):
         whole = np.full((len(usable), len(usable)), np.nan)
@@ -296,13 +302,47 @@ class _Limits:
         if isinstance(spread, Relative):
             self.log_down, self.log_up = (end[chosen] for end in spread.log_reach(deviate, offset))
 
-    def column(self) -> _Limits:
+    def column(self) -> Self:
         """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""
         turned = copy(self)
         for name, part in vars(self).items():
             if name != "common":
                 setattr(turned, name, part[:, None] if isinstance(part, np.ndarray) else part)
         return turned
+
+
+class _Leaning(_Limits):
+    """Limits of skewed means, and how much farther they lie on the side of the long tail; far ends reach as far.
+
+    A far end at `deviate` has what the near end leaves of the error probability: with two groups half of it, with many
+    next to all. What it has less than all makes up for the skewness of moderated means, which limits at the one-sided
+    confidence allow for in full.
+    """
+
+    def __init__(self, spread: Skewed, deviate: float, confidence: float, chosen: Indices) -> None:
+        deviate = critical.upper(1 - confidence) if spread.moderated else deviate
+        super().__init__(spread, deviate, _FAR, chosen)
+        self.lean, self.worth = spread.lean(deviate)[chosen], np.nan_to_num(spread.worth[chosen])
+
+
+def _lean(mine: _Leaning, theirs: _Leaning) -> Floats:
+    """How much farther up mine − theirs may lie because values are skewed; the tails of like groups cancel."""
+    return _joint_lean(mine, theirs, mine.lean, theirs.lean)
+
+
+def _log_lean(mine: _Leaning, theirs: _Leaning) -> Floats:
+    """The same of the logarithm of mine / theirs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        leans = [np.where(each.values > 0, each.lean / each.values, 0.0) for each in (mine, theirs)]
+    return np.minimum(_joint_lean(mine, theirs, leans[0], leans[1]), _FARTHEST_DEVIATE)
+
+
+def _joint_lean(mine: _Leaning, theirs: _Leaning, my_lean: Floats, their_lean: Floats) -> Floats:
+    """By the third moment of the difference, as if people varied alike in both: variances of few tell little."""
+    people = mine.worth + theirs.worth
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lean = (theirs.worth * my_lean - mine.worth * their_lean) / people
+    return np.where(people > 0, np.maximum(lean, 0.0), 0.0)
 
 
 def _limits(spread: Spread | Bounded, deviate: float, offset: float, chosen: Indices) -> tuple[_Limits, _Limits]:
@@ -394,6 +434,7 @@ def against(
     *,
     shares: Floats | None = None,
     near: float | None = None,
+    common: Floats | None = None,
 ) -> Against:
     """Each group against a baseline: `bases` holds the baseline of each group.
 
@@ -401,7 +442,8 @@ def against(
     [measures, groups], groups are compared with everyone, of whom they are a part. Where everyone's value is a mean
     over the groups, `bases` holds the rest and the comparison with the rest is transformed, exactly. Where it is not
     (an AUC, a root, an R²), the shares are NaN and `bases` holds everyone: the margins of the two are added, which
-    holds whatever they have in common, and is wider than need be.
+    holds whatever they have in common, and is wider than need be; unless `common`, [measures, groups], says how the two
+    are correlated.
     """
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
@@ -411,8 +453,10 @@ def against(
         q = _together(usable, (near or confidence) ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
-        common = _common_with_base(spread, base) if mixed else -1.0
-        ends = [_one_by_one(spread, base, deviate, offset, common) for deviate, offset in ((q, _NEAR), (c, _FAR))]
+        shared = _common_with_base(spread, base) if mixed else -1.0 if common is None else common[i]
+        ends = [_one_by_one(spread, base, deviate, offset, shared) for deviate, offset in ((q, _NEAR), (c, _FAR))]
+        if isinstance(spread, Skewed) and isinstance(base, Skewed):
+            ends[1] = _leaning(ends[1], spread, base, (c, confidence), shared)
         if shares is not None and mixed:
             ends = [_to_overall(pair, shares[i]) for pair in ends]
         rows.append([np.where(usable, values, np.nan) for pair in ends for values in pair])
@@ -442,6 +486,26 @@ def _one_by_one(
     with np.errstate(invalid="ignore"):
         low, high = _lower(mine[0], theirs[1]), _upper(mine[1], theirs[0])
     return low, high, _ratio_end(mine[0], theirs[1], -1), _ratio_end(mine[1], theirs[0], 1)
+
+
+def _leaning(
+    far: tuple[Floats, Floats, Floats, Floats],
+    spread: Skewed,
+    base: Skewed,
+    level: tuple[float, float],
+    common: Floats | float,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Far ends of `_one_by_one` that allow for skewness; `level` is their deviate, and the one-sided confidence."""
+    every = np.arange(len(spread.values))
+    mine, theirs = _Leaning(spread, *level, every), _Leaning(base, *level, every)
+    mine.common = common
+    low, high, least, most = far
+    return (
+        np.minimum(low, np.maximum(_lower(mine, theirs) - _lean(theirs, mine), -spread.span)),
+        np.maximum(high, np.minimum(_upper(mine, theirs) + _lean(mine, theirs), spread.span)),
+        np.minimum(least, _ratio_end(mine, theirs, -1) / np.exp(_log_lean(theirs, mine))),
+        np.maximum(most, _ratio_end(mine, theirs, 1) * np.exp(_log_lean(mine, theirs))),
+    )
 
 
 def _ratio_end(mine: _Limits, theirs: _Limits, side: int) -> Floats:

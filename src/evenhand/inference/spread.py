@@ -96,6 +96,36 @@ class Relative(ABC):
         """How far the logarithm of each value may be off, down and up."""
 
 
+class Skewed(Relative):
+    """Means of values that may have a long tail on one side; `worth` is how many people the weights are worth."""
+
+    values: Floats
+    sizes: Floats
+    worth: Floats
+
+    @property
+    @abstractmethod
+    def centre(self) -> Floats: ...
+
+    @abstractmethod
+    def scaled(self, multiplier: float, places: Sequence[int]) -> Spread: ...
+
+    @abstractmethod
+    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]: ...
+
+    @property
+    @abstractmethod
+    def moderated(self) -> bool:
+        """Do the errors of a group that has not met the tail come mostly from groups that have?"""
+
+    @abstractmethod
+    def lean(self, deviate: float) -> Floats:
+        """How much farther a one-sided limit lies on the side of the long tail: upwards, below 0 downwards.
+
+        By the first term of the expansion of a studentised mean (Johnson 1978, Hall 1992). `limits` leave it out.
+        """
+
+
 @dataclass(frozen=True)
 class Form:
     """A measure as a function of a proportion θ = top / (top + rest): αθ / (γθ + β(1−θ)).
@@ -174,7 +204,8 @@ class Proportions:
     def variances(self) -> Floats:
         theta = self.theta
         with np.errstate(invalid="ignore"):  # an infinite slope where the measure itself is infinite
-            return np.asarray(self.form.slope(theta) ** 2 * theta * (1 - theta) / np.maximum(self.n - 1, 1))
+            spread = np.maximum(theta * (1 - theta), 0.0)  # weights may add up to a rate a hair above 1
+            return np.asarray(self.form.slope(theta) ** 2 * spread / np.maximum(self.n - 1, 1))
 
     def scaled(self, multiplier: float, places: Sequence[int]) -> Spread:
         return Proportions(self.k[list(places)] * multiplier, self.n[list(places)] * multiplier, self.form)

@@ -25,6 +25,8 @@ from evenhand.inference.clustered import Clustered
 from evenhand.inference.spread import Average, Form, Proportions, Spread, effective
 from evenhand.measures.base import MadeOf, Measure, MeasureDefaults
 from evenhand.measures.group_data import SIDES, Cells, GroupData, Side, silent_sides, without_labels
+from evenhand.measures.row_measure import row_measure
+from evenhand.sources.documentation import documented
 
 CELLS = ("TN", "FP", "FN", "TP", "U0", "U1", "D0", "D1")
 
@@ -128,6 +130,13 @@ class CellMeasure(MeasureDefaults):
     def tasks(self) -> frozenset[str]:
         return frozenset({"binary", "multiclass"})
 
+    def complements(self, other: CellMeasure) -> bool:
+        """Do the two rates add up to 1 in every group, so that a gap in one is the same gap in the other?"""
+        if not (self.linear and other.linear):
+            return False
+        (top, bottom), (rest, whole) = self.coefficients, other.coefficients
+        return bool((bottom == whole).all() and (top + rest == bottom).all())
+
     def mass(self, data: GroupData) -> Floats:
         """The denominators."""
         return denominators(self, data.cells.mass)
@@ -184,6 +193,7 @@ MEASURES: dict[str, CellMeasure] = {row.name: row for row in _TABLE}
 ALIASES: dict[str, str] = {alias: row.name for row in _TABLE for alias in row.aliases}
 
 
+@documented
 @checked
 def measure(
     name: str,
@@ -191,20 +201,55 @@ def measure(
     *,
     numerator: str = "",
     denominator: str = "",
+    columns: Mapping[str, Any] | None = None,
+    raw: bool = False,
     title: str | None = None,
     unit: str = "rate",
 ) -> Any:
     """Your own measure: coefficients over the cells, or any function of the rows of a group.
 
+    A function gets arrays of the rows of one group, by the names of its parameters: `label` (or `y_true`), `prediction`
+    (`y_pred`), `score` (`y_score`, `y_proba`), `weight` (`sample_weight`), and whatever `columns` names. Another
+    parameter is the column of the data with that name. Label and prediction are 1 and 0 (1 is positive), the numbers of
+    a regressor, or the caller's own values where there are several classes. Rows that lack a label, prediction or score
+    that the function takes are left out.
+
+    The function returns a number, or NaN (or divides by zero) where there is none; an array, a matrix or a mapping is
+    compared element by element. It runs group by group on data in memory, and again for each of `draws` samples of the
+    rows, which make its interval: slower than a measure made of cells.
+
+    Parameters
+    ----------
+    name
+        A plain identifier, such as "lift".
+    function
+        A function of the rows of one group, in the place of `numerator`.
+    numerator
+        The cells whose sum is measured, such as "TP FP"; TN, FP, FN, TP, U0 and U1, with a factor as in "2TP".
+    denominator
+        The cells that it is divided by.
+    columns
+        What else the function takes, by its parameter, such as {"amount": "loan_amount"}: a column of the data, a list
+        of columns, or an array.
+    raw
+        Whether label and prediction are the caller's own values for every task.
+    title
+        What tables and sentences call it; by default its name.
+    unit
+        What its numbers are: "rate" is shown in percent.
+
+    Returns
+    -------
+    CellMeasure or RowMeasure
+        The measure, for `evenhand.metric`.
+
     >>> lift = measure("wrongly_flagged_share", numerator="FP", denominator="TN FP FN TP")
     >>> lift.needs == {"label", "prediction"}
     True
-
-    A function gets `label` and `prediction` of one group as arrays, with a row for each person who has a label: 1 and 0
-    (1 is positive), the numbers of a regressor, or the caller's own values where there are several classes. Weighted
-    rows are passed with their weights, as `weight` or `sample_weight`. It returns one number, or NaN (or divides by
-    zero) where there is none. It runs group by group on data in memory, and again for each of `draws` samples of the
-    rows, which make its interval: slower than a measure made of cells.
+    >>> def profit(label, prediction, amount):
+    ...     return np.mean(prediction * np.where(label == 1, 0.1, -1.0) * amount)
+    >>> measure("profit", profit, unit="ratio").inputs.columns
+    {'amount': 'amount'}
     """
     if not name.isidentifier():
         raise CallError(f"measure name {name!r} must be a plain identifier such as 'lift'.")
@@ -212,9 +257,9 @@ def measure(
         raise CallError(f"measure {name!r} needs either numerator= (cells such as 'TP FP') or a function.")
     title = title or name.replace("_", " ")
     if function is not None:
-        if not callable(function):
-            raise CallError(f"measure {name!r}: {function!r} is not a function.")
-        return RowMeasure(name, title, function, unit)
+        return row_measure(name, function, columns=columns, raw=raw, title=title, unit=unit)
+    if columns is not None or raw:
+        raise CallError(f"measure {name!r} is made of counts: columns= and raw= are for a function of the rows.")
     _coefficients(numerator)
     _coefficients(denominator)
     return CellMeasure(
@@ -226,38 +271,6 @@ def measure(
         unit=unit,
         formula=f"({numerator}) / ({denominator})" if denominator else numerator,
     )
-
-
-@dataclass(frozen=True)
-class RowMeasure(MeasureDefaults):
-    """A measure that needs the rows themselves; see `measure`. A cube holds no value of it."""
-
-    name: str
-    title: str
-    function: Any
-    unit: str = "rate"
-    needs: frozenset[str] = frozenset({"label", "prediction"})
-
-    @property
-    def made_of(self) -> MadeOf:
-        return "rows"
-
-    @property
-    def labels_of(self) -> tuple[Side, ...]:
-        """Those of everyone: what a function makes of labels is not known."""
-        return SIDES
-
-    @property
-    def tasks(self) -> frozenset[str]:
-        return frozenset({"binary", "multiclass", "regression"})
-
-    def spread(self, data: GroupData) -> Spread | None:  # noqa: ARG002 - counts do not tell
-        """Not known from counts."""
-        return None
-
-    def reason(self, group: str) -> str:
-        """Why the measure is undefined for a group."""
-        return f"{self.title} gave no number for {group}"
 
 
 def find_cell_measure(name: str | CellMeasure) -> CellMeasure:

@@ -344,6 +344,10 @@ class RegressionSums:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(mass > 0, first / mass + self.reading.middle, self.reading.bins.starts)
 
+    def has(self, moment: str) -> bool:
+        """Is this product summed? Cubes of residuals are not in tables from earlier versions."""
+        return (f"w_{moment}" if self.weighted else moment) in self.arrays
+
     def mean(self, moment: str, bands: list[int]) -> Floats:
         """The mean of a product over some bands, by weight; NaN where nobody is."""
         top, mass = self._sum("w", moment, bands), _total(self.mass, bands)

@@ -22,10 +22,14 @@ from evenhand.measures.scores import ScoreMeasure
 class Index:
     """What every kind of index has.
 
-    Attributes:
-        needs: The roles without which it cannot be computed.
-        options: The arguments that a caller may set, with their defaults.
-        any_number: It is also computed for predicted numbers (task "regression").
+    Attributes
+    ----------
+    needs
+        The roles without which it cannot be computed.
+    options
+        The arguments that a caller may set, with their defaults.
+    any_number
+        It is also computed for predicted numbers (task "regression").
     """
 
     needs: tuple[str, ...] = ()

@@ -29,3 +29,7 @@ __all__ = [
     "compare",
     "find_thresholds",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

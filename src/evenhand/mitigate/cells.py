@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Group, spell
+from evenhand.core.wording import number_of
 from evenhand.errors import DataError, join_names, listing, shorten
 from evenhand.sources import groups
 from evenhand.sources.columns import encode as encode_column
@@ -120,7 +121,7 @@ def _outcomes(y: Any) -> tuple[list[Any], Array]:
     found, codes = encode_column(y, "y")
     if codes.size and codes.min() < 0:
         missing = int(np.sum(codes < 0))
-        raise DataError(f"Input y contains NaN or a missing value in {missing:,} rows: leave those rows out.")
+        raise DataError(f"Input y contains NaN or a missing value in {number_of(missing)}: leave those rows out.")
     fractions = [value for value in found if isinstance(value, float) and not value.is_integer()]
     if any(np.isinf(fractions)):
         raise DataError("Input y contains infinity: a class is a name or a whole number.")

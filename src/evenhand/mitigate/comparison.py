@@ -20,21 +20,25 @@ from evenhand.core import frames
 from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import Bools, Indices
 from evenhand.core.calls import call, described
+from evenhand.core.cards import Carded
+from evenhand.core.familiar import familiar
 from evenhand.core.progress import track
 from evenhand.core.quantities import check_seed, shown
 from evenhand.core.results import Estimate, Finding, Panel, spell
-from evenhand.core.signs import Printable
+from evenhand.core.signs import Printable, escaped, printable
+from evenhand.core.wording import number_of
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, Problems, shorten
+from evenhand.errors import CallError, DataError, Problems, UnknownKeyError, join_names, nearest, shorten
 from evenhand.inference import critical
 from evenhand.inference.intervals import wilson
 from evenhand.inference.spread import Normal
 from evenhand.sources import groups
+from evenhand.sources.documentation import documented
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Contender(Printable):
     """One way to decide.
 
@@ -49,10 +53,15 @@ class Contender(Printable):
     finding: Finding
     frontier: bool
 
+    def __repr__(self) -> str:
+        place = "on the frontier" if self.frontier else "not on the frontier"
+        return printable(f"<Contender {escaped(self.name)}: accuracy {self.accuracy}, gap {self.gap}, {place}>")
 
+
+@documented
 @checked
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Carded):
     """Contenders in the order given; as text, as a frame, as a picture, and as a panel of a report."""
 
     metric: str
@@ -65,7 +74,8 @@ class Comparison:
         for each in self.contenders:
             if each.name == name:
                 return each
-        raise KeyError(name)
+        known = [each.name for each in self.contenders]
+        raise UnknownKeyError(f"{shown(name)} was not compared; {nearest(str(name), known)}")
 
     @property
     def frontier(self) -> tuple[str, ...]:
@@ -110,9 +120,14 @@ class Comparison:
 
         return comparison.plain(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        best = join_names(map(escaped, self.frontier), 3)
+        size = f"{len(self.contenders)} ways to decide for {self.people:,} people"
+        return printable(f"<Comparison of {size} by {self.metric}; on the frontier: {best}>")
 
 
+@documented
+@familiar
 def compare(
     estimators: Mapping[str, Any] | Sequence[Any],
     X: Any,
@@ -126,17 +141,31 @@ def compare(
 ) -> Comparison:
     """Measure accuracy and gap of each estimator, with intervals, on people it was not fitted to (cross-validation).
 
-    Args:
-        estimators: Classifiers by name, from evenhand.mitigate, scikit-learn or fairlearn; the others are compared with
-            the first one (`ExponentiatedGradient`, `ThresholdOptimizer`).
-        X: The columns that decide.
-        y: The labels; the second of the two classes is the favourable one.
-        sensitive: Who is in which group: an array, a table, or names of columns of X. It is passed to those estimators
-            whose fit or predict takes it.
-        metric: A metric of the catalogue that is measured from labels and decisions.
-        cv: The number of parts into which rows are split, or a splitter that tests every row once.
-        random_state: The seed of the split.
-        threshold: The largest difference, or smallest ratio; by default the metric's own.
+    Parameters
+    ----------
+    estimators
+        Classifiers by name, from evenhand.mitigate, scikit-learn or fairlearn; the others are compared with
+        the first one (`ExponentiatedGradient`, `ThresholdOptimizer`).
+    X
+        The columns that decide.
+    y
+        The labels; the second of the two classes is the favourable one.
+    sensitive
+        Who is in which group: an array, a table, or names of columns of X. It is passed to those estimators
+        whose fit or predict takes it.
+    metric
+        A metric of the catalogue that is measured from labels and decisions.
+    cv
+        The number of parts into which rows are split, or a splitter that tests every row once.
+    random_state
+        The seed of the split.
+    threshold
+        The largest difference, or smallest ratio; by default the metric's own.
+
+    Returns
+    -------
+    Comparison
+        Accuracy and gap of each, and which of them are on the frontier; print it, or `plot` it.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from evenhand.mitigate import GroupThresholds
@@ -240,7 +269,9 @@ def _splits(cv: Any, codes: Indices, random_state: Any) -> list[Any]:
             splitter = check_cv(cv, codes, classifier=True)
         return list(splitter.split(np.zeros((len(codes), 1)), codes))
     except (TypeError, ValueError) as error:
-        raise CallError(f"cv={shown(cv)} cannot split {len(codes):,} rows: {described(error)}. Pass cv=5.") from error
+        raise CallError(
+            f"cv={shown(cv)} cannot split {number_of(len(codes))}: {described(error)}. Pass cv=5."
+        ) from error
 
 
 def _by_row(who: groups.Groups) -> npt.NDArray[np.object_]:
@@ -252,9 +283,9 @@ def _decide(model: Any, X: Any, y: Any, attribute: Any, train: Indices, test: In
     """Fit to some rows and decide for others: 0 or 1 for each."""
     fitted, what = clone(model), type(model).__name__
     fit = partial(fitted.fit, **_group_argument(fitted.fit, attribute[train]))
-    call(what, f"in fit, on {len(train):,} rows", fit, frames.take(X, train), frames.take(y, train))
+    call(what, f"in fit, on {number_of(len(train))}", fit, frames.take(X, train), frames.take(y, train))
     predict = partial(fitted.predict, **_group_argument(fitted.predict, attribute[test]))
-    chosen = np.asarray(call(what, f"in predict, on {len(test):,} rows", predict, frames.take(X, test)))
+    chosen = np.asarray(call(what, f"in predict, on {number_of(len(test))}", predict, frames.take(X, test)))
     found = np.searchsorted(classes, chosen)
     if (found > 1).any() or not np.array_equal(classes[np.minimum(found, 1)], chosen):
         raise DataError(f"{type(model).__name__} predicts classes that y does not have.")

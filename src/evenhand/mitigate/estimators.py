@@ -12,6 +12,7 @@ from evenhand.core import frames
 from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import Floats
 from evenhand.core.quantities import shown
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, MissingDependencyError
 from evenhand.sources import groups
 from evenhand.sources.columns import library
@@ -38,7 +39,7 @@ def read_weights(sample_weight: Any, rows: int) -> Floats:
         raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
     if wrong := int(wrong_weights(values).sum()):
         raise DataError(
-            f"sample_weight is {NOT_A_WEIGHT}, in {wrong:,} rows. Only the ratios of weights matter: divide all of "
+            f"sample_weight is {NOT_A_WEIGHT}, in {number_of(wrong)}. Only the ratios of weights matter: divide all of "
             "them by the largest."
         )
     if not values.any():

@@ -10,12 +10,14 @@ import numpy as np
 
 from evenhand.core import frames
 from evenhand.core.arrays import Floats, Ints
+from evenhand.core.familiar import familiar
 from evenhand.core.results import spell
 from evenhand.errors import DataError, listing
 from evenhand.mitigate.cells import Cells, cross
 from evenhand.mitigate.estimators import GroupEstimator
 from evenhand.mitigate.ranking import nearest_first, probabilities
 from evenhand.sources import groups
+from evenhand.sources.documentation import documented
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Flip:
     probability: float
 
 
+@documented
 class Massager(GroupEstimator):
     """Labels changed at the decision boundary so that two groups have the same share of each class, to rounding.
 
@@ -38,10 +41,14 @@ class Massager(GroupEstimator):
 
     This changes what is recorded about people: use it for training data, keep the record, and never evaluate on it.
 
-    Attributes:
-        flips_: A `Flip` for each label that was changed, by row.
-        sample_indices_: Every row, once: none is dropped or repeated.
-        groups_, classes_, counts_: [groups, classes] rows before.
+    Attributes
+    ----------
+    flips_
+        A `Flip` for each label that was changed, by row.
+    sample_indices_
+        Every row, once: none is dropped or repeated.
+    groups_, classes_, counts_
+        [groups, classes] rows before.
 
     >>> X, y = [[0.9], [0.8], [0.2], [0.7], [0.3], [0.1]], [1, 1, 1, 1, 0, 0]
     >>> massager = Massager()
@@ -50,12 +57,20 @@ class Massager(GroupEstimator):
     ([1, 1, 0, 1, 1, 0], [(2, 'M', 0), (4, 'F', 1)])
     """
 
+    @familiar
     def __init__(self, *, sensitive: Any = None, ranker: Any = None) -> None:
         self.sensitive = sensitive
         self.ranker = ranker
 
+    @familiar
     def fit(self, X: Any, y: Any, *, sensitive: Any = None) -> Massager:
-        """Choose the labels that are changed: `flips_`."""
+        """Choose the labels that are changed: `flips_`.
+
+        Returns
+        -------
+        Massager
+            The same estimator, fitted.
+        """
         X, y = self._checked(X, y)
         found = cross(self._who(sensitive), X, y)
         self.groups_, self.classes_, self.counts_ = found.groups, found.classes, found.rows
@@ -70,8 +85,15 @@ class Massager(GroupEstimator):
             self.flips_ = _flips(found, change, probabilities(self.ranker, X, y, found.classes))
         return self
 
+    @familiar
     def fit_resample(self, X: Any, y: Any, *, sensitive: Any = None) -> tuple[Any, Any]:
-        """X as it was passed, and y in the kind that was passed, with the labels changed."""
+        """X as it was passed, and y in the kind that was passed, with the labels changed.
+
+        Returns
+        -------
+        tuple[Any, Any]
+            X as it is, and the classes after the exchange.
+        """
         self.fit(X, y, sensitive=sensitive)
         return X, self._relabelled(y)
 

@@ -18,23 +18,32 @@ from sklearn.utils import check_random_state
 
 from evenhand.core import frames
 from evenhand.core.arrays import Floats, Indices
+from evenhand.core.familiar import familiar
 from evenhand.core.quantities import shown
 from evenhand.errors import CallError, shorten
 from evenhand.mitigate.cells import Cells, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper
 from evenhand.mitigate.ranking import nearest_first, probabilities
+from evenhand.sources.documentation import documented
 
 
+@documented
 class Resampler(GroupEstimator, ABC):
     """The base of the resamplers, which differ in which rows of a cell are dropped or repeated.
 
-    Attributes:
-        sample_indices_: The rows that were taken, in their order; a repeated row comes several times.
-        sizes_: [groups, classes]: how many rows each cell has now; `counts_` is how many it had.
-        groups_, classes_: The order of these tables.
-        empty_: Combinations that nobody is in, which a sample cannot fill; a warning names them.
+    Attributes
+    ----------
+    sample_indices_
+        The rows that were taken, in their order; a repeated row comes several times.
+    sizes_
+        [groups, classes]: how many rows each cell has now; `counts_` is how many it had.
+    groups_, classes_
+        The order of these tables.
+    empty_
+        Combinations that nobody is in, which a sample cannot fill; a warning names them.
     """
 
+    @familiar
     def fit(self, X: Any, y: Any, *, sensitive: Any = None) -> Any:
         """Choose the rows: `sample_indices_`."""
         X, y = self._checked(X, y)
@@ -55,6 +64,7 @@ class Resampler(GroupEstimator, ABC):
         self.sample_indices_ = np.repeat(np.arange(len(copies), dtype=np.intp), copies)
         return self
 
+    @familiar
     def fit_resample(self, X: Any, y: Any, *, sensitive: Any = None) -> tuple[Any, Any]:
         """The chosen rows of X and of y, each in the kind of table or array that was passed."""
         self.fit(X, y, sensitive=sensitive)
@@ -79,6 +89,7 @@ class UniformResampler(Resampler):
     ([0, 2, 3, 3, 4, 4, 6, 7], [1, 1, 0, 0, 1, 1, 0, 0])
     """
 
+    @familiar
     def __init__(self, *, sensitive: Any = None, random_state: Any = None) -> None:
         self.sensitive = sensitive
         self.random_state = random_state
@@ -110,6 +121,7 @@ class PreferentialResampler(Resampler):
     ([0, 2, 3, 3, 4, 4, 5, 7], [1, 1, 0, 0, 1, 1, 0, 0])
     """
 
+    @familiar
     def __init__(self, *, sensitive: Any = None, ranker: Any = None) -> None:
         self.sensitive = sensitive
         self.ranker = ranker
@@ -121,6 +133,7 @@ class PreferentialResampler(Resampler):
             copies[rows] = queued(len(rows), int(self.sizes_.flat[cell]))
 
 
+@documented
 class Resampled(Wrapper):
     """A classifier fitted to a sample in which class and group are independent, for classifiers without weights.
 
@@ -129,9 +142,12 @@ class Resampled(Wrapper):
     `sensitive=` to `fit`; prediction needs neither. With `drop=True` those columns are hidden from the estimator.
     All rows are predicted and scored as they are: only the training rows are sampled.
 
-    Attributes:
-        estimator_: The fitted classifier.
-        resampler_: The resampler, with `sample_indices_`.
+    Attributes
+    ----------
+    estimator_
+        The fitted classifier.
+    resampler_
+        The resampler, with `sample_indices_`.
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from evenhand.mitigate import PreferentialResampler
@@ -141,14 +157,22 @@ class Resampled(Wrapper):
     [0, 1, 3, 3, 4, 4, 6, 7]
     """
 
+    @familiar
     def __init__(self, estimator: Any, resampler: Any = None, *, sensitive: Any = None, drop: bool = False) -> None:
         self.estimator = estimator
         self.resampler = resampler
         self.sensitive = sensitive
         self.drop = drop
 
+    @familiar
     def fit(self, X: Any, y: Any, *, sensitive: Any = None) -> Resampled:
-        """Resample the rows, and fit a clone of the estimator to the sample."""
+        """Resample the rows, and fit a clone of the estimator to the sample.
+
+        Returns
+        -------
+        Resampled
+            The same estimator, fitted.
+        """
         self._check_drop()
         resampler = UniformResampler() if self.resampler is None else self.resampler
         if isinstance(resampler, type) or not hasattr(resampler, "fit_resample"):

@@ -19,25 +19,35 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from evenhand.core import frames
 from evenhand.core.arguments import is_series
 from evenhand.core.arrays import Floats
+from evenhand.core.familiar import familiar
 from evenhand.core.quantities import shown
 from evenhand.errors import CallError, DataError, shorten
 from evenhand.mitigate.cells import class_places, cross
 from evenhand.mitigate.estimators import GroupEstimator, Wrapper, read_weights
 from evenhand.sources import groups
+from evenhand.sources.documentation import documented
 
 
+@documented
 class Reweigher(GroupEstimator):
     """Weights that make the class independent of the group, for any number of groups, attributes and classes.
 
     `sensitive` names columns of X, here or in `fit`, or is passed to `fit` as an array, a table or a mapping.
 
-    Attributes:
-        weights_: (group, class) to its weight: the value of one attribute, a tuple of several; a missing value is None.
-        table_: The same as an array [groups, classes]; undefined (NaN) for a combination that nobody is in.
-        groups_: The groups, in the order of the table.
-        classes_: The classes, in the order of the table.
-        counts_: [groups, classes]: how many rows.
-        empty_: The combinations that nobody is in, which weights cannot even out; a warning names them.
+    Attributes
+    ----------
+    weights_
+        (group, class) to its weight: the value of one attribute, a tuple of several; a missing value is None.
+    table_
+        The same as an array [groups, classes]; undefined (NaN) for a combination that nobody is in.
+    groups_
+        The groups, in the order of the table.
+    classes_
+        The classes, in the order of the table.
+    counts_
+        [groups, classes]: how many rows.
+    empty_
+        The combinations that nobody is in, which weights cannot even out; a warning names them.
 
     >>> X = [[0], [1], [2], [3], [4]]
     >>> weigher = Reweigher().fit(X, ["+", "+", "-", "+", "-"], sensitive=["M", "M", "M", "F", "F"])
@@ -47,11 +57,19 @@ class Reweigher(GroupEstimator):
     [0.9, 0.9, 1.2, 1.2, 0.8]
     """
 
+    @familiar
     def __init__(self, *, sensitive: Any = None) -> None:
         self.sensitive = sensitive
 
+    @familiar
     def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> Reweigher:
-        """Count the rows (or add up their weights) by group and class, and weigh each combination."""
+        """Count the rows (or add up their weights) by group and class, and weigh each combination.
+
+        Returns
+        -------
+        Reweigher
+            The same estimator, fitted.
+        """
         X, y = self._checked(X, y)
         own = None if sample_weight is None else read_weights(sample_weight, frames.row_count(X))
         found = cross(self._who(sensitive), X, y, own)
@@ -70,6 +88,7 @@ class Reweigher(GroupEstimator):
             )
         return self
 
+    @familiar
     def sample_weights(
         self, y: Any = None, sensitive: Any = None, *, X: Any = None, sample_weight: Any = None
     ) -> Floats:
@@ -77,6 +96,18 @@ class Reweigher(GroupEstimator):
 
         Where the rows have weights of their own, as in a survey, these are multiplied. A group or class that was not
         there when fitted, and a combination that nobody was in, are errors.
+
+        Parameters
+        ----------
+        y
+            The class of each row; by default the rows are those fitted.
+        X
+            The rows, where `sensitive` names columns of them.
+
+        Returns
+        -------
+        Floats
+            The weight of each row.
         """
         check_is_fitted(self, "table_")
         if y is None:
@@ -104,6 +135,7 @@ class Reweigher(GroupEstimator):
         }
 
 
+@documented
 class Reweighed(Wrapper):
     """A classifier fitted with weights under which the class is independent of the group.
 
@@ -111,9 +143,12 @@ class Reweighed(Wrapper):
     columns of X that make the groups, or pass `sensitive=` to `fit`; prediction needs neither. With
     `drop=True` those columns make the weights and are hidden from the estimator.
 
-    Attributes:
-        estimator_: The fitted classifier.
-        reweigher_: The `Reweigher`, with `weights_`.
+    Attributes
+    ----------
+    estimator_
+        The fitted classifier.
+    reweigher_
+        The `Reweigher`, with `weights_`.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X = [[0, 1.0], [0, 2.0], [0, 3.0], [1, 1.0], [1, 2.0], [1, 3.0]]
@@ -124,15 +159,22 @@ class Reweighed(Wrapper):
     1
     """
 
+    @familiar
     def __init__(self, estimator: Any, *, sensitive: Any = None, drop: bool = False) -> None:
         self.estimator = estimator
         self.sensitive = sensitive
         self.drop = drop
 
+    @familiar
     def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> Reweighed:
         """Weigh the rows by group and class, and fit a clone of the estimator with these weights.
 
         Weights of the rows themselves (`sample_weight`) are multiplied with them.
+
+        Returns
+        -------
+        Reweighed
+            The same estimator, fitted.
         """
         self._check_drop()
         argument = weight_argument(self.estimator)

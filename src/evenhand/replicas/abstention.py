@@ -17,6 +17,7 @@ from evenhand.core.signs import printable
 from evenhand.errors import CallError, nearest
 from evenhand.measures.cells import CELLS, MEASURES, evaluate
 from evenhand.replicas.dimensions import DIMENSIONS
+from evenhand.sources.documentation import documented
 from evenhand.verdicts import comparison
 
 SHARES = tuple(round(0.05 * i, 2) for i in range(11))
@@ -27,6 +28,7 @@ _SENTENCE_SHARE = 0.1  # the share that the sentence is about
 _MAX_NAMED = 6  # groups in the sentence
 
 
+@documented
 @checked
 @dataclass(frozen=True)
 class Abstention:

@@ -14,9 +14,12 @@ from evenhand.core import progress
 from evenhand.core.arguments import array_of
 from evenhand.core.arrays import Array, Ints
 from evenhand.core.calls import FAILURES, described, in_processes
+from evenhand.core.familiar import familiar
 from evenhand.core.quantities import MOST_REPLICAS, check_processes, check_seed, check_whole, number, shown
 from evenhand.core.signs import Printable
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, MissingDependencyError, Problems, listing, nearest, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.roles import read_positive
 from evenhand.sources.spelling import canonical
 
@@ -50,6 +53,8 @@ class Replicas(Printable):
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
 
+@documented
+@familiar
 def replicate(
     model: Any,
     X: Any,
@@ -67,9 +72,31 @@ def replicate(
 ) -> Replicas:
     """Fit a classifier or pipeline of scikit-learn to many bootstrap samples, and predict with each of these replicas.
 
-    Each replica is a fresh clone, fitted to `fraction` of the rows, drawn with replacement. `sample_weight` and
-    `sensitive` (for a model whose fit takes them) are drawn along with the rows; `sensitive_test` is passed to a model
-    that needs it to predict. A model without `predict_proba` gives labels. The result does not depend on `n_jobs`.
+    A model without `predict_proba` gives labels. The result does not depend on `n_jobs`.
+
+    Parameters
+    ----------
+    model
+        A classifier or pipeline of scikit-learn; each replica is a fresh clone.
+    X
+        The rows that replicas are fitted to.
+    X_test
+        The people whose predictions are returned.
+    n_replicas
+        How many replicas are fitted.
+    fraction
+        The share of the rows that is drawn, with replacement, for each replica.
+    sample_weight
+        The weight of each row, drawn along with the rows.
+    sensitive
+        Each row's group, for a model whose fit takes it; drawn along with the rows.
+    sensitive_test
+        The group of each person in `X_test`, for a model that needs it to predict.
+
+    Returns
+    -------
+    Replicas
+        The predictions, an array with a row for each replica, for `stability`.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1], 20)
@@ -235,7 +262,7 @@ def _check_lengths(columns: Mapping[str, Any], length: int, table: str) -> None:
     for name, column in columns.items():
         rows = _length(column, name)
         if rows != length:
-            problems.add(f"{name} has {rows:,} rows and {table} has {length:,}: pass one for each row.")
+            problems.add(f"{name} has {number_of(rows)} and {table} has {length:,}: pass one for each row.")
     problems.raise_if_any(DataError)
 
 

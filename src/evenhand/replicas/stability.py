@@ -16,9 +16,11 @@ from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS, find
 from evenhand.core import frames, progress
 from evenhand.core.arguments import checked
-from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Finding, figure, spell
+from evenhand.core.arrays import ColumnLike, ColumnsLike, DataLike, Floats
+from evenhand.core.cards import Carded
+from evenhand.core.results import Caller, Estimate, Finding, figure, spell
 from evenhand.core.signs import printable
+from evenhand.core.wording import number_of
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, Problems, nearest
 from evenhand.inference import simultaneous
@@ -29,14 +31,16 @@ from evenhand.replicas.findings import MeasuredPeople, StabilityRequest, finding
 from evenhand.replicas.fit import Kind
 from evenhand.replicas.read import Ensemble
 from evenhand.replicas.sums import collect
+from evenhand.sources.documentation import documented
 from evenhand.sources.files import is_path
 from evenhand.sources.groups import EVERYONE
 from evenhand.sources.memory import MemorySource
 from evenhand.sources.roles import Missing, absent, assign, read_positive
 from evenhand.sources.rows import Rows, load_files
 from evenhand.sources.rows import read as read_rows
-from evenhand.verdicts import policy_file, row_measures
+from evenhand.verdicts import policy_file
 from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.row_source import reusable
 
 _MIN_FOR_INTERVALS = 3  # replicas: one is left out, and two are needed for a spread
 _SHOW_PROGRESS_FROM = 200_000_000  # numbers in the array of replicas
@@ -44,9 +48,10 @@ _DECIDING = "label_stability_difference"  # decides an audit by default
 _TOGETHER = "No groups were named (sensitive=), so everyone is taken together and nothing is compared."
 
 
+@documented
 @checked
 @dataclass(frozen=True, repr=False)
-class Stability:
+class Stability(Carded):
     """The result of `stability()`: findings on every dimension, and each dimension of everyone, group and person."""
 
     findings: tuple[Finding, ...]
@@ -79,7 +84,13 @@ class Stability:
         return self.measured.cube
 
     def finding(self, name: str, attributes: Sequence[str] | str | None = None) -> Finding:
-        """The finding on a metric or dimension, for the named attributes or else for the first ones."""
+        """The finding on a metric or dimension, for the named attributes or else for the first ones.
+
+        Parameters
+        ----------
+        name
+            The metric, or its dimension such as "jitter".
+        """
         wanted = (attributes,) if isinstance(attributes, str) else None if attributes is None else tuple(attributes)
         by_name: dict[str, Finding] = {}
         for finding in self.findings:
@@ -131,7 +142,15 @@ class Stability:
         shares: Sequence[float] = SHARES,
         attributes: Sequence[str] | str | None = None,
     ) -> Abstention:
-        """Accuracy and gaps when the least stable people are set aside, and which groups those people are from."""
+        """Accuracy and gaps when the least stable people are set aside, and which groups those people are from.
+
+        Parameters
+        ----------
+        by
+            The dimension by which people are set aside, the least sure first.
+        shares
+            The shares of people that are set aside.
+        """
         if by not in self.people:
             raise CallError(f"by={by!r} was not computed here; {nearest(by, self.people)}")
         measured = self.measured
@@ -152,6 +171,11 @@ class Stability:
         """These findings as an audit that can be saved.
 
         It is judged by `required`, or else by what the policy requires, or else by label stability.
+
+        Parameters
+        ----------
+        required
+            The metrics that decide; by default those that the policy requires, or all.
         """
         if not self.findings:
             raise CallError("an audit compares groups, and there are none here: pass sensitive= to stability().")
@@ -174,16 +198,20 @@ class Stability:
             lines = [f"- {name.replace('_', ' ')}: {_shown(one)}" for name, one in self.overall.items()]
         return printable("\n".join([f"{self.replicas} replicas, {self.cube.size:,} people.", *lines, *self.notes]))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        failed = sum(each.verdict == "fail" for each in self.findings)
+        judged = f"{len(self.findings)} findings, {failed} fail" if self.findings else "no groups"
+        return f"<Stability: {self.replicas} replicas, {self.cube.size:,} people; {judged}>"
 
 
+@documented
 @checked
 def stability(
     replicas: Any,
     *,
-    data: Any = None,
-    label: Any = None,
-    sensitive: Any = None,
+    data: DataLike | None = None,
+    label: ColumnLike | None = None,
+    sensitive: ColumnsLike | None = None,
     positive: Any = 1,
     higher_is: Literal["positive", "negative"] = "positive",
     cutoff: float = 0.5,
@@ -204,14 +232,32 @@ def stability(
 ) -> Stability:
     """How much predictions vary between replicas of a model, for each person and group, with the gaps between groups.
 
-    `replicas` is an array (B, n) of P(Y=1) or of labels, from bootstrap fits (`replicate`), seeds, an ensemble or
-    dropout; a table with a column for each replica; or, with `data`, names of its columns or a pattern such as "p_*".
-    `higher_is="negative"` reads P(Y=0). Labels and groups are arrays, or columns of the data. Without `sensitive` the
-    values are those of everyone together, and there are no findings.
+    Without `sensitive` the values are those of everyone together, and there are no findings.
 
-    Intervals include the chance in which people and which replicas were drawn; `intervals=False` leaves them out.
-    `reference="rest"` compares each group with everyone else; `convention="virny"` compares everyone else with the
-    reference and counts a probability of exactly one half as a 0.
+    Parameters
+    ----------
+    replicas
+        An array (B, n) of P(Y=1) or of labels, from bootstrap fits (`replicate`), seeds, an ensemble or dropout; a
+        table with a column for each replica; or, with `data`, names of its columns or a pattern such as "p_*".
+    data
+        A table, or the path of a file, with the columns that are named.
+    higher_is
+        The class that a higher number speaks for; "negative" reads P(Y=0).
+    cutoff
+        The probability at or above which a replica decides positively.
+    kind
+        Whether replicas are probabilities or labels; by default it is seen.
+    reference
+        The group that others are compared with; "rest" compares each group with everyone else.
+    convention
+        "virny" compares everyone else with the reference and counts a probability of exactly one half as a 0.
+    intervals
+        Whether intervals are computed, which include the chance in which people and which replicas were drawn.
+
+    Returns
+    -------
+    Stability
+        The dimensions of everyone and of each group, and the findings on their gaps.
 
     >>> rng = np.random.default_rng(0)
     >>> logits = np.linspace(-3, 3, 200) + np.tile([0.2, 1.5], 100) * rng.normal(size=(50, 200))
@@ -238,8 +284,8 @@ def stability(
     ensemble = read.read(
         replicas, kind=kind, higher_is=higher_is, positive=favourable["prediction"].values, cutoff=cutoff
     )
-    data = row_measures.reusable(data)
-    arguments: dict[str, Any] = row_measures.reusable(
+    data = reusable(data)
+    arguments: dict[str, Any] = reusable(
         {"label": label, "sensitive": sensitive, "bands": bands, "missing": missing, "na": na, "task": "binary"}
     )
     arguments["positive"] = {"label": positive.get("label", 1) if isinstance(positive, Mapping) else positive}
@@ -247,8 +293,9 @@ def stability(
     measured = _measure(data, arguments, ensemble, names, cutoff, above=convention == "virny", intervals=intervals)
     looked_at = measured.cube.attribute_sets(settled.intersections)
     sets, left_out = (looked_at.sets, looked_at.notes) if sensitive is not None else ((), [_TOGETHER])
+    caller = Caller(frames.kind_of(data), measured.cube.kinds)
     return Stability(
-        tuple(findings(measured, request, names, sets)) if sets else (),
+        tuple(replace(each, caller=caller) for each in findings(measured, request, names, sets)) if sets else (),
         _overall(measured, settled.confidence),
         settled,
         (*_notes(ensemble, intervals), *left_out),
@@ -320,7 +367,9 @@ def _rows(data: Any, arguments: Mapping[str, Any], ensemble: Ensemble) -> Rows:
         if length != ensemble.people:
             transposed = length == ensemble.replicas
             remedy = "replicas is (replicas, people): transpose it." if transposed else "rows are paired by position."
-            raise DataError(f"the replicas have {ensemble.people:,} people and {name} has {length:,} rows: {remedy}")
+            raise DataError(
+                f"the replicas have {ensemble.people:,} people and {name} has {number_of(length)}: {remedy}"
+            )
     return read_rows(source.lines(roles), roles)
 
 

@@ -124,7 +124,7 @@ def _who(lines: Sequence[Flips], attribute: str, error: float) -> list[str]:
     for each in sure:
         way = "gained than lost" if each.gained > each.lost else "lost than gained"
         few, many = sorted((each.gained, each.lost))
-        sides[way].append(f"{spell(each.group)} ({many:,} against {few:,})")
+        sides[way].append(f"{spell(each.group, each.attributes)} ({many:,} against {few:,})")
     return [
         f"By {attribute}: more people {way} among {join_names(names, _MOST_NAMES, mark='; ')}."
         for way, names in sides.items()
@@ -164,7 +164,7 @@ def _flips(change: ModelChange, attributes: tuple[str, ...]) -> Sheet:
         by_label = [cells[group, label] for label in labels if label is not None]
         rows.append(
             [
-                spell(group),
+                spell(group, attributes),
                 *(f"{number:,}" for number in (whole.people, whole.gained, whole.lost)),
                 *(f"{each.gained:,}/{each.lost:,}" for each in by_label),
                 "-" if whole.p_adjusted is None else _p(whole.p_adjusted),
@@ -198,7 +198,7 @@ def _accuracies(contest: Contest, change: ModelChange, attributes: tuple[str, ..
         judged = name == "accuracy"
         rows = [
             [
-                spell(each.group),
+                spell(each.group, attributes),
                 f"{each.people:,}",
                 *(tables.interval(value, None, None, 100) for value in (each.before, each.after)),
                 _interval(each.change, 100),
@@ -268,11 +268,6 @@ def page(contest: Contest) -> str:
     """The contest as a page without a script."""
     shown: str = environment().from_string(_PAGE).render(style=_STYLE, digest=digest(_STYLE), body=_body(contest))
     return shown
-
-
-def notebook(contest: Contest) -> str:
-    """The tables for a notebook."""
-    return str(_body(contest))
 
 
 def _body(contest: Contest) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT = "evenhand-audit"
 FORMAT_VERSION = 1
+ORIGIN = ("title", "note", "source", "command", "settings")
+"""What is known of where an audit comes from, besides when and by which version it was written."""
 
 
 def schema() -> str:
@@ -52,7 +54,7 @@ def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
         checksum.KEY: "",
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
-        **{key: audit.origin[key] for key in ("source", "command") if key in audit.origin},
+        **{key: audit.origin[key] for key in ORIGIN if key in audit.origin},
         "verdict": audit.verdict,
         "required": list(audit.required),
         "policy": policy_data(audit.policy),

@@ -34,6 +34,7 @@ def dumps(audit: Audit) -> str:
     deciding = tables.deciding(audit)
     parts = [
         f"# Verdict: {audit.verdict}",
+        *(prose(audit.origin[key]) for key in ("title", "note") if key in audit.origin),
         f"{capital(tables.outcomes(audit, code))}." if deciding else "",
         f"{prose(tables.headline(audit))}.",
         "\n".join(line for finding in deciding for line in _entry(finding)),
@@ -63,6 +64,7 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
         parts.append(table(["group", *groups.titles], cells))
     if groups is not None and groups.left_out:
         parts.append(tables.left_out(groups))
+    kept, same = tables.folded(audit, findings)
     cells = [
         [
             code(finding.metric, in_table=True),
@@ -71,10 +73,10 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
             *("-" if name is None else code(name, in_table=True) for name in tables.pair(finding)),
             f"**{finding.verdict}**" if audit.decides(finding) else finding.verdict,
         ]
-        for finding in findings
+        for finding in kept
     ]
     titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "between", "and", "verdict"]
-    return [*parts, table(titles, cells, left=("between", "and", "verdict"))]
+    return [*parts, table(titles, cells, left=("between", "and", "verdict")), prose(same)]
 
 
 def table(titles: Sequence[str], lines: Iterable[Sequence[str]], left: Sequence[str] = ()) -> str:

@@ -20,11 +20,11 @@ from evenhand.cube import tables
 from evenhand.cube.cube import Cube
 from evenhand.cube.privacy import Sharing
 from evenhand.errors import DataError, EvenhandError, short_path
-from evenhand.report.json import FORMAT, FORMAT_VERSION, digests
+from evenhand.report.json import FORMAT, FORMAT_VERSION, ORIGIN, digests
 from evenhand.verdicts import comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Plan
-from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.policy import ALL, Policy
 from evenhand.verdicts.request import Request
 
 MOST_BYTES = 512 * 1024**2
@@ -92,7 +92,7 @@ def _build(data: dict[str, Any]) -> Audit:
         parts=tuple(tables.read(part, room) for part in parts),
         origin={
             key: records.read(str, data.get(key), key)
-            for key in ("evenhand", "created", "source", "command")
+            for key in ("evenhand", "created", *ORIGIN)
             if key in data or key in ("evenhand", "created")
         },
     )
@@ -180,4 +180,5 @@ def _policy(data: dict[str, Any]) -> Policy:
 
 
 def _known(names: Any) -> bool:
-    return isinstance(names, list) and all(name in METRICS or name in ALIASES for name in names if type(name) is str)
+    known = isinstance(names, list) and all(name in METRICS or name in ALIASES for name in names if type(name) is str)
+    return known or names == ALL

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.catalogue import complement_of
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, Sensitivity, Verdict, figure, spell
+from evenhand.core.results import Finding, Sensitivity, Verdict, figure, pair_names, shown_names, spell
 from evenhand.core.wording import clip
 from evenhand.errors import join_names
 from evenhand.verdicts.basis import Basis
@@ -79,7 +80,9 @@ def group_table(audit: Audit, attributes: Sequence[str], most: int) -> GroupTabl
     if len(chosen) > most:
         evidence = _evidence(columns, audit.measures(attributes, together=True), len(chosen))
         chosen = [i for i in np.lexsort((-people, -evidence)).tolist() if evidence[i] > 0][:most]
-    lines = [(spell(part.pairs[i][1]), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in chosen]
+    lines = [
+        (spell(part.pairs[i][1], attributes), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in chosen
+    ]
     titles = ("people", *(wanted[each.measure.name] for each in columns))
     return GroupTable(tuple(attributes), titles, tuple(lines), len(part.pairs) - len(lines))
 
@@ -151,6 +154,27 @@ def by_attributes(audit: Audit) -> list[tuple[tuple[str, ...], list[Finding]]]:
     return [(attributes, list(findings)) for attributes, findings in grouped]
 
 
+def folded(audit: Audit, findings: Sequence[Finding]) -> tuple[list[Finding], str]:
+    """The findings without those that say the same as another, by exact complements; and a line that names these.
+
+    A gap in 1 - TPR is the gap in TPR, with the two groups the other way round. What decides is never folded.
+    """
+    kept, same = list(findings), []
+    for finding in findings:
+        other = next((each for each in findings if each.metric == complement_of(finding.metric)), None)
+        if other is not None and not audit.decides(finding) and _says_the_same(finding, other):
+            kept.remove(finding)
+            same.append(f"{finding.metric} as {other.metric}")
+    return kept, f"The same gaps, of exact complements: {', '.join(same)}." if same else ""
+
+
+def _says_the_same(finding: Finding, other: Finding) -> bool:
+    """Are two findings on complements judged alike?"""
+    alike = [(each.judged_on, each.threshold, each.verdict) for each in (finding, other)]
+    sizes = [abs(each.shown.value) for each in (finding, other)]
+    return alike[0] == alike[1] and finding.judged_on == "difference" and math.isclose(*sizes, abs_tol=1e-9)
+
+
 def tally(findings: Iterable[Finding]) -> str:
     """How many there are of each verdict: 3 inconclusive, 10 pass."""
     counts = Counter(finding.verdict for finding in findings)
@@ -200,7 +224,8 @@ def _without(finding: Finding, name: Callable[[str], str]) -> str:
     """The groups that a pass leaves out."""
     if finding.verdict != "pass" or not finding.left_out:
         return ""
-    return f" (leaving out {join_names(map(name, finding.left_out), 4)})"
+    groups = shown_names(finding.left_out, (row.group for row in finding.rows), finding.attributes)
+    return f" (leaving out {join_names(map(name, groups), 4)})"
 
 
 def _outcome(audit: Audit, verdict: Verdict) -> str:
@@ -209,12 +234,14 @@ def _outcome(audit: Audit, verdict: Verdict) -> str:
     return {"fail": "failed", "pass": "passed"}.get(verdict, verdict) + aside
 
 
-def headline(audit: Audit) -> str:
-    """Who was audited: people, and the attributes with the number of their groups."""
+def headline(audit: Audit, most: int | None = None) -> str:
+    """Who was audited: people, and the attributes with the number of their groups, `most` of them by name."""
     names = audit.meaning.sensitive
-    groups = (wording.number_of(len(audit.counts(name).groups), "group", "groups") for name in names)
-    attributes = ", ".join(f"{clip(name)} ({size})" for name, size in zip(names, groups, strict=True))
-    return f"{wording.number_of(audit.cube.size, 'person', 'people')}; {attributes}"
+    shown = names if most is None or len(names) <= most + 1 else names[:most]
+    groups = (wording.number_of(len(audit.counts(name).groups), "group", "groups") for name in shown)
+    attributes = ", ".join(f"{clip(name)} ({size})" for name, size in zip(shown, groups, strict=True))
+    more = f" and {len(names) - len(shown)} more attributes" if len(shown) < len(names) else ""
+    return f"{wording.number_of(audit.cube.size, 'person', 'people')}; {attributes}{more}"
 
 
 def value(finding: Finding) -> str:
@@ -301,7 +328,8 @@ def bar(finding: Finding) -> str:
 def pair(finding: Finding) -> tuple[str | None, str | None]:
     """The two groups that the shown value and the sentence of a finding are about; None where there are none."""
     row = finding.evidence or finding.summary
-    return spell(row.group) if row.group else None, row.against
+    first, second = pair_names(row, (each.group for each in finding.rows), finding.attributes)
+    return first or None, second or None
 
 
 def between(finding: Finding) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from evenhand.errors import CallError, as_typed, shorten
-from evenhand.sources.engines.table import is_lazy
+from evenhand.sources.engines.table import is_arrow_dataset, is_lazy
 from evenhand.sources.lines import Lines
 from evenhand.sources.roles import Roles
 
@@ -28,7 +28,7 @@ def open_source(data: Any, *, hive: bool = False) -> Source:
 
     With `hive`, folders named KEY=VALUE in the paths are columns too.
     """
-    from evenhand.sources.engines import LazySource
+    from evenhand.sources.engines import LazySource, as_relation
     from evenhand.sources.files import FileSource, is_path
     from evenhand.sources.memory import MemorySource
 
@@ -39,4 +39,6 @@ def open_source(data: Any, *, hive: bool = False) -> Source:
     if hive:
         asked = as_typed("hive=True", "--hive")
         raise CallError(f"{asked} reads the names of folders, and this data is not in files: leave it out.")
+    if is_arrow_dataset(data):
+        return LazySource(as_relation(data))
     return LazySource(data) if is_lazy(data) else MemorySource(data)

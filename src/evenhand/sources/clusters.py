@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Indices
+from evenhand.core.wording import number_of
 from evenhand.errors import Problems, shorten
 from evenhand.sources.roles import Roles
 from evenhand.sources.spelling import spelling
@@ -41,6 +42,6 @@ def complain_missing(role: str, roles: Roles, rows: int, problems: Problems) -> 
     """Say how many rows belong to no cluster, or to no design stratum."""
     if rows:
         problems.add(
-            f"{role} column {shorten(str(getattr(roles, role)))!r} is missing in {rows:,} rows: {_REMEDY[role]}, or "
-            "leave those rows out."
+            f"{role} column {shorten(str(getattr(roles, role)))!r} is missing in {number_of(rows)}: {_REMEDY[role]}, "
+            "or leave those rows out."
         )

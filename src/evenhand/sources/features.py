@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.frames import readable
 from evenhand.core.results import MISSING
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, Problems, as_typed, listing, nearest, shorten
 from evenhand.sources.columns import encode, library, numbers
 from evenhand.sources.files import is_path
@@ -322,7 +323,7 @@ def _numbers(name: str, values: Floats, rules: ColumnRules, problems: Problems) 
 
 
 def _missing(title: str, rows: int, rules: ColumnRules) -> str:
-    return f"{title} is missing in {rows:,} rows: {rules.missing_is}"
+    return f"{title} is missing in {number_of(rows)}: {rules.missing_is}"
 
 
 def _is_declared_category(values: Any) -> bool:

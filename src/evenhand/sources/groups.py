@@ -9,7 +9,7 @@ own keys, which hold label and prediction as well and never look at a row twice.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 from evenhand.core.arrays import Codes, Floats, Indices, Ints
 from evenhand.core.frames import readable, row_count
 from evenhand.core.results import Group, spell
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, Problems, join_names, listing, nearest, shorten
 from evenhand.sources import features, levels, roles
 from evenhand.sources.columns import encode as encode_column
@@ -198,11 +199,12 @@ def attribute(
     na: Collection[str] = (),
     *,
     categories: bool = False,
+    call: Callable[[Any], str] | None = None,
 ) -> tuple[levels.Attribute, Codes]:
     """One attribute: what its values mean, and for each row the position of its value, or −1.
 
     `edges` are those of the bands that the caller wants; values in `na` are missing; numbers that are `categories` are
-    never cut.
+    never cut; `call` names a value, where it is not called as it is spelled.
     """
     categories = categories or is_categorical(column)
     values, codes = encode_column(column, repr(shorten(name)), na)
@@ -212,7 +214,7 @@ def attribute(
     def people_by_level() -> Floats:
         return np.bincount(np.add(codes, 1, dtype=np.intp), minlength=len(values) + 1)[1:].astype(float)
 
-    return levels.attribute(name, values, people_by_level, edges, problems, categories=categories), codes
+    return levels.attribute(name, values, people_by_level, edges, problems, categories=categories, call=call), codes
 
 
 def combine(values: Sequence[Sequence[str | None]], codes: Sequence[Codes]) -> tuple[tuple[Group, ...], Indices]:
@@ -333,7 +335,7 @@ def _columns(sensitive: Any, X: Any, n: int | None) -> dict[str, Any]:
 
 def _check_length(rows: int, n: int | None) -> None:
     if n is not None and rows != n:
-        raise DataError(f"sensitive= has {rows:,} rows and X has {n:,}: pass one group for each row.")
+        raise DataError(f"sensitive= has {number_of(rows)} and X has {n:,}: pass one group for each row.")
 
 
 def _table(X: Any, named: tuple[str, ...]) -> Any:

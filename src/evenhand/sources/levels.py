@@ -55,9 +55,10 @@ def attribute(
     *,
     weights: CountLevels | None = None,
     categories: bool = False,
+    call: Callable[[Any], str] | None = None,
 ) -> Attribute:
     """Read the levels of a sensitive attribute or a control. `counts` counts people by level when it is called, and
-    `weights` adds up their weights where they have any.
+    `weights` adds up their weights where they have any. `call` names a level, where it is not called as it is spelled.
 
     Many numbers are cut into bands; text and `categories` never are, unless the caller gives the `edges`.
     """
@@ -73,12 +74,12 @@ def attribute(
             edges, cut_by_us = quantile_edges(values[seen], (people if mass is None else mass)[seen]), True
     if edges is not None:
         return _banded(name, levels, values, counts, edges, cut_by_us, problems)
-    if len(levels) > _MOST_VALUES and (seen_values := int((counts() > 0).sum())) > _MOST_VALUES:
-        problems.add(too_many(name, f"{seen_values:,}", numbers=values is not None))
     names: dict[str | None, int] = {}
-    lookup = [names.setdefault(spelling(level), len(names)) for level in levels]
+    lookup = [names.setdefault((call or spelling)(level), len(names)) for level in levels]
     lookup.append(names.setdefault(None, len(names)))
-    return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp), kind=kind)
+    if len(names) - 1 > _MOST_VALUES and (seen_values := int((counts() > 0).sum())) > _MOST_VALUES:
+        problems.add(too_many(name, f"{seen_values:,}", numbers=values is not None))
+    return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp), kind=kind if call is None else TEXT)
 
 
 def too_many(name: str, values: str, *, numbers: bool = True) -> str:

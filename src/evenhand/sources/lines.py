@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Floats, Indices, Ints
+from evenhand.core.wording import number_of
 from evenhand.errors import Problems, shorten
 from evenhand.sources.columns import numbers
 from evenhand.sources.quantiles import mass_of
@@ -34,7 +35,7 @@ SIDES = ("no_", "yes_")
 """A loss depends on whether the label is positive, which engines do not know: they sum the loss of both cases, as
 "no_l" and "yes_l", and the tally takes the one that happened. Σws² is the same for both."""
 
-MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eeee", "a", "eey", "eeyy")
+MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eee", "eeee", "a", "eey", "eeyy")
 """Of a regressor, each a product of its letters: the prediction f and the outcome y, both measured from the middle of
 the range, the residual e = y − f and its size a. Without a label all but those of f are 0."""
 
@@ -46,6 +47,11 @@ def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
     if not weighted:
         return MOMENTS
     return ("w", "w2", *(f"{by}_{moment}" for by in ("w", "w2") for moment in MOMENTS))
+
+
+def names_of_cubes(weighted: bool) -> tuple[str, ...]:
+    """The sums of cubes of residuals, which tables from earlier versions do not hold."""
+    return ("w_eee", "w2_eee") if weighted else ("eee",)
 
 
 def names_of_losses(weighted: bool) -> tuple[str, ...]:
@@ -165,15 +171,15 @@ def complain_count(wrong: int, name: str, problems: Problems) -> None:
     if wrong:
         problems.add(
             f"count column {shorten(name)!r} is negative, missing, infinite or not whole, or above {LARGEST_COUNT:,}, "
-            f"in {wrong:,} rows: a count says how many people a row stands for."
+            f"in {number_of(wrong)}: a count says how many people a row stands for."
         )
 
 
 def complain_weight(wrong: int, name: str, problems: Problems) -> None:
     if wrong:
         problems.add(
-            f"weight column {shorten(name)!r} is {NOT_A_WEIGHT}, in {wrong:,} rows: a weight is 0 or a number of that "
-            "size. Only the ratios of weights matter: divide all of them by the largest."
+            f"weight column {shorten(name)!r} is {NOT_A_WEIGHT}, in {number_of(wrong)}: a weight is 0 or a number of "
+            "that size. Only the ratios of weights matter: divide all of them by the largest."
         )
 
 

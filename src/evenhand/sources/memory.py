@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from evenhand.core import frames
 from evenhand.core.arrays import Floats
 from evenhand.errors import CallError, DataError, Problems, shorten
-from evenhand.sources.columns import fractional, library, numbers
-from evenhand.sources.engines.table import is_lazy
+from evenhand.sources.columns import encode, fractional, library, numbers
+from evenhand.sources.engines.table import is_arrow_dataset, is_lazy
 from evenhand.sources.lines import Lines, complain_twice, read_masses
 from evenhand.sources.named_columns import one_column
 from evenhand.sources.roles import Roles
@@ -58,6 +58,7 @@ class MemorySource:
         problems.raise_if_any(DataError)
         length = _common_length(columns, roles, self.data)
         _check_indexes(columns, roles, self.data)
+        columns, length = self._chosen(columns, length, roles)
         columns, length = _with_people(columns, length, roles)
         if roles.axis is None or length == 0:
             return Lines(columns, length)
@@ -71,6 +72,24 @@ class MemorySource:
         if read.cutoff is not None:
             columns["decided"] = decide(scores, read.cutoff)
         return Lines(columns, length, reading=read, scores=scores)
+
+    def _chosen(self, columns: dict[str, Any], length: int, roles: Roles) -> tuple[dict[str, Any], int]:
+        """The rows that fulfil the conditions of the call; each different value is compared once."""
+        if not roles.where:
+            return columns, length
+        chosen, problems = np.ones(length, dtype=np.bool_), Problems()
+        for each in roles.where:
+            shown = f"column {shorten(each.column)!r}"
+            if each.column in self.twice:
+                raise DataError(f"two columns are called {shorten(each.column)!r}: rename one.")
+            column = one_column(shown, self.data[self.columns[each.column]], problems)
+            problems.raise_if_any(DataError)
+            if len(column) != length:
+                raise DataError(f"lengths differ: {shown} of where= has {len(column):,} rows, others {length:,}.")
+            values, codes = encode(column, shown, roles.na)
+            chosen &= np.array([*(each.holds(value) for value in values), False], dtype=np.bool_)[codes]
+        rows = np.flatnonzero(chosen)
+        return {key: frames.take(column, rows) for key, column in columns.items()}, len(rows)
 
 
 def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
@@ -103,9 +122,15 @@ def decide(scores: Floats, cutoff: float) -> npt.NDArray[np.int8]:
     return np.where(np.isnan(scores), np.int8(-1), (scores >= cutoff).astype(np.int8))
 
 
-def _as_table(data: Any) -> Any:
+def _as_table(data: Any) -> Any:  # noqa: PLR0911 - one for each kind of table
+    if library(data) == "sklearn" and type(data).__name__ == "Bunch":
+        return _of_bunch(data)
     if data is None or isinstance(data, Mapping):
         return data
+    if isinstance(data, (list, tuple)) and data and all(isinstance(row, Mapping) for row in data):
+        return _of_rows(data)
+    if is_arrow_dataset(data):
+        return data.to_table()
     if is_lazy(data) and not hasattr(data, "__arrow_c_stream__"):
         raise CallError(
             f"this needs the rows in memory, and those of a {library(data)} {type(data).__name__} are with its engine: "
@@ -116,18 +141,55 @@ def _as_table(data: Any) -> Any:
     if isinstance(data, np.ndarray) and data.dtype.names:
         return {name: data[name] for name in data.dtype.names}
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__dataframe__"):
-        import narwhals.stable.v2 as nw
-
-        with suppress(TypeError):
-            frame = nw.from_native(data, eager_only=True)
-            return {name: frame.get_column(name).to_native() for name in frame.columns}
-        with suppress(ImportError, TypeError, ValueError):
-            import pyarrow as pa
-
-            return pa.table(data)
+        return _by_protocol(data)
+    remedy = "pass a table (pandas, Polars, PyArrow, a mapping of arrays)"
+    if hasattr(data, "convert_to_dataframe"):  # a dataset of AIF360
+        remedy = "pass data.convert_to_dataframe()[0]"
     raise CallError(
-        f"data is of type {type(data).__name__}; pass a table (pandas, Polars, PyArrow, a mapping of arrays), "
-        "a file's path, or only arrays by their roles: prediction=yhat, sensitive=race."
+        f"data is of type {type(data).__name__}; {remedy}, a file's path, or only arrays by their roles: "
+        "prediction=yhat, sensitive=race."
+    )
+
+
+def _of_bunch(bunch: Mapping[str, Any]) -> Any:
+    """The table in a dataset of scikit-learn; one without is a mapping of different things, not of columns."""
+    table = bunch.get("frame")
+    if table is None:
+        raise CallError(
+            "data is a Bunch of scikit-learn without a table: load it with as_frame=True, or pass its arrays by their "
+            "roles, as in label=bunch.target."
+        )
+    return table
+
+
+def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> dict[Any, list[Any]]:
+    """The columns of a list of rows, each of which is a mapping; a key that a row lacks is missing there.
+
+    >>> _of_rows([{"y": 1, "sex": "f"}, {"y": 0}])
+    {'y': [1, 0], 'sex': ['f', None]}
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _by_protocol(data: Any) -> Any:
+    """The columns of a table of another library, read by one of the protocols that tables share."""
+    import narwhals.stable.v2 as nw
+
+    with suppress(TypeError):
+        frame = nw.from_native(data, eager_only=True)
+        return {name: frame.get_column(name).to_native() for name in frame.columns}
+    with suppress(ImportError, TypeError, ValueError):
+        import pyarrow as pa
+
+        return pa.table(data)
+    with suppress(ImportError, TypeError, ValueError, AttributeError):
+        from pyarrow.interchange import from_dataframe
+
+        return from_dataframe(data)
+    raise CallError(
+        f"data is of type {type(data).__name__}, which could not be read as a table; pass a table of pandas, Polars or "
+        "PyArrow, or pip install pyarrow, which reads tables of other libraries."
     )
 
 

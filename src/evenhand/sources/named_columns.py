@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from evenhand.core.frames import readable
+import numpy as np
+
+from evenhand.core.frames import kind_of, readable
 from evenhand.errors import Problems, listing, nearest, shorten
 
 
@@ -22,7 +24,7 @@ def single(
             problems.add(f"{role}={shorten(value)!r} is not a column; {nearest(value, names)}")
         return value
     arrays[role] = one_column(f"{role}=", value, problems)
-    return _own_name(value) or role
+    return _own_name(arrays[role]) or _only_name(value) or role
 
 
 def several(  # noqa: PLR0912 - one branch for each way to name columns
@@ -31,7 +33,9 @@ def several(  # noqa: PLR0912 - one branch for each way to name columns
     """The columns of a role that may have several, by name; arrays are added to `arrays`."""
     if value is None:
         return ()
+    value = readable(value)
     parts: dict[str, Any] = {}
+    value = listed(value, names)
     if isinstance(value, str):
         parts = {value: value}
     elif isinstance(value, Mapping):
@@ -46,6 +50,8 @@ def several(  # noqa: PLR0912 - one branch for each way to name columns
         parts = {item: item for item in value}
         if len(parts) < len(value):
             problems.add(f"{role}= names a column twice: {listing(value)}.")
+    elif getattr(value, "ndim", 1) == 2 and np.shape(value)[1] == 1:
+        parts = {role: value}
     elif getattr(value, "ndim", 1) == 2 or (isinstance(value, (list, tuple)) and value and _is_array(value[0])):
         problems.add(f"{role}= is a table without names: pass a mapping {{name: array}} or a dataframe.")
         return ()
@@ -63,9 +69,26 @@ def several(  # noqa: PLR0912 - one branch for each way to name columns
     return tuple(parts)
 
 
+def listed(value: Any, names: Sequence[str] | None) -> Any:
+    """Names of columns with "race,sex" as two, where all of these are columns and none has that name itself.
+
+    >>> listed("race,sex", ["race", "sex"]), listed(["a,b", "c"], ["a,b", "c", "a", "b"])
+    (['race', 'sex'], ['a,b', 'c'])
+    """
+    texts = [value] if isinstance(value, str) else value
+    if names is None or not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        return value
+    found: list[str] = []
+    for text in texts:
+        parts = [part.strip() for part in text.split(",")]
+        several = len(parts) > 1 and text not in names and all(part in names for part in parts)
+        found += parts if several else [text]
+    return value if len(found) == len(texts) else found
+
+
 def one_column(what: str, value: Any, problems: Problems) -> Any:
     """A column with one value for each row, as something that has a length; () after a problem was added."""
-    value = readable(value)
+    value = _only_column(readable(value))
     if _is_table(value):
         problems.add(f"{what} is a whole table ({type(value).__name__}): pass one column of it.")
     elif isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__iter__"):
@@ -80,8 +103,40 @@ def one_column(what: str, value: Any, problems: Problems) -> Any:
     return ()
 
 
+def _only_column(value: Any) -> Any:
+    """The column of a table that has one, or of an array (n, 1); anything else as it is."""
+    if not _is_table(value) and hasattr(value, "__array__") and np.shape(value)[1:] == (1,):
+        return (value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)).reshape(-1)
+    name = _only_name(value)
+    return value if name is None else value[name]
+
+
+def _only_name(value: Any) -> Any:
+    """The name of the column of a table in memory that has one; else None."""
+    if kind_of(value) is None or type(value).__name__ == "LazyFrame" or not _is_table(value):
+        return None
+    names = list(getattr(value, "column_names", None) or value.columns)
+    return names[0] if len(names) == 1 else None
+
+
+def is_column(value: Any) -> bool:
+    """Is it one value for each row, and not a table, a file or something counted?
+
+    >>> is_column([1, 0]), is_column(np.array([[1], [0]])), is_column({"a": [1]}), is_column("a.csv"), is_column([{}])
+    (True, True, False, False, False)
+    """
+    value = _only_column(readable(value))
+    if isinstance(value, (str, bytes, Mapping)) or hasattr(type(value), "columns") or _is_table(value):
+        return False
+    if isinstance(value, (list, tuple)):
+        return not any(isinstance(part, Mapping) or _is_table(part) for part in value[:1])
+    plain = getattr(getattr(value, "dtype", None), "names", None) is None
+    return plain and getattr(value, "ndim", 1) == 1 and (hasattr(value, "__iter__") or hasattr(value, "__array__"))
+
+
 def _is_table(value: Any) -> bool:
-    return hasattr(value, "columns") or hasattr(value, "column_names")
+    # Of the class: to name its columns, a lazy table would have to be resolved.
+    return hasattr(type(value), "columns") or hasattr(value, "columns") or hasattr(value, "column_names")
 
 
 def _is_array(value: Any) -> bool:

@@ -1,164 +1,71 @@
-"""The arguments of every reader, written once, and the roles that columns play, read from those arguments.
+"""The roles that columns play, read from the arguments of a call.
 
-`ReadArguments` is the one list of what a reader takes: `evenhand.audit`, `Cube.count`, the metric functions, the type
-stub and the command line are made from it. `assign` checks the arguments of a call and reports all problems at once.
+`assign` checks the arguments of a call and reports all problems at once; the list of arguments is
+`evenhand.sources.read_arguments`, whose names are here too.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
-import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypedDict,
-    TypeVar,
-    Union,
-    Unpack,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from evenhand.core.quantities import check_finite, check_whole, shown
 from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
+from evenhand.sources.conditions import Condition, check_codes, conditions
 from evenhand.sources.named_columns import check_twice, several, single
+from evenhand.sources.periods import Every, period_of
+from evenhand.sources.read_arguments import (
+    ARGUMENTS,
+    DEFAULTS,
+    SINGLE,
+    TYPES,
+    Argument,
+    Direction,
+    Function,
+    Missing,
+    ReadArguments,
+    Resolution,
+    Span,
+    Strategy,
+    Task,
+    complete,
+    shown_type,
+    with_read_arguments,
+)
 from evenhand.sources.spelling import canonical, spelling
+from evenhand.sources.value_labels import Labels, label_of, read_labels
+
+__all__ = [
+    "ARGUMENTS",
+    "DEFAULTS",
+    "SINGLE",
+    "TYPES",
+    "Argument",
+    "Direction",
+    "Function",
+    "Missing",
+    "Positive",
+    "ReadArguments",
+    "Resolution",
+    "Roles",
+    "Span",
+    "Strategy",
+    "Task",
+    "absent",
+    "assign",
+    "complete",
+    "read_positive",
+    "shown_type",
+    "with_read_arguments",
+]
 
 if TYPE_CHECKING:
     from evenhand.sources.scores import ScoreReading
-
-Missing = Literal["group", "drop", "error"]
-Task = Literal["binary", "multiclass", "regression"]
-Direction = Literal["positive", "negative"]
-Strategy = Literal["uniform", "quantile"]
-Resolution = Literal["grid", "exact"]
-Span = Literal["within"]
-
-
-@dataclass(frozen=True)
-class Argument:
-    """What an argument of a reader is besides its name and type: its default, and its option on the command line."""
-
-    default: Any = None
-    help: str = ""
-    """The help text of the option; an argument without one has no option."""
-    multiple: bool = False
-    """May the option be repeated?"""
-    metavar: str | None = None
-    values: int = 1
-    """How many values the option takes at once."""
-
-
-class ReadArguments(TypedDict, total=False):
-    """What a reader takes besides the data. A new argument is one more line here, with a field of the same name in
-    `Roles`; what it means is decided where lines are counted."""
-
-    label: Annotated[Any, Argument(None, "Column of what happened.")]
-    prediction: Annotated[Any, Argument(None, "Column of what was decided.")]
-    score: Annotated[Any, Argument(None, "Column of the score behind the decision.")]
-    sensitive: Annotated[Any, Argument(None, "Column that makes groups; may be repeated.", multiple=True)]
-    control: Annotated[Any, Argument(None, "Column to hold fixed; may be repeated.", multiple=True)]
-    count: Annotated[Any, Argument(None, "Column: how many people a row stands for.")]
-    weight: Annotated[Any, Argument(None, "Column of sampling or importance weights.")]
-    cluster: Annotated[Any, Argument(None, "Column that says which rows belong together, such as one person's.")]
-    design_strata: Annotated[Any, Argument(None, "Column of the strata of a survey, within which clusters were drawn.")]
-    clusters: Annotated[
-        Span | None, Argument(None, "Says that no cluster has rows in two of the cubes or chunks that are added.")
-    ]
-    positive: Annotated[
-        Any, Argument(1, "The favourable value (default 1); may be repeated for several.", multiple=True)
-    ]
-    cutoff: Annotated[float | None, Argument(None, "Score at or above which a row is predicted positive.")]
-    score_range: Annotated[
-        Sequence[float] | None,
-        Argument(None, "Range of the score; saves one pass over the data.", metavar="LOW HIGH", values=2),
-    ]
-    higher_is: Annotated[Direction, Argument("positive", "The class that a higher score speaks for.")]
-    bins: Annotated[int, Argument(10, "Number of calibration bins.")]
-    strategy: Annotated[
-        Strategy, Argument("uniform", "Calibration bins of equal width, or with equally many people in each.")
-    ]
-    resolution: Annotated[Resolution, Argument("grid")]
-    bands: Annotated[
-        Mapping[str, Sequence[float] | None] | None,
-        Argument(
-            None,
-            "Edges that cut a numeric column into groups; none keeps each number as a group.",
-            multiple=True,
-            metavar="COLUMN=0,25,45",
-        ),
-    ]
-    missing: Annotated[
-        Missing,
-        Argument("group", "What happens to rows without a group: they form a group, are left out, or are an error."),
-    ]
-    na: Annotated[
-        Iterable[str], Argument((), "Text that also means missing, such as NA; may be repeated.", multiple=True)
-    ]
-    hive: Annotated[bool, Argument(False, "Read folders named KEY=VALUE as columns; not done by default.")]
-    task: Annotated[
-        Task | None,
-        Argument(
-            None,
-            "What is predicted: yes or no, one of several classes, or a number. Default: inferred from the data.",
-        ),
-    ]
-
-
-_HINTS = get_type_hints(ReadArguments, include_extras=True)
-ARGUMENTS: dict[str, Argument] = {name: get_args(hint)[1] for name, hint in _HINTS.items()}
-TYPES: dict[str, Any] = {name: get_args(hint)[0] for name, hint in _HINTS.items()}
-DEFAULTS: dict[str, Any] = {name: argument.default for name, argument in ARGUMENTS.items()}
-SINGLE = ("label", "prediction", "score", "count", "weight", "cluster", "design_strata")
-"""The arguments that name one column each."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def shown_type(hint: Any) -> str:
-    """A type as it is written in a signature.
-
-    >>> shown_type(Sequence[float] | None), shown_type(Literal["a", "b"] | None)
-    ('Sequence[float] | None', "Literal['a', 'b'] | None")
-    """
-    if get_origin(hint) in (Union, types.UnionType):
-        return " | ".join(map(shown_type, get_args(hint)))
-    if hint is types.NoneType:
-        return "None"
-    return inspect.formatannotation(hint).replace("collections.abc.", "").replace("typing.", "")
-
-
-def with_read_arguments(function: Function) -> Function:
-    """Write the arguments of a reader into the signature of a function that takes them as `**arguments`."""
-    signature = inspect.signature(function)
-    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    fixed = [each for each in own if each.kind is not inspect.Parameter.KEYWORD_ONLY]
-    read = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=shown_type(TYPES[name]))
-        for name, default in DEFAULTS.items()
-    ]
-    keywords = [each for each in own if each not in fixed]
-    function.__signature__ = signature.replace(parameters=[*fixed, *read, *keywords])  # type: ignore[attr-defined]
-    return function
-
-
-def complete(function: Callable[..., Any], arguments: ReadArguments) -> ReadArguments:
-    """The arguments of a call with the defaults of those that were left out; TypeError for any other name."""
-    for name in arguments:
-        if name not in DEFAULTS:
-            known = [*inspect.signature(function).parameters]
-            raise TypeError(
-                f"{function.__qualname__}() got an unexpected keyword argument {name!r}; {nearest(name, known)}"
-            )
-    return {**DEFAULTS, **arguments}  # type: ignore[typeddict-item]
 
 
 @dataclass(frozen=True)
@@ -200,12 +107,16 @@ class Roles:
     na: tuple[str, ...] = ()
     hive: bool = False
     task: Task | None = None
+    labels: Labels = field(default_factory=dict)
+    where: tuple[Condition, ...] = ()
     rivals: tuple[str, ...] = ()
     """The columns of the predictions of other models on the same people, which are read beside `prediction`."""
     arrays: Mapping[str, Any] = field(default_factory=dict)
     """The columns that were passed as arrays, by the key of their role."""
     like_scores: ScoreReading | None = None
     """How another cube reads its score, where this one is to be counted like it."""
+    periods: Mapping[str, Every | None] = field(default_factory=dict)
+    """The control whose values are periods of time, and how long each is; None where each value is a period."""
     others: Mapping[str, str] = field(default_factory=dict)
     """Columns that are read for one function only, by their role there, such as the unit of a correspondence audit."""
 
@@ -235,6 +146,12 @@ class Roles:
         """The keys whose columns engines read as numbers, to cut and to sum."""
         measured = ("prediction", "label") if self.task == "regression" else ("score",)
         return tuple(key for key in (*measured, "count", "weight") if key in self.keys)
+
+    def caller(self, attribute: str) -> Callable[[Any], str] | None:
+        """What names the values of an attribute, where they are not called as they are spelled."""
+        if attribute in self.periods:
+            return partial(period_of, self.periods[attribute], attribute)
+        return partial(label_of, names=self.labels[attribute]) if attribute in self.labels else None
 
     @property
     def axis(self) -> str | None:
@@ -295,6 +212,9 @@ def assign(
         na = ()
         problems.add(str(error))
     edges, categories = _bands(values["bands"], (*groups, *strata), outcome, problems)
+    labels = read_labels(values["labels"], (*groups, *strata), names, edges, problems)
+    where = conditions(values["where"], names, problems)
+    check_codes(where, labels, problems)
     checked = {
         "sensitive": groups,
         "control": strata,
@@ -302,11 +222,13 @@ def assign(
         "score_range": _score_range(values["score_range"], problems),
         "bands": edges,
         "na": na,
+        "labels": labels,
+        "where": where,
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
     settled: dict[str, Any] = {**values, **columns, **checked, "cutoff": cutoff}
-    return Roles(**settled, categories=categories, arrays=arrays, like_scores=like_scores, others=more)
+    return Roles(**settled, categories=categories | labels.keys(), arrays=arrays, like_scores=like_scores, others=more)
 
 
 def _check_settings(values: ReadArguments, problems: Problems) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 
 from evenhand.core.arrays import Array, Floats, Indices
 from evenhand.core.results import Group
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, Problems, nearest, shorten
 from evenhand.sources import groups, levels
-from evenhand.sources.columns import encode, numbers
+from evenhand.sources.columns import encode, library, numbers
 from evenhand.sources.files import FileSource, query
 from evenhand.sources.files.formats import Column, explain
 from evenhand.sources.groups import Attributes
@@ -25,36 +26,70 @@ _MOST_VALUES = 2_000_000_000
 
 @dataclass(frozen=True)
 class Rows:
-    """One row for each person: the groups that occur, the index of each person's group, and arrays by role."""
+    """One row for each person: the groups that occur, the index of each person's group, and arrays by role.
+
+    `strata` and `stratum_codes` are the same of the columns that are held fixed; without any there is one, ().
+    """
 
     groups: tuple[Group, ...]
     codes: Indices
     columns: dict[str, Array]
+    strata: tuple[Group, ...] = ((),)
+    stratum_codes: Indices | None = None
 
 
-def read(lines: Lines, roles: Roles) -> Rows:
+NO_STRATA: tuple[tuple[Group, ...], None] = ((),), None
+RAW = ("label:raw", "prediction:raw")
+"""The keys of labels and predictions as the caller passed them."""
+
+
+def read(lines: Lines, roles: Roles, *, raw: bool = False) -> Rows:
     """The rows in their order, one for each person.
 
     `label` and `prediction` are 1, 0 or NaN for missing; of a regressor they are its numbers; with several classes they
-    are the caller's own values, and None for missing. `weight` is a number.
+    are the caller's own values, and None for missing. `weight` and `score` are numbers. Columns in `roles.others` stay
+    as they are, and with `raw` labels and predictions are there as they are too, by the keys in `RAW`.
     """
     if lines.n is not None:
         raise CallError(
             "a function of rows needs one row for each person, in memory: read the file first, as by pandas.read_csv, "
             "or collect the table."
         )
-    if roles.control:
-        raise CallError("a function of rows takes no control=: audit each stratum by itself.")
     problems = Problems()
     columns = _outcomes(lines, roles, problems)
     if roles.weight is not None:
         columns["weight"] = numbers(lines.columns["weight"], "weight", roles.weight)[0]
-    attributes = _attributes(lines, roles, problems)
+    if roles.score is not None and lines.scores is not None:
+        columns["score"] = lines.scores
+    columns |= {key: as_they_are(lines.columns[key]) for key in roles.others}
+    for key in RAW if raw else ():
+        role = key.partition(":")[0]
+        if role in columns:
+            columns[key] = as_they_are(lines.columns[role]) if role in lines.columns else columns[role]
+    attributes = _attributes("sensitive", roles.sensitive, lines, roles, problems)
+    strata = _attributes("control", roles.control, lines, roles, problems) if roles.control else None
     problems.raise_if_any(DataError)
-    rows = Rows(*attributes.combined(), columns)
+    rows = Rows(*attributes.combined(), columns, *(NO_STRATA if strata is None else strata.combined()))
     if roles.count is None:
         return rows
     return _written_out(rows, numbers(lines.columns["count"], "count", roles.count)[0])
+
+
+def as_they_are(column: Any) -> Array:
+    """A column or a table of numbers as an array of the caller's own values; text is an array of objects."""
+    if library(column) == "pyarrow" and hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if hasattr(column, "to_numpy"):
+        try:
+            values = column.to_numpy(zero_copy_only=False) if library(column) == "pyarrow" else column.to_numpy()
+        except (TypeError, ValueError):
+            values = _as_array(list(column))
+        return np.asarray(values)
+    if hasattr(column, "__array__"):
+        return np.asarray(column)
+    if any(value is None or isinstance(value, (str, bytes)) for value in column):
+        return _as_array(list(column))
+    return np.asarray(column)
 
 
 def _outcomes(lines: Lines, roles: Roles, problems: Problems) -> dict[str, Array]:
@@ -94,27 +129,29 @@ def _written_out(rows: Rows, count: Floats) -> Rows:
     if people * (len(rows.columns) + 1) > _MOST_VALUES:
         raise DataError(f"{people:,.0f} people do not fit into memory: a function needs a row for each of them.")
     times = count.astype(np.int64)
-    columns = {role: np.repeat(values, times) for role, values in rows.columns.items()}
-    return Rows(rows.groups, np.repeat(rows.codes, times), columns)
+    columns = {role: np.repeat(values, times, axis=0) for role, values in rows.columns.items()}
+    strata = None if rows.stratum_codes is None else np.repeat(rows.stratum_codes, times)
+    return Rows(rows.groups, np.repeat(rows.codes, times), columns, rows.strata, strata)
 
 
-def _attributes(lines: Lines, roles: Roles, problems: Problems) -> Attributes:
-    """The attributes that make the groups; without any, everyone is one group."""
-    if not roles.sensitive:
+def _attributes(role: str, names: tuple[str, ...], lines: Lines, roles: Roles, problems: Problems) -> Attributes:
+    """The attributes that make the groups, or the strata; without any, everyone is one group."""
+    if not names:
         return groups.everyone(lines.length)
     read = [
         groups.attribute(
             name,
-            lines.columns[f"sensitive:{name}"],
+            lines.columns[f"{role}:{name}"],
             roles.bands.get(name),
             problems,
             roles.na,
             categories=name in roles.categories,
+            call=roles.caller(name),
         )
-        for name in roles.sensitive
+        for name in names
     ]
     parts, codes = zip(*read, strict=True)
-    return Attributes(roles.sensitive, parts, codes)
+    return Attributes(names, parts, codes)
 
 
 def load_files(data: Any, names: Iterable[str] | None = None, *, hive: bool = False) -> dict[str, Any]:
@@ -133,7 +170,7 @@ def load_files(data: Any, names: Iterable[str] | None = None, *, hive: bool = Fa
         if size == 0:
             raise DataError("the file has no rows.")
         if size * len(selected) > _MOST_VALUES:
-            raise DataError(f"{size:,} rows of {len(selected)} columns do not fit into memory: name fewer columns.")
+            raise DataError(f"{number_of(size)} of {len(selected)} columns do not fit into memory: name fewer columns.")
         found = source.connection.execute(f"SELECT {fields} FROM {source.table.relation}").fetchnumpy()  # noqa: S608
     except (duckdb.Error, MemoryError, UnicodeError, SystemError) as error:  # the last two: text is not UTF-8
         raise DataError(explain(source.paths, source.format, error)) from None

@@ -41,7 +41,7 @@ def why_alone(cube: Cube) -> str:
 
 def check_interval(request: Request, cube: Cube) -> None:
     """Refuse an interval that takes rows for strangers."""
-    if cube.clustered and request.policy.interval != "simultaneous":
+    if cube.clustered and request.policy.interval not in ("simultaneous", "none"):
         raise CallError(
             f"interval={request.policy.interval!r} takes rows for strangers, and those of one "
             f"{cube.meaning.cluster} belong together: leave interval= out, or set it to 'simultaneous'."
@@ -88,7 +88,7 @@ def few_clusters(cube: Cube, spreads: Sequence[Spread | None]) -> Ints:
 
 def few_clusters_note(cube: Cube, few: Ints) -> str:
     """That groups have too few clusters, with how many; `few` is [pairs]."""
-    names = [f"{spell(cube.pairs[i][1])} ({few[i]:,})" for i in np.flatnonzero(few).tolist()]
+    names = [f"{spell(cube.pairs[i][1], cube.meaning.sensitive)} ({few[i]:,})" for i in np.flatnonzero(few).tolist()]
     return (
         f"Fewer than {FEWEST_CLUSTERS} clusters of {cube.meaning.cluster}: {join_names(names, 6)}. How much so few "
         "vary is not known well enough for a pass."

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Estimate, Group, Row, number_or_none, spell
+from evenhand.core.results import Estimate, Group, Row, number_or_none, pair_names, spell
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
 from evenhand.errors import CallError, join_names
@@ -60,10 +60,11 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
         evidence = _evidence(request, apart, groups, table, pairs)
         own = evidence.estimate or value
         ending = sentences.value_ending(request, own)
-        names = f"{spell(evidence.group)} (n = {evidence.n:,}) and {evidence.against} (n = {evidence.n_against:,})"
+        first, second = pair_names(evidence, groups, cube.meaning.sensitive)
+        names = f"{first} (n = {evidence.n:,}) and {second} (n = {evidence.n_against:,})"
         sentence = f"The {apart.title} between {names} is {own.value:.3g}{ending}."
         if (summary.group, summary.against) != (evidence.group, evidence.against):
-            pair = f"{spell(summary.group)} and {summary.against}"
+            pair = " and ".join(pair_names(summary, groups, cube.meaning.sensitive))
             notes.append(f"The largest estimate is {value.value:.3g}, between {pair}; it is less sure.")
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
@@ -74,7 +75,7 @@ def _without_labels(request: Request, cube: Cube, groups: list[Group]) -> dict[G
         return {}
     silent = GroupData(cube.marginal(control=False).named()).silent
     return {
-        group: no_labels(SIDES[int(np.argmax(silent[i]))], spell(group))
+        group: no_labels(SIDES[int(np.argmax(silent[i]))], spell(group, cube.meaning.sensitive))
         for i, group in enumerate(groups)
         if silent[i].any()
     }
@@ -134,13 +135,15 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
         summary = Row(request.metric.name, farthest, against="everyone")
         evidence = replace(deciding_row(rows, value, request.threshold), n_against=int(people.sum()))
         own = evidence.estimate or value
+        name = spell(evidence.group, cube.meaning.sensitive)
         sentence = (
-            f"The share of people predicted above some value differs between {spell(evidence.group)} (n = "
+            f"The share of people predicted above some value differs between {name} (n = "
             f"{evidence.n:,}) and everyone (n = {evidence.n_against:,}) by up to {own.value:.3g}"
             f"{sentences.value_ending(request, own)}."
         )
         if farthest != evidence.group:
-            notes.append(f"The largest estimate is {value.value:.3g}, for {spell(farthest)}; it is less sure.")
+            name = spell(farthest, cube.meaning.sensitive)
+            notes.append(f"The largest estimate is {value.value:.3g}, for {name}; it is less sure.")
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
@@ -149,7 +152,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
     loss = request.options["loss"]
     if loss not in index.losses:
         raise CallError(f"loss={loss!r} must be {' or '.join(map(repr, index.losses))}.")
-    row, (groups, table) = index.losses[loss], _named(cube)
+    row, (groups, table), names = index.losses[loss], _named(cube), cube.meaning.sensitive
     data = GroupData(cube.marginal(control=False).named())
     spread = row.function(RegressionSums.from_table(table, len(groups)))
     low, high = simultaneous.own(spread, request.near_confidence)[0], simultaneous.own(spread, request.confidence)[1]
@@ -159,7 +162,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
             group,
             n=int(spread.sizes[i]),
             estimate=Estimate.of(spread.values[i], low[i], high[i]),
-            reason=undefined_reason(row, data, i, spell(group), int(spread.sizes[i]))
+            reason=undefined_reason(row, data, i, spell(group, names), int(spread.sizes[i]))
             if math.isnan(spread.values[i])
             else None,
         )
@@ -175,14 +178,15 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
         evidence = deciding_row(rows, value, request.threshold)
         own = evidence.estimate or value
         sentence = (
-            f"The {row.title} is {wording.amount(own.value, 'score')} for {spell(evidence.group)} (n = {evidence.n:,})"
+            f"The {row.title} is {wording.amount(own.value, 'score')} for {spell(evidence.group, names)} (n = "
+            f"{evidence.n:,})"
             f"{sentences.value_ending(request, own)}."
         )
         least = wording.amount(float(np.nanmin(spread.values)), "score")
-        notes.append(f"It is smallest for {spell(best)}: {least}.")
+        notes.append(f"It is smallest for {spell(best, names)}: {least}.")
         if worst != evidence.group:
             most = wording.amount(value.value, "score")
-            notes.append(f"The largest estimate is {most}, for {spell(worst)}; it is less sure.")
+            notes.append(f"The largest estimate is {most}, for {spell(worst, names)}; it is less sure.")
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 

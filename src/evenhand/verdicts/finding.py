@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import Metric
-from evenhand.core.arrays import Floats, Ints
-from evenhand.core.results import UNDEFINED, Estimate, Finding, Panel, number_or_none, spell
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, Panel, number_or_none
 from evenhand.core.wording import distance, number_of, quotient
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, join_names
@@ -42,7 +41,7 @@ from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
 from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
-from evenhand.verdicts.table import Drawn, Table, tabulate
+from evenhand.verdicts.table import Table, against_reference, tabulate
 from evenhand.verdicts.verdict import passes, verdict
 
 MISSING_SHARE_NOTED = 0.05  # above this share of rows without a group, the note says that a pass leaves them out
@@ -61,8 +60,24 @@ FINDERS: dict[type[Index], Callable[[Request, Cube, Any], ValueResult]] = {
 
 def judge(request: Request, cube: Cube) -> Finding:
     """The finding of one metric on the groups of a cube."""
+    method = request.policy.interval
+    if method == "jackknife":
+        request = replace(request, policy=replace(request.policy, interval="simultaneous"))
+    finding = _judge(request, cube)
+    return replace(finding, notes=(*finding.notes, _OF_ROWS[method])) if method in _OF_ROWS else finding
+
+
+_OF_ROWS = {
+    "jackknife": "interval='jackknife' is for functions of rows; this interval is made of the counts.",
+    "none": "With interval='none' there is no interval: the verdict is open.",
+}
+
+
+def _judge(request: Request, cube: Cube) -> Finding:
+    if request.metric.counted and any(row.made_of == "rows" for row in request.metric.rows):
+        raise CallError(f"{request.metric.name} needs the rows; a cube does not keep them.")
     check_roles(request.metric, cube)
-    _check_groups(cube)
+    check_groups(cube)
     clustered.check_interval(request, cube)
     request = _to_scale(request, cube)
     index = request.metric.index
@@ -70,6 +85,8 @@ def judge(request: Request, cube: Cube) -> Finding:
         request = clustered.alone(request) if cube.clustered else request
         result = FINDERS[type(index)](request, cube, index)
         result = index_finding.value_alone(request, result, clustered.why_alone(cube)) if cube.clustered else result
+        if request.policy.interval == "none":
+            result = index_finding.value_alone(request, result)
         names, together = cube.meaning.sensitive, bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
         return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
     plan, convention = plan_of(request, cube)
@@ -83,8 +100,23 @@ def judge(request: Request, cube: Cube) -> Finding:
     finding = replace(_on_gap(within, plan, cube, strata), basis=Basis(within, plan, cube))
     if len(strata) < 2:
         return finding
-    pooled = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))
-    more, notes, panels = strata_notes.stratum_notes(pooled, strata)
+    whole = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))
+    return _beside_the_whole(finding, whole, strata)
+
+
+def finding_of_tables(
+    request: Request, plan: Plan, cube: Cube, tables: Mapping[Group, Table], whole: Table | None
+) -> Finding:
+    """The finding of measures whose tables were made from rows, one for each stratum, and of all strata together."""
+    within = replace(request, strata=len(tables))
+    strata = [Stratum(within, plan, name, table) for name, table in tables.items()]
+    finding = _on_gap(within, plan, cube, strata)
+    return finding if whole is None else _beside_the_whole(finding, Stratum(request, plan, (), whole), strata)
+
+
+def _beside_the_whole(finding: Finding, whole: Stratum, strata: Sequence[Stratum]) -> Finding:
+    """The finding with what is to be said of all strata together."""
+    more, notes, panels = strata_notes.stratum_notes(whole, strata)
     return replace(
         finding,
         rows=(*finding.rows, *more),
@@ -122,19 +154,17 @@ def row_finding(
     cube: Cube,
     spreads: Mapping[str, Spread],
     rest: Mapping[str, Spread] | None = None,
-    drawn: Drawn | None = None,
 ) -> Finding:
     """The finding of measures that were computed from rows, given as the spread of each measure over the groups.
 
-    `rest` is the spread of everyone outside each group: without it groups cannot be compared with the rest. `drawn` is
-    what intervals made of draws need: without it the interval is simultaneous, whatever the policy names. Where a
-    convention pools all groups but the reference, `cube` and `spreads` must be pooled already.
+    `rest` is the spread of everyone outside each group: without it groups cannot be compared with the rest. The
+    interval is simultaneous, whatever the policy names. Where a convention pools all groups but the reference, `cube`
+    and `spreads` must be pooled already.
     """
-    if drawn is None:
-        request = replace(request, policy=replace(request.policy, interval="simultaneous"))
+    request = replace(request, policy=replace(request.policy, interval="simultaneous"))
     plan, convention = plan_of(request, cube)
     if not convention.pool:
-        _check_groups(cube)
+        check_groups(cube)
     pooled = len(cube.named().groups) <= 2
     if plan.against == "overall" or (plan.against == "rest" and rest is None) or (convention.pool and not pooled):
         raise CallError(
@@ -146,23 +176,16 @@ def row_finding(
     chosen = [spreads[row.name] for row in rows]
     values = np.stack([stratum.values for stratum in chosen])
     sizes = np.stack([stratum.sizes for stratum in chosen]).astype(np.int64)
-    base: Floats | None = None
-    base_sizes: Ints | None = None
-    bases: list[Spread] = []
-    if plan.reference in groups:
-        place = groups.index(plan.reference)
-        base = np.repeat(values[:, [place]], len(groups), axis=1)
-        base[:, place] = np.nan
-        bases = [stratum.scaled(1.0, [place] * len(groups)) for stratum in chosen]
-        base_sizes = sizes[:, [place] * len(groups)]
+    table = Table(cube, rows, groups, chosen, values, sizes)
+    if plan.against == "reference":
+        table = against_reference(table, plan)
     elif plan.against == "rest" and rest is not None:
         bases = [rest[row.name] for row in rows]
-        base = np.stack([stratum.values for stratum in bases])
-        base_sizes = np.stack([stratum.sizes for stratum in bases]).astype(np.int64)
-    table = Table(cube, rows, groups, chosen, values, sizes, base, bases, base_sizes, drawn=drawn)
+        base, support = (np.stack([getattr(part, name) for part in bases]) for name in ("values", "sizes"))
+        table = replace(table, base=base, base_spreads=bases, base_support=support.astype(np.int64))
     if cube.clustered:
         none: list[Spread | None] = [None] * len(rows)
-        table = replace(table, spreads=none, base_spreads=none, drawn=None)
+        table = replace(table, spreads=none, base_spreads=none)
     return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
 
 
@@ -225,7 +248,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     worst, value = max(strata, key=lambda stratum: stratum.weight), value_over(strata)
     sentence = stratum_sentence(worst)
     if worst.name:
-        sentence = f"In {spell(worst.name)}: {sentence[0].lower()}{sentence[1:]}"
+        sentence = f"In {worst.where}: {sentence[0].lower()}{sentence[1:]}"
     left_out = _left_out(request, strata)
     if left_out and worst.verdict == "pass":
         few = "no rows" if worst.least <= 1 else f"fewer than {worst.least} rows"
@@ -314,10 +337,8 @@ def _evidence_note(stratum: Stratum) -> list[str]:
         return []
     row = table.measures[measure]
     size = quotient(gap.ratio) if judged_on == "ratio" else distance(gap.difference, row.unit, signed=at is not None)
-    other = (
-        stratum.plan.name if low is None else f"{spell(table.groups[low])} (n = {int(table.support[measure, low]):,})"
-    )
-    first = f"{spell(table.groups[high])} (n = {int(table.support[measure, high]):,})"
+    other = stratum.baseline if low is None else f"{table.name(low)} (n = {int(table.support[measure, low]):,})"
+    first = f"{table.name(high)} (n = {int(table.support[measure, high]):,})"
     return [f"The largest estimate is {size}, between {first} and {other} in the {row.title}; it is less sure."]
 
 
@@ -329,11 +350,11 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
 
 
 def _small_names(strata: Sequence[Stratum]) -> list[str]:
-    """The same with their strata, as a group may be small in one of them and large in another."""
+    """The same as people read them, with their strata: a group may be small in one of them and large in another."""
     return [
-        f"{name} in {spell(stratum.name)}" if stratum.name else name
+        f"{name} in {stratum.where}" if stratum.name else name
         for stratum in strata
-        for name in stratum.small_names
+        for name in stratum.small_names.values()
     ]
 
 
@@ -356,7 +377,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     lost = dict.fromkeys(title for stratum in several for title in measures_left_out(stratum))
     if lost:
         notes.append(f"Nothing could be compared in the {join_names(lost, 6)}.")
-    alone = [spell(stratum.name) for stratum in strata if len(strata) > 1 and math.isnan(stratum.gap.difference)]
+    alone = [stratum.where for stratum in strata if len(strata) > 1 and math.isnan(stratum.gap.difference)]
     if alone:
         notes.append(f"In {join_names(alone, 6)} nothing could be compared. A pass says nothing about it.")
     rare = dict.fromkeys(group for stratum in strata for group in rare_groups(stratum))
@@ -382,7 +403,7 @@ def _ratio_notes(request: Request, strata: Sequence[Stratum]) -> list[str]:
         return []
     whys = [(stratum, no_ratio(stratum)) for stratum in strata]
     unjudged = " A pass says nothing about it." if request.judged_on == "ratio" else ""
-    within = (f"In {spell(stratum.name)}: " if stratum.name else "" for stratum, why in whys if why is not None)
+    within = (f"In {stratum.where}: " if stratum.name else "" for stratum, why in whys if why is not None)
     texts = [why for _, why in whys if why is not None]
     return [
         f"{place}{why[0].lower() + why[1:] if place else why}{unjudged}"
@@ -413,11 +434,16 @@ def _uncovered(request: Request) -> dict[str, object]:
     return {} if request.covered else {"covered": False}
 
 
+def check_counted(metric: Metric) -> None:
+    """Raise CallError for a metric that has a function of its own, such as one of replicas."""
+    if not metric.counted:
+        raise CallError(f"{metric.name} needs more than counts: call evenhand.{metric.name}() and add what it finds.")
+
+
 def check_roles(metric: Metric, cube: Cube) -> None:
     """Raise CallError or DataError where the data lacks what a metric needs."""
     task, present = cube.meaning.task, cube.has
-    if not metric.counted:
-        raise CallError(f"{metric.name} needs more than counts: call evenhand.{metric.name}() and add what it finds.")
+    check_counted(metric)
     if task not in metric.tasks and cube.facts.get("regression_chosen"):
         raise DataError(
             f"label and prediction both hold fractions, as numbers do (task='regression'), and {metric.name} is for "
@@ -452,7 +478,8 @@ def lacks_losses(metric: Metric, cube: Cube) -> bool:
     return of_losses and cube.scores is not None and not cube.scores.knows_losses
 
 
-def _check_groups(cube: Cube) -> None:
+def check_groups(cube: Cube) -> None:
+    """Raise DataError where an attribute has one group only."""
     for i, name in enumerate(cube.meaning.sensitive):
         values = {group[i] for group in cube.groups} - {None}
         if len(values) < 2:

@@ -50,8 +50,8 @@ class ValueResult:
     panels: Sequence[Panel] = ()
 
 
-def value_alone(request: Request, result: ValueResult, why: str) -> ValueResult:
-    """The result of an index without what takes rows for strangers, intervals and tests, and `why` it has none."""
+def value_alone(request: Request, result: ValueResult, *why: str) -> ValueResult:
+    """The result of an index without intervals and tests, and `why` it has none, as where rows belong together."""
     value, title = Estimate(result.value.value), request.metric.title
     sentence = f"{title[0].upper()}{title[1:]} is {value.value:.3g}." if value.defined else result.sentence
     return replace(
@@ -60,7 +60,7 @@ def value_alone(request: Request, result: ValueResult, why: str) -> ValueResult:
         sentence=sentence,
         rows=[_row_alone(row) for row in result.rows],
         evidence=None if result.evidence is None else _row_alone(result.evidence),
-        notes=[why, *result.notes],
+        notes=[*why, *result.notes],
         p_value=None,
         tested=None,
         panels=(),
@@ -125,7 +125,7 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
     low, high = (np.insert(end, 1, [np.nan] * len(values.parts)) for end in (low, high))
     method = request.policy.interval if request.policy.uses_draws else "percentile"
     reasons = {
-        group: no_labels(SIDES[int(np.argmax(sides))], spell(group))
+        group: no_labels(SIDES[int(np.argmax(sides))], spell(group, whole.meaning.sensitive))
         for (_, group), sides in zip(whole.pairs, silent, strict=True)
         if sides.any()
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats
-from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, Row, number_or_none, spell
+from evenhand.core.results import UNDEFINED, Estimate, Group, Panel, Row, number_or_none, pair_names, spell
 from evenhand.core.wording import amount
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
@@ -69,7 +69,7 @@ def robust_outcome(request: Request, cube: Cube, index: OutcomeTestIndex) -> Val
         p_value=number_or_none(float(np.nanmin(test.adjusted))),
         tested="robust outcome test",
         evidence=evidence,
-        panels=(_panel(rows),),
+        panels=(_panel(rows, people),),
         settings={"correction": "holm", "pairs": int((~np.isnan(test.p)).sum())},
     )
 
@@ -86,6 +86,7 @@ class _People:
     unlabelled: int
     strata: int
     refused: float
+    attributes: tuple[str, ...]
 
     @classmethod
     def of(cls, cube: Cube) -> _People:
@@ -113,7 +114,15 @@ class _People:
         sizes[:, order] = [_sum(whole.counts, names) for names in ((*_SELECTED, *_REFUSED), ("TP", "FP"))]
         lacking, refused = int(_sum(whole.counts, ("U1",)).sum()), float(_sum(whole.cells, _REFUSED).sum())
         return cls(
-            groups, rates(_SELECTED, _REFUSED), rates(("TP",), ("FP",)), shares, sizes, lacking, len(strata), refused
+            groups,
+            rates(_SELECTED, _REFUSED),
+            rates(("TP",), ("FP",)),
+            shares,
+            sizes,
+            lacking,
+            len(strata),
+            refused,
+            tuple(cube.meaning.sensitive),
         )
 
     @property
@@ -123,7 +132,8 @@ class _People:
             return "everybody in this table was selected, and it does not show who was refused"
         if not self.positive.n.any():
             return "nobody who was selected has a label"
-        without = [spell(group) for group, n in zip(self.groups, self.positive.n.sum(axis=0), strict=True) if n == 0]
+        labelled = zip(self.groups, self.positive.n.sum(axis=0), strict=True)
+        without = [spell(group, self.attributes) for group, n in labelled if n == 0]
         if len(self.groups) - len(without) < 2:
             return f"nobody who was selected among {join_names(without, 6)} has a label"
         return "no two groups have people in the same stratum"
@@ -200,7 +210,7 @@ def _sentence(request: Request, people: _People, evidence: Row, decided: str) ->
     first = people.groups.index(evidence.group)
     second = [spell(group) for group in people.groups].index(str(evidence.against))
     (rate, base), (hits, others) = (tuple(map(amount, part[[first, second]])) for part in people.rates)
-    name, other = spell(evidence.group), evidence.against
+    name, other = pair_names(evidence, people.groups, people.attributes)
     limit = bound(value.value, request.threshold, "fail") if request.threshold else ""
     return (
         f"{name} is selected {less} often than {other} ({rate} and {base}), and those selected turn out positive "
@@ -210,12 +220,12 @@ def _sentence(request: Request, people: _People, evidence: Row, decided: str) ->
     )
 
 
-def _panel(rows: Sequence[Row]) -> Panel:
+def _panel(rows: Sequence[Row], people: _People) -> Panel:
     """Every pair, with how sure it is that the first group is disfavoured against the second."""
     columns = ("group", "against", "p after Holm", "p", "smaller gap", "lower limit")
     lines = []
     for row in rows:
         estimate = row.estimate or UNDEFINED
         numbers = (row.p_adjusted, row.p_value, number_or_none(estimate.value), estimate.low)
-        lines.append((spell(row.group), row.against, *numbers))
+        lines.append((*pair_names(row, people.groups, people.attributes), *numbers))
     return Panel("pairs", "Disfavoured against another group", columns, tuple(lines))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.catalogue import Metric, find
+from evenhand.catalogue import Metric, find, full_name, is_known
 from evenhand.core.arguments import checked, is_series
 from evenhand.core.quantities import MOST_DRAWS, check_seed, check_whole, number, shown
 from evenhand.core.results import Verdict
@@ -20,6 +20,7 @@ from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
+from evenhand.sources.documentation import documented
 from evenhand.sources.spelling import spelling
 from evenhand.verdicts.selective_labels import lacking_labels
 
@@ -29,43 +30,67 @@ CORRECTIONS = ("holm", "bonferroni", "bh", "by")
 ON = ("single", "intersections", "all")
 INCONCLUSIVE = ("inconclusive", "fail", "pass")
 MISSING_LABELS = ("bounds", "ignore")
+ALL = "all"
+"""In place of names of metrics: every one that the data allows. It changes what is computed, and not what decides."""
 
 
+@documented
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policy(Printable):
     """What an audit is judged by: in Python, in a TOML file (`Policy.load`), or by name (`Policy.named`).
 
-    Attributes:
-        required: The metrics that decide. None leaves the choice to the data: equalized odds where there are
-            decisions and labels, demographic parity where there are no labels, predictive parity and demographic
-            parity where nobody who was refused has a label; for scores alone calibration, or without labels mean-score
-            parity; base-rate parity where there is only a label.
-        thresholds: Replaces those of the catalogue; None takes a metric's threshold away, so that it is shown and
-            not judged.
-        min_group_size: Groups with fewer people are shown, but are too small to support a pass.
-        confidence: Of the intervals.
-        interval: How they are made.
-        draws: For intervals made of draws.
-        random_state: The seed of the draws.
-        correction: Of the p-values for their number.
-        familywise: "audit": any finding that decides may fail, so they share the error probability of a fail (the ends
-            of their intervals nearer to no gap); "finding": each has its own.
-        metrics: Which to compute; None is every one that the data allows.
-        judged_on: For a metric, "difference" or "ratio" where that is not what the catalogue says.
-        on: The attribute sets on which the required metrics decide: "single", "intersections" or "all".
-        inconclusive: What an inconclusive finding counts as, where it decides: itself, "fail" or "pass".
-        reference: What groups are compared with; as the argument of `audit`.
-        intersections: Whether attributes are combined, or how many of them at most; None combines up to three, in at
-            most 64 sets.
-        min_group_share: Groups with a smaller share of the people are shown and left out of comparisons.
-        notes: What every audit by this policy says to its reader.
-        missing_labels: "bounds" asks of a pass that it holds whatever the missing labels are, where they are missing
-            more often for one decision than for another; "ignore" takes them as missing at random.
-        min_reference_share: With reference="highest", groups with a smaller share of the people, or with fewer than
-            `min_group_size`, are compared, and are not what others are measured by.
-        small_groups: Whether a pass that leaves small groups out is a pass that names them ("note") or is
-            "inconclusive".
+    Attributes
+    ----------
+    required
+        The metrics that decide. None leaves the choice to the data: equalized odds where there are
+        decisions and labels, demographic parity where there are no labels, predictive parity and demographic
+        parity where nobody who was refused has a label; for scores alone calibration, or without labels mean-score
+        parity; base-rate parity where there is only a label.
+    thresholds
+        Replaces those of the catalogue; None takes a metric's threshold away, so that it is shown and
+        not judged.
+    min_group_size
+        Groups with fewer people are shown, but are too small to support a pass.
+    confidence
+        Of the intervals.
+    interval
+        How they are made.
+    draws
+        For intervals made of draws.
+    random_state
+        The seed of the draws.
+    correction
+        Of the p-values for their number.
+    familywise
+        "audit": any finding that decides may fail, so they share the error probability of a fail (the ends
+        of their intervals nearer to no gap); "finding": each has its own.
+    metrics
+        Which to compute; None is the core set that the data allows, "all" every one that it allows.
+    judged_on
+        For a metric, "difference" or "ratio" where that is not what the catalogue says.
+    on
+        The attribute sets on which the required metrics decide: "single", "intersections" or "all".
+    inconclusive
+        What an inconclusive finding counts as, where it decides: itself, "fail" or "pass".
+    reference
+        What groups are compared with; as the argument of `audit`.
+    intersections
+        Whether attributes are combined, or how many of them at most; None combines up to three, in at
+        most 64 sets.
+    min_group_share
+        Groups with a smaller share of the people are shown and left out of comparisons.
+    notes
+        What every audit by this policy says to its reader.
+    missing_labels
+        "bounds" asks of a pass that it holds whatever the missing labels are, where they are missing
+        more often for one decision than for another; "ignore" takes them as missing at random.
+    min_reference_share
+        With reference="highest", groups with a smaller share of the people, or with fewer than
+        `min_group_size`, are compared, and are not what others are measured by.
+    small_groups
+        Whether a pass that leaves small groups out is a pass that names them ("note") or is
+        "inconclusive".
 
     >>> Policy(required="equal_opportunity", thresholds={"four_fifths": 0.9}).thresholds
     {'disparate_impact': 0.9}
@@ -80,7 +105,7 @@ class Policy(Printable):
     random_state: int = 0
     correction: str | None = "holm"
     familywise: Literal["audit", "finding"] = "audit"
-    metrics: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | Literal["all"] | None = None
     judged_on: Mapping[str, str] = field(default_factory=dict)
     on: Literal["single", "intersections", "all"] = "single"
     inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
@@ -92,9 +117,15 @@ class Policy(Printable):
     small_groups: Literal["note", "inconclusive"] = "note"
     missing_labels: Literal["bounds", "ignore"] = "bounds"
 
+    def __repr__(self) -> str:
+        usual = Policy()
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        changed = {name: value for name, value in told.items() if value != getattr(usual, name)}
+        return f"Policy({', '.join(f'{name}={shorten(repr(value))}' for name, value in changed.items())})"
+
     def __post_init__(self) -> None:
         problems = Problems()
-        object.__setattr__(self, "metrics", _metrics("metrics", self.metrics, problems))
+        object.__setattr__(self, "metrics", _all_or("metrics", self.metrics, problems))
         object.__setattr__(self, "required", _metrics("required", self.required, problems, none=True))
         self._settle_thresholds(problems)
         check_whole("min_group_size", self.min_group_size, 1, _MOST_PEOPLE, problems)
@@ -151,7 +182,18 @@ class Policy(Printable):
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """Read a policy from a TOML file; what is wrong with it is said with the file's name."""
+        """Read a policy from a TOML file; what is wrong with it is said with the file's name.
+
+        Parameters
+        ----------
+        path
+            The TOML file.
+
+        Returns
+        -------
+        Policy
+            The policy.
+        """
         from evenhand.verdicts import policy_file
 
         return policy_file.load(Path(path))
@@ -159,6 +201,16 @@ class Policy(Printable):
     @classmethod
     def named(cls, name: str) -> Policy:
         """A policy that ships with the package: "four-fifths" or "nyc-ll144".
+
+        Parameters
+        ----------
+        name
+            "four-fifths" or "nyc-ll144".
+
+        Returns
+        -------
+        Policy
+            The policy.
 
         >>> Policy.named("four-fifths").required
         ('disparate_impact',)
@@ -188,7 +240,18 @@ class Policy(Printable):
         return isinstance(METHODS.get(self.interval), Resampled)
 
     def required_for(self, cube: Cube) -> tuple[str, ...]:
-        """The metrics that decide for this data."""
+        """The metrics that decide for this data.
+
+        Parameters
+        ----------
+        cube
+            The counts.
+
+        Returns
+        -------
+        tuple[str, ...]
+            The names of the metrics.
+        """
         check_kind(cube, Cube, "cube", "pass a Cube, such as audit.cube")
         if self.required is not None:
             return tuple(dict.fromkeys(find(name)[0].name for name in self.required))
@@ -204,15 +267,48 @@ class Policy(Printable):
         return ("equalized_odds",) if cube.has_labels else ("demographic_parity",)
 
     def decides_on(self, attributes: Sequence[str]) -> bool:
-        """Do required metrics decide on this set of attributes?"""
+        """Do required metrics decide on this set of attributes?
+
+        Parameters
+        ----------
+        attributes
+            One or several attributes.
+
+        Returns
+        -------
+        bool
+            Whether it decides on their groups.
+        """
         return {"single": len(attributes) == 1, "intersections": len(attributes) > 1}.get(self.on, True)
 
     def counted(self, verdict: Verdict) -> Verdict:
-        """What the verdict of a finding that decides counts as."""
+        """What the verdict of a finding that decides counts as.
+
+        Parameters
+        ----------
+        verdict
+            The verdict of a finding.
+
+        Returns
+        -------
+        Verdict
+            As what it counts.
+        """
         return self.inconclusive if verdict == "inconclusive" else verdict
 
     def updated(self, **arguments: Any) -> Policy:
-        """The policy with the arguments that are not None in place of its fields."""
+        """The policy with the arguments that are not None in place of its fields.
+
+        Parameters
+        ----------
+        **arguments
+            Fields of the policy; None keeps what it has.
+
+        Returns
+        -------
+        Policy
+            The new policy.
+        """
         known = [part.name for part in fields(self)]
         for name in arguments:
             if name not in known:
@@ -220,7 +316,18 @@ class Policy(Printable):
         return replace(self, **{name: value for name, value in arguments.items() if value is not None})
 
     def with_thresholds(self, thresholds: Mapping[str, float]) -> Policy:
-        """The policy with some thresholds replaced; they are named by metric or alias."""
+        """The policy with some thresholds replaced; they are named by metric or alias.
+
+        Parameters
+        ----------
+        thresholds
+            The new limits by metric, alias or abbreviation.
+
+        Returns
+        -------
+        Policy
+            The new policy.
+        """
         replaced = {find(name)[0].name for name in thresholds}
         kept = {name: limit for name, limit in self.thresholds.items() if name not in replaced}
         return replace(self, thresholds={**kept, **thresholds})
@@ -239,32 +346,60 @@ def spelled_reference(reference: Any) -> Any:
     return spelling(reference)
 
 
-def chosen_metrics(metrics: Any) -> tuple[Any, ...] | None:
-    """The metrics that a caller names or defines, as a tuple; None leaves the choice to the data."""
+def chosen_metrics(metrics: Any) -> tuple[Any, ...] | Literal["all"] | None:
+    """The metrics that a caller names or defines, as a tuple; "all" is every one, None leaves it to the data."""
     problems = Problems()
-    chosen = _metrics("metrics", metrics, problems)
+    chosen = _all_or("metrics", metrics, problems)
     problems.raise_if_any(CallError)
     return chosen
+
+
+def _all_or(what: str, metrics: Any, problems: Problems) -> tuple[Any, ...] | Literal["all"] | None:
+    """Metrics as a tuple, or "all", which stands alone: what is named decides, and "all" decides nothing."""
+    if is_series(metrics):
+        metrics = tuple(metrics)
+    names = metrics if isinstance(metrics, tuple) else (metrics,)
+    if not any(isinstance(name, str) and name == ALL for name in names):
+        return _metrics(what, metrics, problems)
+    if len(names) > 1:
+        problems.add(f"{what}: {ALL!r} stands alone. To say what decides, add required= to the policy (or --require).")
+    return "all"
 
 
 def _metrics(what: str, metrics: Any, problems: Problems, none: bool = False) -> tuple[Any, ...] | None:
     """Metrics as a tuple; one may stand alone."""
     if metrics is None:
         return None
-    if isinstance(metrics, (str, Metric)) or hasattr(metrics, "metric"):
+    if isinstance(metrics, (str, Metric)) or callable(metrics):
         metrics = [metrics]
     if not is_series(metrics):
         problems.add(f"{what}={shorten(repr(metrics))} must be a list of metrics, such as ['equalized_odds'].")
         return None
-    chosen: tuple[Any, ...] = tuple(getattr(metric, "metric", metric) for metric in metrics)
-    for metric in chosen:
+    named = [getattr(metric, "metric", metric) for metric in metrics]
+    chosen: tuple[Any, ...] = ()
+    for metric in named:
         try:
-            find(metric)
+            found = find(metric)[0]
         except CallError as error:
             problems.add(f"{what}: {error}")
-    if not chosen and not none:
-        problems.add(f"{what}=[] names no metric: leave it out to compute all, or name some.")
+            continue
+        # A function is a metric of its own, made once; a name is written out in full, as an alias presets how to judge.
+        chosen += (full_name(metric) if isinstance(metric, str) and is_known(metric) else found,)
+    for said in _same_names(chosen):
+        problems.add(f"{what}: {said}")
+    if not named and not none:
+        problems.add(f"{what}=[] names no metric: leave it out to compute the core set, or name some, or 'all'.")
     return chosen
+
+
+def _same_names(chosen: Sequence[Any]) -> list[str]:
+    """Two functions of one name, whose findings could not be told apart."""
+    own = [metric.name for i, metric in enumerate(chosen) if isinstance(metric, Metric) and metric not in chosen[:i]]
+    return [
+        f"two metrics are called {name!r}: give one of them another name, as in evenhand.metric('other', "
+        "measures=function)."
+        for name in sorted({name for name in own if own.count(name) > 1})
+    ]
 
 
 def _by_metric(what: str, mapping: Any, problems: Problems) -> list[tuple[Metric, Mapping[str, object], Any]]:

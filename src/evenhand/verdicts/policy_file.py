@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import read_text, write_text
+from evenhand.core.files import write_text
 from evenhand.core.wording import clean
-from evenhand.errors import CallError, DataError, Problems, nearest, short_path, shorten
+from evenhand.errors import CallError, Problems, nearest, short_path, shorten
 from evenhand.sources.spelling import spelling
+from evenhand.verdicts.data_table import TABLE, check_table, read_toml, template
 from evenhand.verdicts.policy import SHIPPED, Policy
 
-MOST_BYTES = 1_000_000
-_MOST_POINTS = 2000  # tomllib keeps every beginning of a key such as a.b.c, which of a long one takes all memory
 _WIDTH = 100
 NONE = "none"  # TOML has no null
 
 # What each key means and, where it may be unset, an example. The order is that of the file; tables come last.
 _KEYS: dict[str, tuple[str, str]] = {
-    "metrics": ("Which metrics to compute. Unset: every one that the data allows.", '["equalized_odds"]'),
+    "metrics": (
+        'Which metrics to compute: names, or "all" that the data allows. Unset: a core set of about a dozen.',
+        '["equalized_odds"]',
+    ),
     "required": (
         "Which metrics decide. Unset: those named in metrics, else the one that fits the data (equalized odds\n"
         "where there are decisions and labels). [] judges nothing.",
@@ -109,7 +110,9 @@ def _exists(path: Path) -> bool:
 
 def load(path: Path) -> Policy:
     """The policy in a file."""
-    return _settled(repr(short_path(path)), _read(path))
+    where, keys = repr(short_path(path)), read_toml(path, "a policy")
+    check_table(keys.pop(TABLE, {}), where)
+    return _settled(where, keys)
 
 
 def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
@@ -118,7 +121,7 @@ def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
     problems = Problems()
     for key in keys:
         if key not in known:
-            problems.add(f"{where}: {shorten(key)!r} is not a key of a policy; {nearest(key, _KEYS)}")
+            problems.add(f"{where}: {shorten(key)!r} is not a key of a policy; {nearest(key, [*_KEYS, TABLE])}")
     policy = Policy()
     try:
         policy = Policy(**{key: _without_none(key, value) for key, value in keys.items() if key in known})
@@ -128,19 +131,6 @@ def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
                 problems.add(f"{where}: {line.removeprefix('- ')}")
     problems.raise_if_any(CallError)
     return policy
-
-
-def _read(path: Path) -> dict[str, Any]:
-    where = repr(short_path(path))
-    text = read_text(path, "a policy", MOST_BYTES)
-    if text.count(".") > _MOST_POINTS:
-        raise DataError(f"{where} holds {text.count('.'):,} points, more than {_MOST_POINTS:,}, so it is not a policy.")
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise DataError(f"{where} is nested too deeply for a policy.") from None
-    except ValueError as error:
-        raise DataError(f"{where} is not valid TOML: {shorten(str(error), 200)}.") from None
 
 
 def _without_none(key: str, value: Any) -> Any:
@@ -164,7 +154,7 @@ def text(policy: Policy) -> str:
             lines += [*said, f"# {key} = {example}", ""]
         else:
             lines += [*said, f"{key} = {_value(value)}", *([] if key == "draws" else [""])]
-    return "\n".join([*lines[:-1], *tables]) + "\n"
+    return "\n".join([*lines[:-1], *tables, "", *template()]) + "\n"
 
 
 def save(policy: Policy, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.catalogue import METRICS, Metric, find
-from evenhand.core.results import spell
+from evenhand.core.results import spell, spell_stratum
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.measures.cells import cell_measures
@@ -80,7 +80,8 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
         large = part.n.sum(axis=(1, 2)) >= least
         if (lacking & large).sum() >= 2 or (lacking.any() and (~lacking).sum() < 2):
             sides = sides | silent.any(axis=0)
-            groups += [spell(group) for (_, group), missing in zip(part.pairs, lacking, strict=True) if missing]
+            pairs = zip(part.pairs, lacking, strict=True)
+            groups += [spell(group, attributes) for (_, group), missing in pairs if missing]
             continue
         counted = cube.marginal(attributes).named()
         for name in counted.strata if cube.meaning.control else ():
@@ -91,7 +92,8 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
             if lacking.sum() >= 2 or (lacking.any() and large.sum() == 2):
                 sides = sides | silent.any(axis=0)
                 pairs = zip(stratum.pairs, lacking, strict=True)
-                groups += [f"{spell(group)} ({spell(name)})" for (_, group), missing in pairs if missing]
+                where = spell_stratum(name, cube.meaning.control)
+                groups += [f"{spell(group, attributes)} ({where})" for (_, group), missing in pairs if missing]
     if not groups:
         return None
     return SelectiveLabels(
@@ -107,6 +109,9 @@ def judgeable(names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube)
     """
     entries = {entry.name: entry for entry in (find(metric)[0] for metric in metrics)}
     settled = [name for name in names if name in entries and is_settled(entries[name])]
+    if settled and nobody_selected(cube):
+        same = f"{join_names(settled, 6)} would be the same for any groups"
+        return tuple(names), [f"Nobody in this table was selected, and {same}: look at the decision or the cutoff."]
     if not settled or not everybody_selected(cube):
         return tuple(names), []
     said = (
@@ -124,7 +129,19 @@ def is_settled(entry: Metric) -> bool:
 
 def everybody_selected(cube: Cube) -> bool:
     """Was everybody selected who has a group and a decision that counts?"""
+    refused, selected = _decided(cube)
+    return refused == 0 < selected
+
+
+def nobody_selected(cube: Cube) -> bool:
+    """Was nobody selected who has a group and a decision that counts?"""
+    refused, selected = _decided(cube)
+    return selected == 0 < refused
+
+
+def _decided(cube: Cube) -> tuple[float, float]:
+    """How many were refused and how many selected, by weight; nobody where decisions are not yes or no."""
     if not cube.has_predictions or cube.meaning.task != "binary":
-        return False
+        return 0.0, 0.0
     refused, selected = cube.named().cells[:, :6].reshape(-1, 3, 2).sum(axis=(0, 1))
-    return bool(refused == 0 < selected)
+    return float(refused), float(selected)

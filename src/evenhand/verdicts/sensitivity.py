@@ -46,9 +46,10 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     case = _Case(replace(request, policy=policy), plan, cube, rows)
     found = Sensitivity(case.verdict, case.share(UNLABELLED), case.share_without_group)
     found = _with_bounds(case, found)
+    names = cube.meaning.sensitive
     many = len(case.groups) * len(case.strata) > MOST_GROUPS
     if request.threshold is None or many or cube.clustered:  # of other counts the sums over clusters are not known
-        return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request))
+        return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request, names))
     if found.by_labels and case.unseen:
         found = replace(found, unseen=case.unseen)
     elif found.by_labels:
@@ -61,7 +62,7 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     if any("label" in row.needs for row in rows):
         errors = tuple(_label_error(case, group) for group in ((), *case.groups))
         found = replace(found, label_errors=errors)
-    return replace(found, sentences=sentences(found, request))
+    return replace(found, sentences=sentences(found, request, names))
 
 
 class _Case:

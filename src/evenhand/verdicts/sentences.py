@@ -6,10 +6,11 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.core.results import Estimate, JudgedOn, Row, Verdict, spell
+from evenhand.core.results import Estimate, JudgedOn, Row, Verdict
 from evenhand.core.wording import amount, distance, limit_figure, number_of, quotient, reach
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
@@ -33,16 +34,56 @@ def stratum_sentence(stratum: Stratum) -> str:
         return undefined(table.measures, undefined_reasons(stratum), zero if request.judged_on == "ratio" else ())
     judged = evidence.ratio if request.judged_on == "ratio" else evidence.difference
     ending = _ending(stratum, judged or Estimate(math.nan))
-    measure = stratum.evidence.measure
+    measure, group, other = stratum.evidence.measure, stratum.evidence.group, stratum.evidence.other
+    names = table.name(group), str(stratum.baseline) if other is None else table.name(other)
+    pair = Pair(evidence, names, request.judged_on, ending, clear=is_clear(judged, request.judged_on, stratum.verdict))
     if measure is None:
-        return average(table.measures, evidence, request.judged_on, stratum.unit, ending, signed=stratum.signed)
-    group, other = stratum.evidence.group, stratum.evidence.other
+        return average(table.measures, pair, stratum.unit, signed=stratum.signed)
     value = float(table.values[measure, group])
     if other is not None:
-        values = value, float(table.values[measure, other])
-        return between(table.measures[measure], evidence, values, request.judged_on, ending)
+        return between(table.measures[measure], pair, (value, float(table.values[measure, other])))
     base = float(table.base[measure, group]) if table.base is not None else math.nan
-    return against(table.measures[measure], evidence, (value, base), request.judged_on, ending, signed=stratum.signed)
+    return against(table.measures[measure], pair, (value, base), signed=stratum.signed)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two groups in a sentence: the row of their gap, their names, what is judged of it and how the sentence ends.
+
+    `clear` says that there is a gap, and that only its size is open.
+    """
+
+    row: Row
+    names: tuple[str, str]
+    judged_on: JudgedOn
+    ending: str
+    clear: bool = False
+
+    @property
+    def people(self) -> tuple[str, str]:
+        """Both groups with the rows that each is measured on."""
+        of_both = "" if self.row.n_against is None else f" (n = {self.row.n_against:,})"
+        return f"{self.names[0]} (n = {self.row.n or 0:,})", f"{self.names[1]}{of_both}"
+
+    @property
+    def difference(self) -> float:
+        return (self.row.difference or Estimate(math.nan)).value
+
+    @property
+    def ratio(self) -> float:
+        return (self.row.ratio or self.row.difference or Estimate(math.nan)).value
+
+
+def is_clear(judged: Estimate | None, judged_on: JudgedOn, decided: Verdict) -> bool:
+    """Is it beyond doubt that there is a gap, where it is open whether the gap exceeds the threshold?
+
+    >>> is_clear(Estimate(0.123, 0.078, 0.167), "difference", "inconclusive")
+    True
+    """
+    if judged is None or judged.low is None or judged.high is None or decided != "inconclusive":
+        return False
+    none = 1.0 if judged_on == "ratio" else 0.0
+    return judged_on != "value" and (judged.low > none or judged.high < none)
 
 
 def _ending(stratum: Stratum, judged: Estimate) -> str:
@@ -50,7 +91,8 @@ def _ending(stratum: Stratum, judged: Estimate) -> str:
     request, unit = stratum.request, stratum.unit
     low, high = (math.nan if end is None else end for end in (judged.low, judged.high))
     said = reach((low, high), request.policy.confidence, request.judged_on, unit)
-    side = bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit)
+    clear = is_clear(judged, request.judged_on, stratum.verdict)
+    side = bound(judged.value, request.threshold, stratum.verdict, request.judged_on, unit, clear=clear)
     return said + side + (", because labels are missing" if stratum.lacks_labels else "")
 
 
@@ -70,7 +112,7 @@ def undefined_reasons(stratum: Stratum) -> list[str]:
 
 def no_ratio(stratum: Stratum) -> str | None:
     """Why values that can be negative have no ratio, with the values that are not above 0; None where they have one."""
-    table, names = stratum.table, [spell(group) for group in stratum.table.groups]
+    table, names = stratum.table, [stratum.table.name(j) for j in range(len(stratum.table.groups))]
     own, bases = comparison.without_ratio(table.values, table.base, stratum.judged.everyone, table.signed)
     rows, places = (own | bases).any(axis=1), []
     for i in np.flatnonzero(rows).tolist():
@@ -78,7 +120,7 @@ def no_ratio(stratum: Stratum) -> str | None:
         each = [f"{amount(float(table.values[i, j]), unit)} for {names[j]}" for j in np.flatnonzero(own[i]).tolist()]
         if table.base is not None and stratum.plan.reference is None and bases[i].any():
             j = int(np.argmax(bases[i]))
-            each.append(f"{amount(float(table.base[i, j]), unit)} for {stratum.plan.name}")
+            each.append(f"{amount(float(table.base[i, j]), unit)} for {stratum.baseline}")
         places += each
     if not rows.any():
         return None
@@ -113,21 +155,35 @@ def rare_groups(stratum: Stratum) -> list[str]:
         rates = table.values[:, table.groups.index(group)]
         named = zip(table.measures[:2], rates, strict=False)
         shown = ", ".join(f"{row.title} {amount(float(rate), row.unit)}" for row, rate in named)
-        described.append(f"{spell(group)} ({number_of(people[group], 'person', 'people')}, {shown})")
+        name, many = table.name(table.groups.index(group)), number_of(people[group], "person", "people")
+        described.append(f"{name} ({many}, {shown})")
     return described
 
 
 def bound(
-    value: float, threshold: float | None, decided: Verdict, judged_on: JudgedOn = "value", unit: str = "ratio"
+    value: float,
+    threshold: float | None,
+    decided: Verdict,
+    judged_on: JudgedOn = "value",
+    unit: str = "ratio",
+    *,
+    clear: bool = False,
 ) -> str:
     """The end of a sentence: on which side of the threshold the value lies, as far as that is sure.
 
+    `clear` says that the sentence has said that there is a gap, beyond doubt.
+
     >>> bound(0.2, 0.1, "fail", "difference", "rate"), bound(0.7, 0.8, "inconclusive", "ratio")
     (', above the threshold of 10', '; whether that is within the threshold of 0.8 is open')
+    >>> bound(0.123, 0.1, "inconclusive", "difference", "rate", clear=True)
+    '; whether it exceeds the threshold of 10 is open'
     """
     if threshold is None or decided == "not judged":
         return ""
     limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else limit_figure(threshold)
+    if decided == "inconclusive" and clear:
+        beyond = "exceeds" if judged_on == "difference" else "is beyond"
+        return f"; whether it {beyond} the threshold of {limit} is open"
     if decided == "inconclusive":
         return f"; whether that is within the threshold of {limit} is open"
     if decided == "pass":
@@ -144,48 +200,36 @@ def value_ending(request: Request, value: Estimate) -> str:
     return said + bound(value.value, request.threshold, verdict(value, request.threshold))
 
 
-def between(row: Measure, evidence: Row, values: tuple[float, float], judged_on: JudgedOn, ending: str) -> str:
+def between(row: Measure, pair: Pair, values: tuple[float, float]) -> str:
     """Two groups, the one with the higher value first, and how far apart they are."""
-    difference = evidence.difference or Estimate(math.nan)
-    opening = _two(row, evidence, *values)
-    if judged_on == "ratio":
-        return f"{opening}: a ratio of {quotient((evidence.ratio or difference).value)}{ending}."
-    return f"{opening}: a gap of {distance(difference.value, row.unit)}{ending}."
+    opening = _two(row, pair, *values)
+    there = "there is a gap, " if pair.clear else ""
+    if pair.judged_on == "ratio":
+        return f"{opening}: {there}a ratio of {quotient(pair.ratio)}{pair.ending}."
+    return f"{opening}: {there or 'a gap of '}{distance(pair.difference, row.unit)}{pair.ending}."
 
 
-def against(
-    row: Measure, evidence: Row, values: tuple[float, float], judged_on: JudgedOn, ending: str, *, signed: bool
-) -> str:
+def against(row: Measure, pair: Pair, values: tuple[float, float], *, signed: bool) -> str:
     """One group set against a baseline; without `signed` as a gap, whichever is higher."""
     if not signed:
-        return between(row, evidence, values, judged_on, ending)
-    difference = evidence.difference or Estimate(math.nan)
-    opening = _two(row, evidence, *values)
-    if judged_on == "ratio":
-        return f"{opening}: {quotient((evidence.ratio or difference).value)} times as high{ending}."
-    return f"{opening}: {distance(difference.value, row.unit, signed=True)}{ending}."
+        return between(row, pair, values)
+    opening, there = _two(row, pair, *values), "there is a gap, " if pair.clear else ""
+    if pair.judged_on == "ratio":
+        return f"{opening}: {there}{quotient(pair.ratio)} times as high{pair.ending}."
+    return f"{opening}: {there}{distance(pair.difference, row.unit, signed=True)}{pair.ending}."
 
 
-def _two(row: Measure, evidence: Row, value: float, other: float) -> str:
-    people = "" if evidence.n_against is None else f" (n = {evidence.n_against:,})"
-    return (
-        f"The {row.title} is {amount(value, row.unit)} for {spell(evidence.group)} (n = {evidence.n or 0:,}) and "
-        f"{amount(other, row.unit)} for {evidence.against}{people}"
-    )
+def _two(row: Measure, pair: Pair, value: float, other: float) -> str:
+    first, second = pair.people
+    return f"The {row.title} is {amount(value, row.unit)} for {first} and {amount(other, row.unit)} for {second}"
 
 
-def average(
-    rows: Sequence[Measure], evidence: Row, judged_on: JudgedOn, unit: str, ending: str, *, signed: bool
-) -> str:
+def average(rows: Sequence[Measure], pair: Pair, unit: str, *, signed: bool) -> str:
     """Two groups in several measures averaged."""
-    names = " and ".join(row.title for row in rows)
-    people = "" if evidence.n_against is None else f" (n = {evidence.n_against:,})"
-    who = f"{spell(evidence.group)} (n = {evidence.n or 0:,}) and {evidence.against}{people}"
-    if judged_on == "ratio":
-        value = (evidence.ratio or Estimate(math.nan)).value
-        return f"On average over {names}, the ratio between {who} is {quotient(value)}{ending}."
-    value = (evidence.difference or Estimate(math.nan)).value
-    return f"On average over {names}, {who} differ by {distance(value, unit, signed=signed)}{ending}."
+    names, who = " and ".join(row.title for row in rows), " and ".join(pair.people)
+    if pair.judged_on == "ratio":
+        return f"On average over {names}, the ratio between {who} is {quotient(pair.ratio)}{pair.ending}."
+    return f"On average over {names}, {who} differ by {distance(pair.difference, unit, signed=signed)}{pair.ending}."
 
 
 def precision(bins: Bins, error: float, *, exact: bool = True) -> str:

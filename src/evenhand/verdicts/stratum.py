@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.core.arrays import Bools, Ints
-from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell
+from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell, spell_stratum
 from evenhand.measures.group_data import SIDES, GroupData
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
@@ -88,6 +88,17 @@ class Stratum:
         return int(least)
 
     @property
+    def where(self) -> str:
+        """The stratum as people read it."""
+        return spell_stratum(self.name, self.table.cube.meaning.control)
+
+    @property
+    def baseline(self) -> str | None:
+        """What each group is set against, as people read it; None between extremes."""
+        reference = self.plan.reference
+        return self.plan.name if reference is None else spell(reference, self.table.cube.meaning.sensitive)
+
+    @property
     def value(self) -> Estimate:
         """The estimate that is judged: its ends are those that decide."""
         return self.bounds.value
@@ -125,16 +136,20 @@ class Stratum:
         return verdict(without, request.threshold, request.judged_on, two_sided=self.question.two_sided) == "pass"
 
     @property
-    def small_names(self) -> list[str]:
-        """The groups that are too small for a pass; of bins, those in which they have people, but too few."""
+    def small_names(self) -> dict[str, str]:
+        """The groups that are too small for a pass, each with what people read in its place.
+
+        Of bins, those in which they have people, but too few.
+        """
+        names = self.table.cube.meaning.sensitive
         if not self.request.metric.binned:
-            return [spell(group) for group in self.small]
-        return [
-            f"{spell(group)} from {row.bin[0]:g} to {row.bin[1]:g}"
+            return {spell(group): spell(group, names) for group in self.small}
+        return {
+            f"{spell(group)}{_within(row.bin)}": f"{spell(group, names)}{_within(row.bin)}"
             for i, row in enumerate(self.table.measures)
             for j, group in enumerate(self.table.groups)
             if row.bin is not None and None not in group and 0 < self.table.support[i, j] < self.least
-        ]
+        }
 
     @property
     def signed(self) -> bool:
@@ -175,6 +190,10 @@ class Stratum:
         able = self.judged.everyone[i] if self.judged.yardsticks is None else self.judged.yardsticks[i]
         values = np.where(able & self.judged.everyone[i], self.table.values[i], np.nan)
         return None if np.isnan(values).all() else int(np.nanargmax(values))
+
+
+def _within(ends: tuple[float, float]) -> str:
+    return f" from {ends[0]:g} to {ends[1]:g}"
 
 
 def _reference_in(table: Table, plan: Plan, judged: Bools) -> Bools:

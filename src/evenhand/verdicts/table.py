@@ -23,11 +23,14 @@ class Drawn:
     """Draws of measures that are functions of rows, [draws, measures, groups].
 
     For BCa also `less`, the values with one row less ([rows, measures, groups]), and how many `people` have each row.
+    `base` and `less_base` are the same of what groups are compared with, where that is not one of them.
     """
 
     sample: Floats
     people: Ints | None = None
     less: Floats | None = None
+    base: Floats | None = None
+    less_base: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -47,15 +50,21 @@ class Table:
     shares: Floats | None = None
     """Against everyone, the share of each group in everyone; NaN for a measure whose value for everyone is not a mean
     over the groups. The spread of its baseline is then that of everyone, else that of the rest."""
+    common: Floats | None = None
+    """Against everyone, the correlation of each group's error with everyone's, where draws of the rows tell it."""
     signed: Bools | None = None
     """Which measures can be negative, so that their ratio has a meaning only where all values are above 0."""
     drawn: Drawn | None = None
+
+    def name(self, group: int) -> str:
+        """A group as people read it."""
+        return spell(self.groups[group], self.cube.meaning.sensitive)
 
     def reason(self, measure: int, group: int) -> str | None:
         """Why a measure is undefined for a group; None where it is defined."""
         if not np.isnan(self.values[measure, group]):
             return None
-        name, people = spell(self.groups[group]), int(self.support[measure, group])
+        name, people = self.name(group), int(self.support[measure, group])
         return undefined_reason(self.measures[measure], self._data, group, name, people)
 
     @cached_property
@@ -74,7 +83,7 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     if plan.between_extremes:
         return table
     if plan.against == "reference":
-        return _against_reference(table, plan)
+        return against_reference(table, plan)
     others = GroupData(cube, "rest")
     rest_spreads, rest = _evaluate(measures, others)
     theirs = np.stack([row.support(others, spread) for row, spread in zip(measures, rest_spreads, strict=True)])
@@ -95,7 +104,7 @@ def _known(spreads: Sequence[Spread | None], data: GroupData) -> list[Spread | N
     return [spread if not data.clustered or together_of(spread) is not None else None for spread in spreads]
 
 
-def _against_reference(table: Table, plan: Plan) -> Table:
+def against_reference(table: Table, plan: Plan) -> Table:
     """Compared with one group; the group itself has no baseline. All are NaN where the group is not in the table."""
     place = next((i for i, group in enumerate(table.groups) if group == plan.reference), None)
     if place is None:

@@ -400,7 +400,7 @@ def test_serve_refuses_what_is_no_page(tmp_path, capsys):
 
 def test_a_notebook_gets_a_frame_of_its_own():
     audit = pages.two_groups()
-    read = Read(audit._repr_html_())
+    read = Read(audit.page()._repr_html_())
     frame = {name: value for tag, name, value in read.attributes if tag == "iframe"}
     assert "allow-same-origin" not in frame["sandbox"]
     assert "Verdict" in Read(frame["srcdoc"]).words

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from evenhand.core import frames
 from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import Floats, Indices
+from evenhand.core.familiar import familiar
 from evenhand.core.quantities import shown
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -25,35 +26,55 @@ from evenhand.mitigate.estimators import Dropper, read_weights
 from evenhand.mitigate.reweighing import fit_weighted, weight_argument
 from evenhand.mitigate.thresholds.search import find_thresholds
 from evenhand.sources import groups
+from evenhand.sources.documentation import documented
 
 
+@documented
 class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ignore[misc]
     """A classifier with a cutoff for each group: the most accurate ones that keep a constraint.
 
     The cutoffs are chosen on scores of people whom the model did not see when it was fitted (`cv`), and the model is
     then fitted to all. A person whose group is missing, or was not among those fitted, is an error, not a guess.
 
-    Args:
-        estimator: Any classifier of two classes with predict_proba or decision_function.
-        constraint: The metric to keep, such as "equal_opportunity", "demographic_parity", "equalized_odds",
-            "predictive_equality"; None for floors alone.
-        within: The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
-        floors: The smallest value of measures in every group, as {"true_positive_rate": 0.8}.
-        objective: "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
-        randomised: Whether a random draw between cutoffs is allowed, by which a constraint can be kept exactly.
-        confidence: As 0.95: leave enough room that the constraint also holds for the population of these people.
-        sensitive: The columns of X that make the groups; or pass `sensitive=` to fit and predict.
-        drop: Whether those columns are kept from the estimator.
-        cv: The number of parts into which rows are split, or a splitter, for scores of people the model has not seen;
-            None uses the scores of the people it was fitted to.
-        prefit: Whether the estimator is fitted already; then fit only chooses cutoffs, from all rows.
-        resolution: "exact" tries every score, "grid" a thousand places.
-        random_state: The seed of random draws.
+    Parameters
+    ----------
+    estimator
+        Any classifier of two classes with predict_proba or decision_function.
+    constraint
+        The metric to keep, such as "equal_opportunity", "demographic_parity", "equalized_odds",
+        "predictive_equality"; None for floors alone.
+    within
+        The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
+    floors
+        The smallest value of measures in every group, as {"true_positive_rate": 0.8}.
+    objective
+        "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
+    randomised
+        Whether a random draw between cutoffs is allowed, by which a constraint can be kept exactly.
+    confidence
+        As 0.95: leave enough room that the constraint also holds for the population of these people.
+    sensitive
+        The columns of X that make the groups; or pass `sensitive=` to fit and predict.
+    drop
+        Whether those columns are kept from the estimator.
+    cv
+        The number of parts into which rows are split, or a splitter, for scores of people the model has not seen;
+        None uses the scores of the people it was fitted to.
+    prefit
+        Whether the estimator is fitted already; then fit only chooses cutoffs, from all rows.
+    resolution
+        "exact" tries every score, "grid" a thousand places.
+    random_state
+        The seed of random draws.
 
-    Attributes:
-        estimator_: The fitted classifier.
-        thresholds_: The `Thresholds`: cutoffs, what they keep and what they cost; print it.
-        classes_: The two classes; the second one is selected.
+    Attributes
+    ----------
+    estimator_
+        The fitted classifier.
+    thresholds_
+        The `Thresholds`: cutoffs, what they keep and what they cost; print it.
+    classes_
+        The two classes; the second one is selected.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> rng = np.random.default_rng(0)
@@ -67,6 +88,7 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
     True
     """
 
+    @familiar
     def __init__(
         self,
         estimator: Any,
@@ -98,8 +120,15 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         self.resolution = resolution
         self.random_state = random_state
 
+    @familiar
     def fit(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> GroupThresholds:
-        """Fit the estimator, unless it is fitted already, and choose the cutoffs."""
+        """Fit the estimator, unless it is fitted already, and choose the cutoffs.
+
+        Returns
+        -------
+        GroupThresholds
+            The same estimator, fitted.
+        """
         self._check_drop()
         check_argument("prefit", bool, self.prefit)
         check_random_state(self.random_state)
@@ -119,8 +148,15 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
         )
         return self
 
+    @familiar
     def predict(self, X: Any, *, sensitive: Any = None) -> Any:
-        """The class of each row; random draws use `random_state`."""
+        """The class of each row; random draws use `random_state`.
+
+        Returns
+        -------
+        Any
+            The class of each row.
+        """
         chances = self.chances(X, sensitive=sensitive)
         certain = (chances == 0) | (chances == 1)
         lots = np.full(len(chances), 0.5)
@@ -128,15 +164,29 @@ class GroupThresholds(ClassifierMixin, MetaEstimatorMixin, Dropper):  # type: ig
             lots = check_random_state(self.random_state).random_sample(len(chances))
         return self.classes_[(chances > lots).astype(np.intp)]
 
+    @familiar
     def chances(self, X: Any, *, sensitive: Any = None) -> Floats:
-        """The probability that each row gets the second class: 0 or 1 unless the cutoffs are random."""
+        """The probability that each row gets the second class: 0 or 1 unless the cutoffs are random.
+
+        Returns
+        -------
+        Floats
+            The chance of each row to be selected.
+        """
         check_is_fitted(self)
         scores = _scores(self.estimator_, self._seen(X), self.classes_)
         named = self.sensitive if sensitive is None else sensitive
         return self.thresholds_.chances_at(scores, self.groups_.match(named, X, len(scores)))
 
+    @familiar
     def score(self, X: Any, y: Any, *, sensitive: Any = None, sample_weight: Any = None) -> float:
-        """The accuracy."""
+        """The accuracy.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
         labels, predicted = column_or_1d(frames.readable(y)), self.predict(X, sensitive=sensitive)
         check_consistent_length(labels, predicted)
         weights = None if sample_weight is None else read_weights(sample_weight, len(labels))

@@ -15,12 +15,14 @@ import numpy as np
 from evenhand.core import checksum, frames
 from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import Floats, Indices
+from evenhand.core.cards import Carded
 from evenhand.core.files import read_text, write_text
 from evenhand.core.frames import readable
 from evenhand.core.quantities import shown
 from evenhand.core.results import Finding, Group, number_or_none, spell
-from evenhand.core.signs import Printable
+from evenhand.core.signs import Printable, escaped, printable
 from evenhand.errors import CallError, DataError, listing, short_path, shorten
+from evenhand.sources.documentation import documented
 from evenhand.sources.roles import Direction
 from evenhand.sources.spelling import spelling
 
@@ -34,7 +36,7 @@ _MOST_BYTES = 64 << 20
 _PLAIN = ("constraint", "within", "objective", "gain", "best_gain", "common_gain", "higher_is")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rule(Printable):
     """The cutoffs of one group: `cutoffs[i]` applies with probability `weights[i]`; mostly there is only one.
 
@@ -48,6 +50,10 @@ class Rule(Printable):
     before: Mapping[str, float]
     after: Mapping[str, float]
 
+    def __repr__(self) -> str:
+        cutoffs = ", ".join(f"{cutoff:.6g}" for cutoff in self.cutoffs)
+        return printable(f"<Rule of {escaped(spell(self.group))}: {self.people:,} people, cutoff {cutoffs}>")
+
 
 def _numbers(scores: Any) -> Floats:
     try:
@@ -59,22 +65,34 @@ def _numbers(scores: Any) -> Floats:
     return found
 
 
+@documented
 @checked
-@dataclass(frozen=True)
-class Thresholds:
+@dataclass(frozen=True, repr=False)
+class Thresholds(Carded):
     """Cutoffs by group, what they keep and what they cost.
 
-    Attributes:
-        attributes: What makes the groups.
-        constraint: The metric that is kept, or None.
-        within: The largest difference, or the smallest ratio, that was allowed.
-        rules: One for each group.
-        gain: The mean gain of a person with these rules: the share of right decisions, for accuracy.
-        best_gain: The same with the best cutoff for each group and no constraint.
-        common: The one cutoff for everyone that `before` uses: the audited one, else the best.
-        common_gain: The mean gain with that cutoff.
-        finding: The constraint as measured on these people, with its interval; None without a constraint.
-        higher_is: The class that a higher score speaks for; if "negative", people at or below a cutoff are selected.
+    Attributes
+    ----------
+    attributes
+        What makes the groups.
+    constraint
+        The metric that is kept, or None.
+    within
+        The largest difference, or the smallest ratio, that was allowed.
+    rules
+        One for each group.
+    gain
+        The mean gain of a person with these rules: the share of right decisions, for accuracy.
+    best_gain
+        The same with the best cutoff for each group and no constraint.
+    common
+        The one cutoff for everyone that `before` uses: the audited one, else the best.
+    common_gain
+        The mean gain with that cutoff.
+    finding
+        The constraint as measured on these people, with its interval; None without a constraint.
+    higher_is
+        The class that a higher score speaks for; if "negative", people at or below a cutoff are selected.
     """
 
     attributes: tuple[str, ...]
@@ -100,6 +118,18 @@ class Thresholds:
         """The probability that each person is selected.
 
         `groups` has the group of each: the value of the attribute, or a tuple of the values of several.
+
+        Parameters
+        ----------
+        scores
+            The score of each row.
+        groups
+            The group of each row: an array, a table or a mapping {name: array}.
+
+        Returns
+        -------
+        Floats
+            The chance of each row to be selected.
         """
         groups = readable(groups)
         if not is_series(groups):
@@ -113,7 +143,20 @@ class Thresholds:
         return self.chances_at(scores, places)
 
     def chances_at(self, scores: Any, places: Indices) -> Floats:
-        """The probability that each person is selected; `places` are the positions of their groups' rules."""
+        """The probability that each person is selected; `places` are the positions of their groups' rules.
+
+        Parameters
+        ----------
+        scores
+            The score of each row.
+        places
+            The place of each row's group in `rules`.
+
+        Returns
+        -------
+        Floats
+            The chance of each row to be selected.
+        """
         scores = _numbers(scores)
         if np.shape(places) != scores.shape:
             raise CallError(
@@ -164,7 +207,12 @@ class Thresholds:
 
         return thresholds.plain(self)
 
-    __str__ = __repr__ = explain
+    __str__ = explain
+
+    def __repr__(self) -> str:
+        on = escaped(" × ".join(self.attributes))
+        kept = "no constraint" if self.constraint is None else f"{self.constraint} within {self.within:g}"
+        return printable(f"<Thresholds of {len(self.rules)} groups of {on}: {kept}, {self.objective} {self.gain:.4g}>")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a cutoff that everyone reaches is "everyone", one that nobody reaches "nobody"."""

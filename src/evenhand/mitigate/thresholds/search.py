@@ -19,6 +19,7 @@ from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures,
 from evenhand.mitigate.thresholds import solver
 from evenhand.mitigate.thresholds.options import Options, coefficient_rows, is_linear, options_by_group
 from evenhand.mitigate.thresholds.rules import SHOWN, Rule, Thresholds
+from evenhand.sources.documentation import documented
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request, make_request
 
@@ -30,6 +31,7 @@ _ON_THE_SAMPLE = (
 )
 
 
+@documented
 @checked
 def find_thresholds(
     cube: Cube,
@@ -43,16 +45,29 @@ def find_thresholds(
 ) -> Thresholds:
     """The cutoffs of each group with the highest objective among those that keep the constraint.
 
-    Args:
-        cube: Counted with `label=` and `score=`; with resolution="exact" every score can be a cutoff.
-        constraint: A metric of the catalogue that compares measures of cells; None for floors alone.
-        within: The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
-        floors: The smallest value of a measure in every group, as {"true_positive_rate": 0.8}: groups below it are
-            raised and no group is lowered.
-        objective: "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
-        randomised: Whether a random draw between cutoffs is allowed, by which a constraint can be kept exactly.
-        confidence: As 0.95: leave enough room that the constraint also holds for the population of these people,
-            whichever cutoffs are chosen (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+    Parameters
+    ----------
+    cube
+        Counted with `label=` and `score=`; with resolution="exact" every score can be a cutoff.
+    constraint
+        A metric of the catalogue that compares measures of cells; None for floors alone.
+    within
+        The largest difference, or smallest ratio, between groups; by default the metric's own threshold.
+    floors
+        The smallest value of a measure in every group, as {"true_positive_rate": 0.8}: groups below it are
+        raised and no group is lowered.
+    objective
+        "accuracy", "balanced_accuracy", or what a person in each cell is worth, as {"TP": 1, "FP": -4}.
+    randomised
+        Whether a random draw between cutoffs is allowed, by which a constraint can be kept exactly.
+    confidence
+        As 0.95: leave enough room that the constraint also holds for the population of these people,
+        whichever cutoffs are chosen (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+
+    Returns
+    -------
+    Thresholds
+        The cutoffs of each group, what they keep and what they cost; print it.
 
     >>> from evenhand.datasets import compas
     >>> cube = Cube.count(compas(), label="recidivated", score="decile", count="count", sensitive="sex")

@@ -12,8 +12,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ def dumps(audit: Audit, **counts: Any) -> str:
         style=_trusted(style),
         data=_trusted(embed(data)),
         title=static.title(audit),
+        note=audit.origin.get("note"),
         facts=static.facts(audit, origin["created"]),
         verdict=audit.verdict,
         required=static.joined(_titles(audit)) if audit.required else None,
@@ -61,6 +63,7 @@ def dumps(audit: Audit, **counts: Any) -> str:
         value=tables.value,
         limit=tables.limit,
         strata=static.strata_panels(audit),
+        trend=static.trend_panels(audit),
         forced=audit.impossibilities,
         notes=audit.notes,
         full_counts=full_counts(audit),
@@ -75,22 +78,31 @@ def dumps(audit: Audit, **counts: Any) -> str:
     )
 
 
-def notebook(audit: Audit) -> str:
-    """The page in a frame of its own, which can neither reach the notebook nor another audit in it.
+@dataclass(frozen=True, repr=False)
+class Page:
+    """The page of an audit as a notebook shows it: in a frame, which can reach neither the notebook nor another page.
 
     Where frames are taken out, as by sites that show notebooks, the text below stays.
     """
-    from evenhand.report.text import PAGE
-    from evenhand.report.text import audit as text
 
-    shown: str = (
-        environment()
-        .from_string(_FRAME)
-        .render(
-            page=dumps(audit), title=static.title(audit), verdict=tables.header(audit), text=text.plain(audit, PAGE)
-        )
-    )
-    return shown
+    audit: Audit
+
+    @cached_property
+    def html(self) -> str:
+        """The page as text: what `audit.save("audit.html")` writes."""
+        return dumps(self.audit)
+
+    def _repr_html_(self) -> str:
+        from evenhand.report.text import PAGE
+        from evenhand.report.text import audit as text
+
+        title, verdict = static.title(self.audit), tables.header(self.audit)
+        frame: Template = environment().from_string(_FRAME)
+        return frame.render(page=self.html, title=title, verdict=verdict, text=text.plain(self.audit, PAGE))
+
+    def __repr__(self) -> str:
+        size = f"{len(self.html.encode()) / 1000:,.0f} KB"
+        return f'<Page of an audit: {size}; a notebook shows it, audit.save("audit.html") writes it>'
 
 
 _FRAME = """<div class="evenhand-audit">

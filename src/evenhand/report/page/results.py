@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.core.results import Finding, Group, Panel, Row, spell
+from evenhand.core.results import Finding, Group, Panel, Row, pair_names, shown_names, spell
 from evenhand.report import tables
 
 if TYPE_CHECKING:
@@ -90,6 +90,11 @@ def results(audit: Audit) -> list[Results]:
     counted = sorted(audit.counted_sets, key=lambda names: (len(names), [sensitive.index(name) for name in names]))
     others = dict.fromkeys(finding.attributes for finding in audit.findings if finding.attributes not in counted)
     return [*(_counted(audit, names) for names in counted), *(_not_counted(audit, names) for names in others)]
+
+
+def results_of(audit: Audit, attributes: tuple[str, ...]) -> Results:
+    """The results of one set of attributes."""
+    return _counted(audit, attributes) if attributes in audit.counted_sets else _not_counted(audit, attributes)
 
 
 def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
@@ -194,6 +199,7 @@ def results_data(results: Iterable[Results]) -> list[dict[str, Any]]:
             "attributes": list(each.attributes),
             "counted": each.counted,
             "groups": [list(group) for group in each.groups],
+            "names": [spell(group, each.attributes) for group in each.groups],
             "people": each.people,
             "measures": [_column_data(column) for column in each.columns],
         }
@@ -250,6 +256,7 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
 
 def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
     shown = [row for row in finding.groups if row.bin is None]
+    extremes, against = _names(finding, finding.summary), finding.settings.get("against")
     return {
         "metric": finding.metric,
         "title": finding.title,
@@ -263,14 +270,14 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "threshold": finding.threshold,
         "verdict": finding.verdict,
         "shown": {name: number(getattr(finding.shown, name)) for name in ("value", "low", "high")},
-        "highest": finding.highest,
-        "lowest": finding.lowest,
+        "highest": extremes[0] or None,
+        "lowest": extremes[1] or None,
         "evidence": _evidence_data(finding),
-        "left_out": list(finding.left_out),
+        "left_out": shown_names(finding.left_out, (row.group for row in finding.rows), finding.attributes),
         "sentence": finding.interpretation,
         "notes": list(tables.notes(finding, decides=required)),
         "p": number(finding.p_adjusted),
-        "against": finding.settings.get("against"),
+        "against": _names(finding, Row("", (), against=against))[1] if isinstance(against, str) else against,
         "aggregate": finding.settings.get("aggregate"),
         "measures": list(dict.fromkeys(row.measure for row in shown)),
     }
@@ -282,13 +289,19 @@ def _evidence_data(finding: Finding) -> dict[str, Any] | None:
     if not row.group:
         return None
     key = row.measure if row.of_class is None else f"{row.measure} {row.of_class}"
+    pair = _names(finding, row)
     return {
         "measure": None if row.measure == finding.metric else key,
-        "group": spell(row.group),
-        "against": row.against,
+        "group": pair[0],
+        "against": pair[1] or None,
         "n": row.n,
         "n_against": row.n_against,
     }
+
+
+def _names(finding: Finding, row: Row) -> tuple[str, str]:
+    """The two groups of a row as people read them."""
+    return pair_names(row, (each.group for each in finding.rows), finding.attributes)
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:

@@ -62,7 +62,9 @@ def shown(text: str) -> str:
 
 
 def title(audit: Audit) -> str:
-    """What was audited, in one line."""
+    """What its maker called the audit, or what was audited, in one line."""
+    if "title" in audit.origin:
+        return audit.origin["title"]
     meaning = audit.meaning
     about = _decision(audit) or meaning.score or meaning.label or "decisions"
     against = f" against {meaning.label}" if meaning.label and about != meaning.label else ""
@@ -154,7 +156,7 @@ def _group_table(results: Results) -> GroupTable:
             tables.interval(column.values[i], column.low[i], column.high[i], column.scale) if column.n[i] else "–"
             for column in columns
         ]
-        lines.append((spell(results.groups[i]), f"{results.people[i]:,}", *cells))
+        lines.append((spell(results.groups[i], results.attributes), f"{results.people[i]:,}", *cells))
     left_out = len(results.groups) - len(lines)
     if results.counted:
         everyone = [tables.interval(column.overall, None, None, column.scale) for column in columns]
@@ -177,6 +179,18 @@ def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     return deciding or every[:1]
 
 
+def trend_panels(audit: Audit) -> list[Panel]:
+    """What is shown over time, of the findings that decide."""
+    return [panel for each in audit.findings if audit.decides(each) for panel in each.panels if panel.role == "trend"]
+
+
+def _drawn_rows(audit: Audit) -> bool:
+    """Does a metric of the caller's own rest on draws of the rows?"""
+    known = {metric.name for metric in audit.metrics}
+    own = [finding.settings for finding in audit.findings if finding.metric not in known]
+    return any(settings.get("draws") and settings.get("interval") for settings in own)
+
+
 def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     """How the numbers were made, as terms with their values."""
     policy, missing = audit.policy, audit.meaning.missing
@@ -184,7 +198,7 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     drawn = f"{policy.draws:,}, seed {policy.random_state}"
     terms = [
         ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} %{shared}"),
-        ("Draws", drawn if policy.uses_draws else "none: the intervals are analytic"),
+        ("Draws", drawn if policy.uses_draws or _drawn_rows(audit) else "none: the intervals are analytic"),
         ("Permutation tests", f"seed {policy.random_state}" if _permuted(audit) else None),
         ("Correction of p-values", _CORRECTIONS[policy.correction]),
         ("Smallest group for a pass", f"{policy.min_group_size:,} people in the denominator"),

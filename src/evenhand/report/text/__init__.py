@@ -6,11 +6,12 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core import signs
+from evenhand.core.wording import clip
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +20,7 @@ STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "not judged"
 """The colour of each verdict on a terminal."""
 
 _LEAST_WIDTH = 40
+_LONGEST = 400  # letters of a text of the caller
 
 
 @dataclass(frozen=True)
@@ -113,3 +115,11 @@ def say(console: Console, *parts: str | tuple[str, str]) -> None:
         return
     indent = len(line.plain) - len(line.plain.lstrip(" "))
     console.print(Padding(line[indent:], (0, 0, 0, indent), expand=False))
+
+
+def heading(origin: Mapping[str, str], console: Console) -> None:
+    """The title and the note that the maker of an audit gave it, where there are any."""
+    if "title" in origin:
+        say(console, (clip(origin["title"], _LONGEST), "bold"))
+    if "note" in origin:
+        say(console, clip(origin["note"], _LONGEST))

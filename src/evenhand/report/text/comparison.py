@@ -38,17 +38,17 @@ def write(comparison: Comparison, console: Console) -> None:
     numbers = ("accuracy, %", f"beside {clip(comparison.contenders[0].name)}", title)
     table = Columns(console, "", *numbers, *said, left=said, fold=[numbers])
     for each in comparison.contenders:
-        cost = "-" if each is comparison.contenders[0] else _signed(each.cost)
-        shown = (clip(each.name), _interval(each.accuracy, 100), cost, _interval(each.gap, scale))
+        cost = "-" if each is comparison.contenders[0] else signed(each.cost)
+        shown = (clip(each.name), interval(each.accuracy, 100), cost, interval(each.gap, scale))
         table.add([*shown, each.finding.verdict, "yes" if each.frontier else ""])
     table.show()
 
 
-def _interval(value: Estimate, scale: int) -> str:
+def interval(value: Estimate, scale: int) -> str:
     return tables.interval(value.value, value.low, value.high, scale)
 
 
-def _signed(value: Estimate) -> str:
+def signed(value: Estimate) -> str:
     """A change of accuracy in points, with its interval."""
     show = "{:+.1f}".format
     if value.low is None or value.high is None or math.isnan(value.low):

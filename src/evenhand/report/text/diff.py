@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.core.results import Finding, spell
+from evenhand.core.results import Estimate, Finding, spell
 from evenhand.core.wording import clean, clip, shown_scale
 from evenhand.errors import join_names
 from evenhand.report import tables
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 12
 _MOST_NAMES = 12
+_MOST_ALONE = 6  # findings, or metrics, that one side has
 MEANS = {
     "fail": "something that decides got worse",
     "inconclusive": "nothing that decides is known to have got worse, but a pass was lost",
@@ -37,27 +39,51 @@ def write(changes: Changes, console: Console) -> None:
     """Write the changes to a console. Names of users are never read as markup."""
     verdict = (changes.verdict, f"bold {STYLES[changes.verdict]}")
     say(console, "Change: ", verdict, f" ({MEANS[changes.verdict]})")
-    by = f"; judged by {', '.join(map(clean, changes.required))}" if changes.required else ""
-    people = f"{changes.people[0]:,} people before, {changes.people[1]:,} after, independent samples"
-    if changes.same_people:
-        people = f"The same {changes.people[0]:,} people before and after"
-    say(console, f"{people}{by}")
+    say(console, summary(changes))
     for change in changes.changes:
         if change.required:
             on = clip(" × ".join(change.attributes))
-            say(console, f"  {on}: {_verdicts(change)}. {clean(change.interpretation)}")
+            words = f"{verdicts(change)}. {better_or_worse(change)}."
+            say(console, f"  {on}: {words} {clean(change.interpretation)}")
             for note in change.notes:
                 say(console, f"    - {clean(note)}")
-    ordered = sorted(changes.changes, key=_rank)
+    ordered = sorted(changes.changes, key=rank)
     for attributes, together in itertools.groupby(ordered, key=lambda change: change.attributes):
         _section(attributes, list(together), changes.confidence, console)
-    for sentence in _lines(changes):
+    for sentence in one_sided(changes):
         say(console, sentence)
     for note in changes.notes:
         say(console, f"- {clean(note)}")
 
 
-def _rank(change: Change) -> tuple[Any, ...]:
+def summary(changes: Changes) -> str:
+    """Who was audited twice, and by what the change is judged."""
+    by = f"; judged by {', '.join(map(clean, changes.required))}" if changes.required else ""
+    people = f"{changes.people[0]:,} people before, {changes.people[1]:,} after, independent samples"
+    if changes.same_people:
+        people = f"The same {changes.people[0]:,} people before and after"
+    return f"{people}{by}"
+
+
+def better_or_worse(change: Change) -> str:
+    """Whether groups are now farther apart, in words, and whether that is beyond what chance could bring about."""
+    if not change.change.defined:
+        return "Not known whether better or worse"
+    if change.change.value == 0:
+        return "Neither better nor worse"
+    apart = (change.change.value < 0) if change.judged_on == "ratio" else (change.change.value > 0)
+    word = "Worse" if apart else "Better"
+    if change.tendency == word.lower():
+        return f"{word}, by more than noise"
+    return f"{word} as measured, but within noise"
+
+
+def figure(change: Change, value: Estimate) -> str:
+    """A value before or after, or a change, in the unit of the metric."""
+    return tables.interval(value.value, value.low, value.high, shown_scale(change.judged_on, change.unit))
+
+
+def rank(change: Change) -> tuple[Any, ...]:
     """By attributes; in each what decides, then what crossed a threshold, then what changed beyond chance."""
     place = _TENDENCIES.index(change.tendency)
     return len(change.attributes), change.attributes, not change.required, not change.crossed, place
@@ -71,11 +97,10 @@ def _section(attributes: tuple[str, ...], changes: list[Change], confidence: flo
         titles = ("metric", "before", "after", f"change [{confidence:.0%}]", "", "verdict")
         table = Columns(console, *titles, left=("", "verdict"), fold=[("verdict",), (titles[3],)])
         for change in shown:
-            scale = shown_scale(change.judged_on, change.unit)
-            figures = [tables.interval(one.value, None, None, scale) for one in (change.before, change.after)]
-            moved = tables.interval(change.change.value, change.change.low, change.change.high, scale)
+            figures = [figure(change, replace(one, low=None, high=None)) for one in (change.before, change.after)]
+            moved = figure(change, change.change)
             tendency = "" if change.tendency == "unclear" else change.tendency
-            table.add([clip(change.metric), *figures, moved, tendency, _verdicts(change)])
+            table.add([clip(change.metric), *figures, moved, tendency, verdicts(change)])
         table.show()
     if len(notable) > len(shown):
         say(console, f" {len(notable) - len(shown)} more that crossed a threshold or changed beyond chance.")
@@ -83,25 +108,29 @@ def _section(attributes: tuple[str, ...], changes: list[Change], confidence: flo
         say(console, f" {len(changes) - len(notable)} others changed by no more than chance could bring about.")
 
 
-def _lines(changes: Changes) -> list[str]:
+def one_sided(changes: Changes) -> list[str]:
     """What is only on one side."""
     lines = []
     for title, members in (("Groups that appeared", changes.appeared), ("Groups that vanished", changes.vanished)):
         if members:
             lines.append(f"{title}: {join_names(map(_member, members), _MOST_NAMES, mark='; ')}.")
+    both = {change.metric for change in changes.changes}
     for title, findings in (("Only before", changes.only_before), ("Only after", changes.only_after)):
-        if findings:
-            lines.append(f"{title}: {join_names(map(_finding, findings), _MOST_NAMES, mark='; ')}.")
+        names = dict.fromkeys(_finding(each) if each.metric in both else clip(each.metric) for each in findings)
+        if names:
+            lines.append(f"{title}: {join_names(names, _MOST_ALONE, mark='; ')}.")
     return lines
 
 
 def _member(member: Member) -> str:
-    return f"{clip(spell(member[1]))} ({clip(' × '.join(member[0]))})"
+    name = spell(member[1], member[0])
+    said = "" if name != spell(member[1]) else f" ({clip(' × '.join(member[0]))})"
+    return f"{clip(name)}{said}"
 
 
 def _finding(finding: Finding) -> str:
     return f"{clip(finding.metric)} on {clip(' × '.join(finding.attributes))} ({finding.verdict})"
 
 
-def _verdicts(change: Change) -> str:
+def verdicts(change: Change) -> str:
     return f"{change.verdict_before} → {change.verdict_after}" if change.crossed else change.verdict_after

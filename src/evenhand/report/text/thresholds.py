@@ -26,14 +26,15 @@ def plain(thresholds: Thresholds, screen: Screen | None = None) -> str:
 
 def write(thresholds: Thresholds, console: Console) -> None:
     """Write the thresholds to a console. Names of users are never read as markup."""
-    for line in _lines(thresholds):
+    for line in lines(thresholds):
         say(console, clean(line))
     titles = [MEASURES[name].title for name in _measures(thresholds)]
     name = " × ".join(clip(attribute) for attribute in thresholds.attributes)
     table = Columns(console, name, "people", "cutoff", *titles, fold=[titles])
     for rule in thresholds.rules[:_MOST]:
         changes = [f"{amount(rule.before[name])} → {amount(rule.after[name])}" for name in _measures(thresholds)]
-        table.add([clip(spell(rule.group)), f"{rule.people:,}", _cutoffs(rule, thresholds.higher_is), *changes])
+        name = clip(spell(rule.group, thresholds.attributes))
+        table.add([name, f"{rule.people:,}", cutoff_text(rule, thresholds.higher_is), *changes])
     table.show()
     if len(thresholds.rules) > _MOST:
         say(console, f"{len(thresholds.rules) - _MOST} more groups: see to_frame().")
@@ -45,7 +46,7 @@ def _measures(thresholds: Thresholds) -> list[str]:
     return list(thresholds.rules[0].after)
 
 
-def _lines(thresholds: Thresholds) -> list[str]:
+def lines(thresholds: Thresholds) -> list[str]:
     """What is kept, and at what cost."""
     kept = "Cutoffs by group without a constraint."
     if thresholds.constraint is not None and thresholds.within is not None:
@@ -62,7 +63,7 @@ def _lines(thresholds: Thresholds) -> list[str]:
     return lines if thresholds.finding is None else [*lines, thresholds.finding.interpretation]
 
 
-def _cutoffs(rule: Rule, higher_is: str) -> str:
+def cutoff_text(rule: Rule, higher_is: str) -> str:
     if len(rule.cutoffs) == 1:
         return _cutoff(rule.cutoffs[0], higher_is)
     pairs = zip(rule.cutoffs, rule.weights, strict=True)

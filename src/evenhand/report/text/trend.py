@@ -1,4 +1,5 @@
-"""Metrics over time, for a terminal or as plain text: whether there is an alarm, then a table for each series."""
+"""Metrics over time, for a terminal or as plain text: whether there is an alarm, then a chart and its numbers for each
+series."""
 
 from __future__ import annotations
 
@@ -46,18 +47,22 @@ def _section(each: Series, console: Console, confidence: float) -> None:
         say(console, f" {left_out} earlier periods are not shown; to_frame() and saved files have them.")
     kind = each.whole.judged_on
     words = ("between", "and", "")
-    titles = ("period", "people", f"{kind} [{confidence:.0%}]", *words[:2], "e-value", "")
-    table = Columns(console, *titles, left=words, fold=[words[:2]])
+    drawn = any(point.finding is not None and tables.bar(point.finding) for point in each.points)
+    chart = ("0 │ limit",) if drawn else ()
+    titles = ("period", *chart, f"{kind} [{confidence:.0%}]", "people", *words[:2], "e-value", "")
+    table = Columns(console, *titles, left=(*chart, *words), fold=[words[:2]])
     raised = any(point.e_value >= each.needed for point in each.points[:left_out])
     for point in each.points[left_out:]:
         first = point.e_value >= each.needed and not raised
         raised |= first
-        cells = [clip(point.period), f"{point.people:,}", *_gap(point), e_figure(point.e_value)]
+        bar = [tables.bar(point.finding) if point.finding is not None else ""] if drawn else []
+        value, *who = gap(point)
+        cells = [clip(point.period), *bar, value, f"{point.people:,}", *who, e_figure(point.e_value)]
         table.add([*cells, "alarm" if first else ""])
     table.show()
 
 
-def _gap(point: Point) -> tuple[str, str, str]:
+def gap(point: Point) -> tuple[str, str, str]:
     """The gap of a period and the two groups that make it, or why there is none."""
     finding = point.finding
     if finding is None:

@@ -33,6 +33,13 @@ _HEAD = 1000  # rows that show whether a column holds fractions
 _SAMPLE = 4 * GRID  # rows that show whether a score has few values, as for data in memory
 
 
+def as_relation(dataset: Any) -> Any:
+    """A dataset of PyArrow as a relation of DuckDB, which reads the columns that are needed, batch by batch."""
+    import duckdb
+
+    return duckdb.connect().from_arrow(dataset)
+
+
 class LazySource:
     """A frame of an engine."""
 
@@ -68,6 +75,7 @@ class LazySource:
         return all(_has_fractions(frame.beginning(role, _HEAD)) for role in ("label", "prediction"))
 
     def lines(self, roles: Roles) -> Lines:
+        from evenhand.sources.engines.conditions import chosen
         from evenhand.sources.engines.plan import Columns
 
         if roles.arrays:
@@ -77,7 +85,8 @@ class LazySource:
         problems = Problems()
         complain_twice({name for name, times in Counter(self._names).items() if times > 1}, roles, problems)
         problems.raise_if_any(DataError)
-        frame = _Frame(Columns(self.frame, roles, self.reached))
+        columns = Columns(self.frame, roles, self.reached)
+        frame = _Frame(replace(columns, frame=chosen(columns)) if roles.where else columns)
         edges = frame.wide_edges()
         read = settle(roles, frame)
         lines = frame.group(read, edges)

@@ -149,3 +149,8 @@ def is_lazy(data: Any) -> bool:
     """Is it a frame that an engine holds, whose rows are not in memory?"""
     engine = _BY_LIBRARY.get(library(data).lstrip("_"))
     return (engine is not None and not engine.also_in_memory) or type(data).__name__ == "LazyFrame"
+
+
+def is_arrow_dataset(data: Any) -> bool:
+    """Is it a dataset of PyArrow: files, of which nothing has been read yet?"""
+    return library(data) == "pyarrow" and hasattr(data, "to_table") and hasattr(data, "scanner")

@@ -20,6 +20,7 @@ from evenhand.errors import DataError, Problems, listing, nearest, short_path
 from evenhand.sources.bins import GRID
 from evenhand.sources.files import partitions, query
 from evenhand.sources.files.clusters import FileClusters
+from evenhand.sources.files.conditions import filtered
 from evenhand.sources.files.formats import SUFFIXES, Column, Table, check_files, common_format, double, explain
 from evenhand.sources.files.statement import Statement, present
 from evenhand.sources.groupby import MOST_LEVELS, MOST_LINES, outside, say_outside, settle
@@ -64,7 +65,7 @@ class FileSource:
         problems = Problems()
         complain_twice(self.table.twice, roles, problems)
         problems.raise_if_any(DataError)
-        self.table = _with_people(self.table, roles)
+        self.table = _with_people(filtered(self.table, roles), roles)
         edges = self._edges(roles, numeric=True)
         statistics = _FileStatistics(self, roles)
         read = settle(roles, statistics)

@@ -12,6 +12,8 @@ import io
 import itertools
 import json
 import os
+import re
+import shlex
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +39,8 @@ _STARTS = {
     b"PAR1": ("a Parquet file", "Name it .parquet."),
     b"ARROW1": ("an Arrow file", "Name it .arrow."),
     b"\x1f\x8b": ("gzipped", "Let its name end in .gz, as .csv.gz."),
-    b"PK\x03\x04": ("a zip archive or an Excel sheet", "Unpack it, or save it as CSV."),
+    b"PK\x03\x04": ("a zip archive or an Excel sheet", "Name a sheet .xlsx, or save it as CSV; unpack an archive."),
+    b"\xd0\xcf\x11\xe0": ("an old Excel sheet, .xls", "Save it as .xlsx or as CSV (UTF-8)."),
     b"\x89PNG": ("a picture", "Choose another file."),
     b"\xff\xfe": ("UTF-16 text", "Save it as UTF-8."),
     b"\xfe\xff": ("UTF-16 text", "Save it as UTF-8."),
@@ -165,7 +168,18 @@ def explain(paths: Sequence[Path], form: Format, error: Exception) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if form.name == "csv" and "state machine" in message:
         lines = ["its lines end in different ways, or a quote stands in the wrong place. Write it again."]
-    return f"{where!r} cannot be read as {form.title}: {shorten(' '.join(lines[:4]), 300)}"
+    told = f"{where!r} cannot be read as {form.title}: {shorten(' '.join(lines[:4]), 300)}"
+    plain = form.name == "csv" and len(paths) == 1 and not is_gzipped(paths[0])
+    return f"{told}{_converted(paths[0])}" if plain and re.search(r"(?i)unicode|utf-?8", message) else told
+
+
+def _converted(path: Path) -> str:
+    """The line to type for a file in Latin-1, as spreadsheet programs in Western Europe write."""
+    name = str(path)
+    if not name.isprintable() or is_gzipped(path):
+        return ""
+    other = path.with_name(f"{path.stem}-utf8{path.suffix}")
+    return f" If it is Latin-1: iconv -f latin1 -t utf-8 {shlex.quote(name)} > {shlex.quote(str(other))}"
 
 
 def identifier(text: str) -> str:
@@ -287,6 +301,12 @@ def _csv(paths: Sequence[Path], _connection: Any, _run: Run) -> Table:
     return Table(relation, reached, _several(names))
 
 
+def _excel(paths: Sequence[Path], connection: Any, _run: Run) -> Table:
+    from evenhand.sources.files.excel import open_sheets
+
+    return open_sheets(paths, connection)
+
+
 def check_same(columns: Iterable[Collection[str]]) -> None:
     """Refuse CSV files whose columns differ: a column that some lack would be missing there."""
     headers = dict.fromkeys(" ".join(names) for names in columns)
@@ -302,7 +322,7 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
         text = head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if error.start < len(head) - 4:
-            raise DataError(f"{shown} is not UTF-8 text: save it as UTF-8.") from None
+            raise DataError(f"{shown} is not UTF-8 text: save it as UTF-8.{_converted(path)}") from None
         text = head[: error.start].decode("utf-8-sig")
     if not text.strip():
         raise DataError(f"{shown} is empty.")
@@ -327,6 +347,8 @@ def _dialect(path: Path) -> tuple[str, tuple[str, ...], str]:
 def _check_content(path: Path, form: Format) -> None:
     """Refuse a file that is not what its suffix says, or that is cut short."""
     head, shown, own = _head(path, 1 << 16), repr(short_path(path)), form.mark
+    if form.name == "excel" and head.startswith(b"PK\x03\x04"):
+        return
     if own is not None and head.startswith(own):
         if not _tail(path).endswith(own):
             raise DataError(f"{shown} is cut short: its end is missing. Write or copy it again.")
@@ -384,6 +406,7 @@ FORMATS = (
     Format("csv", "CSV", (".csv", ".tsv", ".tab", ".txt"), _csv, gzip=True),
     Format("parquet", "Parquet", (".parquet", ".pq"), _parquet, mark=b"PAR1"),
     Format("json", "JSON lines", (".jsonl", ".ndjson"), _json, gzip=True),
+    Format("excel", "an Excel file", (".xlsx",), _excel),
     Format("arrow", "Arrow", (".arrow", ".feather", ".ipc"), _arrow, mark=b"ARROW1"),
 )
 SUFFIXES = {suffix: form for form in FORMATS for suffix in form.suffixes}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+
 from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.draws import bounds_from_draws
 from evenhand.verdicts.bounds.pairwise import pairwise_bounds
@@ -22,6 +24,12 @@ METHODS: tuple[BoundsMethod, ...] = (bounds_from_draws, pairwise_bounds, simulta
 
 
 def find_bounds(question: Question) -> Bounds:
-    """The bounds of a table by the first method that applies; where labels are missing for a reason, the worst case."""
+    """The bounds of a table by the first method that applies; where labels are missing for a reason, the worst case.
+
+    Where the policy wants no interval there is the estimate alone.
+    """
+    if question.request.policy.interval == "none":
+        none = np.full(len(question.table.groups), np.nan)
+        return question.without_interval([(none, none)] * len(question.table.measures))
     every = (method(question) for method in METHODS)
     return with_worst_case(question, next(bounds for bounds in every if bounds is not None))

@@ -20,6 +20,7 @@ from evenhand.verdicts.bounds.bounds import (
     fold_differences,
     fold_ratios,
     largest_at,
+    sureness,
 )
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.verdict import beyond, passes, verdict, within
@@ -137,7 +138,7 @@ def _deciding_group(
 ) -> tuple[tuple[int, ...] | None, bool]:
     """(measure, group) on which the verdict rests, and whether a pass is supported by groups that are large enough.
 
-    On a fail it is the group with the strongest near end, otherwise the one with the farthest far end; without a
+    On a fail it is the group whose gap is surest, otherwise the one with the farthest far end; without a
     threshold the one that lies farthest apart.
     """
     judged_on, threshold, two_sided = question.judged_on, question.request.threshold, question.two_sided
@@ -149,7 +150,9 @@ def _deciding_group(
     with np.errstate(divide="ignore", invalid="ignore"):
         start, end = (np.log(low), np.log(high)) if judged_on == "ratio" else (low, high)
     if failing.any():
-        return largest_at(np.maximum(start, -end), failing), False
+        # The end towards no gap is the near one.
+        near = np.where(np.abs(start) < np.abs(end), low, high)
+        return largest_at(sureness(values, near, judged_on), failing), False
     inside = within(low, high, threshold, judged_on, two_sided=two_sided)
     close = all(passes(float(each), threshold, judged_on, two_sided=two_sided) for each in values[compared])
     supported = bool(large.any() and inside[large].all() and close)

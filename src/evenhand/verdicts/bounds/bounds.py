@@ -173,6 +173,17 @@ def fold_ratios(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     return np.minimum(*ends), np.where(across, 1.0, np.maximum(*ends))
 
 
+def sureness(seen: Floats, near: Floats, judged_on: JudgedOn) -> Floats:
+    """How sure gaps are: each gap over the margin down to its near end, of ratios on logarithms.
+
+    So it does not depend on how large a gap is, only on how many of its margins lie between it and no gap at all.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap, end = (np.abs(np.log(each)) if judged_on == "ratio" else np.abs(each) for each in (seen, near))
+        # A ratio of 0 is infinitely far from 1 on logarithms, and so is its margin.
+        return np.where(np.isinf(gap), 1.0, gap / (gap - end))
+
+
 def largest_at(values: Floats, where: Bools) -> tuple[int, ...] | None:
     """The index of the largest value among those that are wanted; None where nothing is."""
     if not where.any():

@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Ints
-from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.inference import critical, draws
@@ -101,10 +100,10 @@ def _ends_of_rows(layout: _Layout, drawn: Drawn) -> DrawnEnds:
     assert isinstance(method, Resampled)  # noqa: S101 - the policy uses draws
     arguments: dict[str, Floats] = {}
     if "estimate" in method.needs:
-        arguments["estimate"] = layout.of_values(layout.table.values)
+        arguments["estimate"] = layout.of_values(layout.table.values, layout.table.base)
     if "acceleration" in method.needs and drawn.less is not None and drawn.people is not None:
-        arguments["acceleration"] = acceleration(drawn.people, layout.of_values(drawn.less))
-    sample = layout.of_values(drawn.sample)
+        arguments["acceleration"] = acceleration(drawn.people, layout.of_values(drawn.less, drawn.less_base))
+    sample = layout.of_values(drawn.sample, drawn.base)
     if layout.table.base is None:
         # A draw in which one of the groups has no value does not tell how far apart they are.
         needed = layout.judged.everyone & ~np.isnan(layout.table.values)
@@ -172,13 +171,18 @@ class _Layout:
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
         return self._everything(values, comparison.baselines(cells, self.rows, self.question.plan, self.table.groups))
 
-    def of_values(self, values: Floats) -> Floats:
-        """[..., measures, groups] to [..., everything], between extremes or against a reference group."""
+    def of_values(self, values: Floats, base: Floats | None) -> Floats:
+        """[..., measures, groups] to [..., everything]; `base` is what groups are compared with, if it is not one."""
         if self.table.base is None:
             return self._everything(values, None)
-        place = list(self.table.groups).index(self.question.plan.reference)  # type: ignore[arg-type]
-        base = np.repeat(values[..., [place]], values.shape[-1], axis=-1)
-        base[..., place] = np.nan
+        if self.question.plan.against == "reference":
+            groups = list(self.table.groups)
+            if self.question.plan.reference not in groups:
+                base = np.full(values.shape, np.nan)
+            else:
+                place = groups.index(self.question.plan.reference)
+                base = np.repeat(values[..., [place]], values.shape[-1], axis=-1)
+                base[..., place] = np.nan
         return self._everything(values, base)
 
     def _everything(self, values: Floats, base: Floats | None) -> Floats:
@@ -204,7 +208,7 @@ class _Layout:
         count = self.shape[0] * self.shape[1]
         width = (high[-count:] - low[-count:]).reshape(self.shape)
         same = (np.abs(width) <= EQUAL) & self.judged.everyone & np.isfinite(self.table.values)
-        return [spell(self.table.groups[place]) for place in np.flatnonzero(same.any(axis=0)).tolist()]
+        return [self.table.name(place) for place in np.flatnonzero(same.any(axis=0)).tolist()]
 
     def bounds(self, ends: DrawnEnds) -> Bounds:
         many, count = self.shape[0], self.shape[0] * self.shape[1]

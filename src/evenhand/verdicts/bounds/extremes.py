@@ -10,8 +10,8 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate
 from evenhand.inference.simultaneous import Pairs
 from evenhand.verdicts import comparison
-from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, first_of_largest, tie
-from evenhand.verdicts.verdict import verdict
+from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, first_of_largest, sureness, tie
+from evenhand.verdicts.verdict import beyond, verdict
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ def bounds_between(
     bounds = Bounds(own, value, None, difference, ratio, by_measure)
     pick = None if threshold is None or gap.measure is None else _strongest(question, everyone, far, decided == "fail")
     if pick is not None:
-        evidence = _with_far_end(question, _evidence(question, everyone, *pick), value)
+        evidence = _evidence(question, everyone, *pick)
+        evidence = evidence if decided == "fail" else _with_far_end(question, evidence, value)
         judged = evidence.ratio if judged_on == "ratio" else evidence.difference
         if judged.defined and verdict(judged, threshold, judged_on) == decided:
             return replace(bounds, evidence=evidence)
@@ -97,7 +98,7 @@ Pick = tuple[Reach, int, int, int]
 
 
 def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: bool) -> Pick | None:
-    """On a fail the pair with the strongest near end, otherwise the pair with the farthest far end."""
+    """On a fail the pair whose gap is surest, of those that alone fail; else the pair with the farthest far end."""
     on_ratio = question.judged_on == "ratio"
     best: tuple[float, Pick] | None = None
     for reach in (near,) if failed else far:
@@ -106,10 +107,10 @@ def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: 
                 continue
             if question.judged.yardsticks is not None:
                 pairs = pairs.among(question.judged.yardsticks[measure])  # noqa: PLW2901 - the same, fewer of them
-            if on_ratio:
-                size = -(pairs.ratio_near if failed else pairs.ratio_far)
+            if failed:
+                size = _sureness(question, measure, pairs)
             else:
-                size = pairs.difference_near if failed else pairs.difference_far
+                size = -pairs.ratio_far if on_ratio else pairs.difference_far
             if np.isnan(size).all():
                 continue
             row, column = first_of_largest(size)
@@ -117,6 +118,17 @@ def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: 
             if best is None or size[row, column] > best[0] + tie(best[0]):
                 best = float(size[row, column]), (reach, measure, high, low)
     return None if best is None else best[1]
+
+
+def _sureness(question: Question, measure: int, pairs: Pairs) -> Floats:
+    """How sure the gap of each pair is whose near end alone lies beyond the threshold; NaN for the other pairs."""
+    values, threshold = question.table.values[measure], question.request.threshold or 0.0
+    on_ratio = question.judged_on == "ratio"
+    near = pairs.ratio_near if on_ratio else pairs.difference_near
+    with np.errstate(divide="ignore", invalid="ignore"):
+        seen = values[:, None] / values if on_ratio else values[:, None] - values
+    failing = beyond(near, near, threshold, "ratio" if on_ratio else "value")  # a gap below 0 is that of another pair
+    return np.where(failing, sureness(seen, near, question.judged_on), np.nan)
 
 
 def _evidence(question: Question, near: Reach, far: Reach, measure: int, high: int, low: int) -> Evidence:

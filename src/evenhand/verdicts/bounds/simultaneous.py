@@ -81,7 +81,13 @@ def _against(question: Question, own: list[tuple[Floats, Floats]]) -> Bounds:
         compared[:, place] = False
     request = question.request
     ends = simultaneous.against(
-        spreads, bases, compared, request.confidence, shares=table.shares, near=request.near_confidence
+        spreads,
+        bases,
+        compared,
+        request.confidence,
+        shares=table.shares,
+        near=request.near_confidence,
+        common=table.common,
     )
     near, far = (*ends.difference_near, *ends.ratio_near), (*ends.difference_far, *ends.ratio_far)
     return bounds_against_baseline(question, own, near, far, compared)

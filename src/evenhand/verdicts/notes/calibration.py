@@ -29,12 +29,13 @@ def curve(cube: Cube) -> Panel:
     edges = binned.reading.edges
     rows = []
     for i, (_, group) in enumerate(whole.pairs):
+        name = spell(group, whole.meaning.sensitive)
         for b in range(len(edges) - 1):
             if n[i, b] > 0:
                 rate, mean = float(k[i, b] / n[i, b]), float(score[i, b])
                 away = rate - mean if binned.reading.bins.is_probability else None
                 ends = (float(low[i, b]), float(high[i, b]))
-                rows.append((spell(group), edges[b], edges[b + 1], int(n[i, b]), rate, *ends, mean, away))
+                rows.append((name, edges[b], edges[b + 1], int(n[i, b]), rate, *ends, mean, away))
     return Panel("curve", "Calibration by group", _COLUMNS, tuple(rows), role="calibration")
 
 
@@ -70,8 +71,9 @@ def _less_mean_score(stratum: Stratum) -> list[str]:
     gaps = np.nanmax(away[compared], axis=1) - np.nanmin(away[compared], axis=1)
     worst = int(compared[np.argmax(gaps)])
     high, low = int(np.nanargmax(away[worst])), int(np.nanargmin(away[worst]))
-    groups, (start, end) = stratum.table.groups, scores.reading.edges[worst : worst + 2]
-    ends = " and ".join(f"{spell(groups[i])} ({wording.distance(away[worst, i], signed=True)})" for i in (high, low))
+    start, end = scores.reading.edges[worst : worst + 2]
+    sizes = {i: wording.distance(away[worst, i], signed=True) for i in (high, low)}
+    ends = " and ".join(f"{stratum.table.name(i)} ({size})" for i, size in sizes.items())
     return [
         f"In observed rate less mean score the largest gap is {wording.distance(gaps.max())}, at scores from {start:g} "
         f"to {end:g}, between {ends}."
@@ -82,9 +84,9 @@ def _thin_bins(stratum: Stratum) -> list[str]:
     """Bins in which a group has some people, but too few to be judged."""
     table, least = stratum.table, stratum.request.options["min_bin"]
     thin = [
-        f"{spell(group)} at scores from {row.bin[0]:g} to {row.bin[1]:g}"
+        f"{table.name(j)} at scores from {row.bin[0]:g} to {row.bin[1]:g}"
         for i, row in enumerate(table.measures)
-        for j, group in enumerate(table.groups)
+        for j in range(len(table.groups))
         if row.bin is not None and 0 < table.support[i, j] < least
     ]
     if not thin:

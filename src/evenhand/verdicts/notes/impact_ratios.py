@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenhand.core.results import Panel, Row, spell
+from evenhand.core.results import Panel, Row
 from evenhand.core.wording import amount, quotient
 from evenhand.errors import join_names
 from evenhand.inference.clustered import Clustered
@@ -38,16 +38,13 @@ _MOST_RATIOS, _MOST_TESTS = 20, 6
 
 @dataclass(frozen=True)
 class _Line:
-    """A group below the highest: its row, its distance in standard deviations, and the people missing for parity."""
+    """A group below the highest: its distance in standard deviations, and the people missing for parity."""
 
+    name: str
     row: Row
     exact: float | None
     deviations: float
     shortfall: float
-
-    @property
-    def name(self) -> str:
-        return spell(self.row.group)
 
     @property
     def ratio(self) -> float:
@@ -70,33 +67,36 @@ def impact_ratios(stratum: Stratum, rows: Sequence[Row]) -> tuple[tuple[Panel, .
         return (), []
     if isinstance(spread, Clustered):  # tests of single people, and how many of them are missing
         return (), []
-    lines = [_line(spread, j, top, rows[j]) for j in range(len(stratum.table.groups)) if rows[j].ratio is not None]
+    table = stratum.table
+    compared = [j for j in range(len(table.groups)) if rows[j].ratio is not None]
+    lines = [_line(table.name(j), spread, j, top, rows[j]) for j in compared]
     lines.sort(key=lambda line: line.ratio)
-    within = f" in {spell(stratum.name)}" if stratum.name else ""
-    panel = Panel("table", f"Impact ratios{within}", _COLUMNS, tuple(_cells(line) for line in lines))
+    within = f" in {stratum.where}" if stratum.name else ""
+    cells = tuple(_cells(line, table.name(top)) for line in lines)
+    panel = Panel("table", f"Impact ratios{within}", _COLUMNS, cells)
     others = [line for line in lines if line.row.group != stratum.table.groups[top] and not math.isnan(line.rate)]
     return (panel,), _notes(stratum, top, others)
 
 
-def _line(spread: Proportions, j: int, top: int, row: Row) -> _Line:
+def _line(name: str, spread: Proportions, j: int, top: int, row: Row) -> _Line:
     """The shortfall is how many more of the group would have to be chosen for its rate to be that of both together."""
     k, n = spread.k, spread.n
     pooled = (k[j] + k[top]) / (n[j] + n[top])
     z = 0.0 if j == top else two_proportion_z(k[j], n[j], k[top], n[top]).statistic
     whole = bool((k == k.round()).all() and (n == n.round()).all())  # weights have no exact test
-    return _Line(row, row.p_value if whole else None, float(z), 0.0 if j == top else float(n[j] * pooled - k[j]))
+    return _Line(name, row, row.p_value if whole else None, float(z), 0.0 if j == top else float(n[j] * pooled - k[j]))
 
 
-def _cells(line: _Line) -> tuple[object, ...]:
+def _cells(line: _Line, top: str) -> tuple[object, ...]:
     row, ratio = line.row, line.row.ratio
     ends = (None, None, None) if ratio is None else (ratio.value, ratio.low, ratio.high)
-    return (line.name, row.n, line.rate, row.against, *ends, line.exact, line.deviations, line.shortfall)
+    return (line.name, row.n, line.rate, top, *ends, line.exact, line.deviations, line.shortfall)
 
 
 def _notes(stratum: Stratum, top: int, lines: Sequence[_Line]) -> list[str]:
     row, value = stratum.table.measures[0], float(stratum.table.values[0, top])
     shown = join_names((f"{line.name} {quotient(line.ratio)} ({amount(line.rate)})" for line in lines), _MOST_RATIOS)
-    name = spell(stratum.table.groups[top])
+    name = stratum.table.name(top)
     passed_over = any(line.rate > value for line in lines)
     of = " of a group large enough to measure others by" if passed_over else ""
     notes = [f"Impact ratios against {name} ({amount(value)}), the highest {row.title}{of}: {shown}."]

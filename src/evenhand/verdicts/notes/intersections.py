@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.results import Group, Panel, number_or_none, spell
+from evenhand.core.results import Group, Panel, number_or_none
 from evenhand.errors import join_names
 from evenhand.measures.evaluate import measure_values
 from evenhand.verdicts.stratum import Stratum
@@ -40,7 +40,7 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
     order = sorted(range(len(values)), key=lambda i: (-_known(float(evidence[i])), -_known(float(apart[i]))))
     rows = tuple(
         (
-            spell(stratum.table.groups[i]),
+            stratum.table.name(i),
             int(stratum.table.support[stratum.gap.measure, i]),
             *(number_or_none(number) for number in (values[i], low[i], high[i], *expected[i])),
         )
@@ -68,7 +68,7 @@ def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: li
         if outside:
             beyond.append((abs(values[i] - additive), i, additive))
     named = [
-        f"{spell(stratum.table.groups[i])} ({wording.amount(float(values[i]), unit)}, where "
+        f"{stratum.table.name(i)} ({wording.amount(float(values[i]), unit)}, where "
         f"{wording.amount(additive, unit)} would be their sum)"
         for _, i, additive in sorted(beyond, reverse=True)
     ]
@@ -77,7 +77,7 @@ def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: li
     if farthest is not None:
         notes.append(
             f"Farthest from the overall {title} of {wording.amount(overall, unit)}, by its whole interval: "
-            f"{spell(stratum.table.groups[farthest])} ({wording.amount(float(values[farthest]), unit)})."
+            f"{stratum.table.name(farthest)} ({wording.amount(float(values[farthest]), unit)})."
         )
     if named:
         listed = join_names(named, _MOST_NAMED, mark="; ")

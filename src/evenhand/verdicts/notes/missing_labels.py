@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
-from evenhand.core.results import Estimate, spell
+from evenhand.core.results import Estimate
 from evenhand.core.wording import reach
 from evenhand.measures.group_data import GroupData
 from evenhand.measures.missing import bounded
@@ -57,7 +57,7 @@ def _where(stratum: Stratum) -> str:
     group = int(np.nanargmax(apart))
     said = [f"those decided {name!r}" for name in cube.classes] or ["the refused", "the selected"]
     most, least = int(np.nanargmax(shares[group])), int(np.nanargmin(shares[group]))
-    name = spell(stratum.table.groups[group])
+    name = stratum.table.name(group)
     return f"{shares[group, most]:.1%} of {said[most]} and {shares[group, least]:.1%} of {said[least]} in {name}"
 
 

@@ -57,7 +57,7 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
             times = sample.rows_to_settle / max(people, 1)
             said.append(
                 f"About {_rounded(sample.rows_to_settle):,} rows like these ({times:.3g} times as many) would probably "
-                f"settle it; {spell(sample.limiting_group)} limits it most."
+                f"settle it; {spell(sample.limiting_group, stratum.table.cube.meaning.sensitive)} limits it most."
             )
     return said
 

@@ -142,9 +142,10 @@ def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[G
     row, groups = pooled.table.measures[measure], list(pooled.table.groups)
     first, second = (float(pooled.table.values[measure, groups.index(name)]) for name in names)
     interval = wording.reach((standard.low, standard.high), pooled.request.confidence, "difference", row.unit)
+    one, other = (pooled.table.name(groups.index(name)) for name in names)
     whole = (
-        f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {spell(names[0])} and "
-        f"{wording.amount(second, row.unit)} for {spell(names[1])}, "
+        f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {one} and "
+        f"{wording.amount(second, row.unit)} for {other}, "
         f"{wording.distance(first - second, row.unit)} apart; within strata, weighted by their size, the gap is "
         f"{wording.distance(standard.gap, row.unit)}{interval}"
     )
@@ -193,10 +194,11 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     if len(k) < 2:
         return []
     notes = []
+    shown = [spell(name, strata[0].table.cube.meaning.sensitive) for name in names]
     common = stratified.cochran_mantel_haenszel(np.array(k), np.array(n))
     if not math.isnan(common.p_value):
         notes.append(
-            f"With strata held fixed, the test of no gap between {spell(names[0])} and {spell(names[1])} gives p = "
+            f"With strata held fixed, the test of no gap between {' and '.join(shown)} gives p = "
             f"{common.p_value:.3g} (Mantel-Haenszel)."
         )
     apart = stratified.breslow_day(np.array(k), np.array(n))
@@ -213,11 +215,11 @@ def _panel(pooled: Stratum, strata: Sequence[Stratum], measure: int) -> Panel:
     for stratum in [*strata, pooled]:
         spread: Spread | None = stratum.table.spreads[measure]
         low, high = stratum.bounds.own[measure] if spread is not None else (stratum.table.values[measure],) * 2
-        for i, group in enumerate(stratum.table.groups):
+        for i in range(len(stratum.table.groups)):
             value = float(stratum.table.values[measure, i])
             if not math.isnan(value):
-                where = spell(stratum.name) if stratum is not pooled else "all together"
+                where = stratum.where if stratum is not pooled else "all together"
                 size = int(stratum.table.support[measure, i])
-                rows.append((where, spell(group), size, value, float(low[i]), float(high[i])))
+                rows.append((where, stratum.table.name(i), size, value, float(low[i]), float(high[i])))
     title = f"{wording.capital(pooled.table.measures[measure].title)} within strata and over all of them"
     return Panel("table", title, ("stratum", "group", "n", "value", "low", "high"), tuple(rows), role="strata")

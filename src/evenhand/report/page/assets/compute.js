@@ -16,7 +16,8 @@ const evenhandCompute = (() => {
   const PLACES = [0, 1, 3, 4, 6, 7, 2, 5];
 
   // The groups of some attributes, in the order that Python gives them, with their 3 × 3 tables.
-  function grouped(part, attributes, kinds) {
+  // `codes` has what people read in place of values that say little by themselves, by attribute.
+  function grouped(part, attributes, kinds, codes) {
     const places = attributes.map((name) => part.sensitive.indexOf(name));
     const parts = part.groups.map((full) => places.map((place) => full[place]));
     const rank = places.map((place) => new Map(part.values[place].map((value, i) => [value, i])));
@@ -34,9 +35,10 @@ const evenhandCompute = (() => {
       });
       return [kind, sums];
     }));
+    const read = (value, i) => codes?.[attributes[i]]?.[value] ?? value;
     const people = groups.map((_, g) => total(tables.n.subarray(g * 9, g * 9 + 9)));
     return {
-      part, groups, keys, of, tables, people, all: total(people), names: groups.map(spell),
+      part, groups, keys, of, tables, people, all: total(people), names: groups.map((group) => spell(group.map(read))),
       missing: groups.map((group) => group.includes(null)),
     };
   }
@@ -106,7 +108,7 @@ const evenhandCompute = (() => {
       .reduce((best, part) => (best && best.sensitive.length <= part.sensitive.length ? best : part), null);
 
     const grouping = memo((attributes) => {
-      const found = grouped(partOf(attributes), attributes, kinds);
+      const found = grouped(partOf(attributes), attributes, kinds, tables.codes);
       found.sums = {};
       if (scores) for (const kind of kinds) found.sums[kind] = cumulated(found, kind, bins);
       return found;

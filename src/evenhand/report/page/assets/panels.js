@@ -53,10 +53,13 @@ function curvePanel(panel, width) {
         marks: !step && points.length < 25,
         free: points.length < 2,
       })),
-      x: axis(
-        step ? "" : columns[x],
-        rows.flatMap((row) => [row[x], step ? row[to] : null]),
-      ),
+      x: {
+        ...axis(
+          step ? "" : columns[x],
+          rows.flatMap((row) => [row[x], step ? row[to] : null]),
+        ),
+        ...periods(panel, x),
+      },
       y: axis(
         words < 0 ? "" : name,
         series.flatMap(([, points]) => points.flatMap((each) => each.slice(1))),
@@ -67,6 +70,15 @@ function curvePanel(panel, width) {
     }),
   );
   return h("div", {}, legend(names.map((name, kind) => ({ name, kind }))), h("div", { class: "grid" }, pictures));
+}
+
+// The names of the places on an axis of periods, which are numbered from 1: they stand under it in place of the numbers.
+function periods({ columns, rows }, x) {
+  const name = columns.indexOf("name");
+  if (columns[x] !== "period" || name < 0) return {};
+  const names = new Map(rows.filter((row) => row[name] !== null).map((row) => [row[x], String(row[name])]));
+  const places = [...names.keys()];
+  return { title: "", names, domain: [Math.min(...places) - 0.3, Math.max(...places) + 0.3] };
 }
 
 const closing = (rows, to, y) => [rows[rows.length - 1][to], rows[rows.length - 1][y]];

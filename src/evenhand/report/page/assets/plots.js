@@ -13,6 +13,21 @@ function gridX(svg, at, values, top, bottom, unit) {
   }
 }
 
+// Names under an axis, as many as there is room for; a long name is cut, and its title has it whole.
+function gridNames(svg, at, names, top, bottom, width) {
+  const short = (name) => (shown(name).length > 12 ? `${shown(name).slice(0, 11)}…` : shown(name));
+  const places = [...names.keys()].sort((one, other) => one - other),
+    room = 7 * Math.max(...places.map((place) => short(names.get(place)).length)) + 12;
+  const every = Math.max(1, Math.ceil((places.length * room) / width));
+  places.forEach((place, i) => {
+    const x = r1(at(place));
+    if (i % every) return;
+    const words = label(x, bottom + 15, short(names.get(place)), { class: "tick middle" });
+    words.append(s("title", {}, shown(names.get(place))));
+    svg.append(s("path", { class: "rule", d: `M${x} ${top}V${bottom}` }), words);
+  });
+}
+
 // Rows of points with intervals; `band` is shaded, `line` is upright. Ends outside the domain become arrows.
 // rows: {label, strong, small, points: [{kind, value, low, high, title}], beside: [value]}; heads: {title, cell(row)}
 function intervals({ rows, domain, unit, width, band, line, lineName, heads = [], summary }) {
@@ -159,7 +174,8 @@ function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
         s("rect", { class: "band", x: left, y: r1(from), width: r1(width - right - left), height: r1(to - from) }),
       );
   }
-  gridX(svg, atX, ticks(x.domain[0], x.domain[1], Math.min(6, width / 70)), top, bottom, x.unit);
+  if (x.names) gridNames(svg, atX, x.names, top, bottom, width - left - right);
+  else gridX(svg, atX, ticks(x.domain[0], x.domain[1], Math.min(6, width / 70)), top, bottom, x.unit);
   const levels = ticks(y.domain[0], y.domain[1], Math.min(6, height / 45)),
     level = tickText(y.unit, levels);
   for (const value of levels) {

@@ -346,6 +346,19 @@ function strataSection() {
   };
 }
 
+// What was measured over time.
+
+function trendSection() {
+  return (why) => {
+    if (why !== "set" && why !== "width") return;
+    for (const box of all(".over-time")) {
+      const panel = found.panels.find((each) => shown(each.title) === box.querySelector("h3").textContent),
+        body = box.querySelector(".body");
+      if (panel) put(body, curvePanel(panel, Math.min(widthOf(body), 560)));
+    }
+  };
+}
+
 function strataPlot(panel, width) {
   const [size, value, low, high] = ["n", "value", "low", "high"].map((name) => panel.columns.indexOf(name));
   const groups = [...new Set(panel.rows.map((row) => row[1]))],

@@ -120,6 +120,12 @@ const evenhandVerdicts = (() => {
     };
   }
 
+  // How sure a gap is: it over the margin down to its near end, of a ratio on logarithms; see verdicts/bounds in Python.
+  function sureness(seen, near, ratio) {
+    const [gap, end] = [seen, near].map((each) => Math.abs(ratio ? Math.log(each) : each));
+    return gap === Infinity ? 1 : gap / (gap - end);
+  }
+
   // A measure at its lower and at its upper bound; twice the same where its value is known.
   const sidesOf = (spread) => (spread.low ? spread : { low: spread, high: spread });
 
@@ -179,6 +185,22 @@ const evenhandVerdicts = (() => {
         : (i) => (this.low[i] === 0 ? 0 : -Math.min(Math.exp(low.at[i] - low.down[i] - most), this.low[i] / highest));
       const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound, (i, j) => j);
       return { size: -size, pair };
+    }
+
+    // The pair whose gap is surest, of those whose near end alone lies beyond the threshold: its gap over the margin down
+    // to that end, of ratios on logarithms. A margin is at least as long as the part of it that one group has.
+    surest(values, outside, ratio) {
+      const { chosen } = this, sides = ['low', 'high'].map((side) => this.reach(side, 'near', ratio));
+      const scale = ratio ? (i) => Math.log(values[i]) : (i) => values[i];
+      const top = Math.max(...chosen.map((g) => (ratio ? scale(g) : -scale(g))));
+      const sure = (i, j) => {
+        const near = ratio ? this.ratio('near', i, j) : this.difference('near', i, j);
+        if (!outside(near)) return -Infinity;
+        return sureness(ratio ? values[i] / values[j] : values[i] - values[j], near, ratio);
+      };
+      const bound = (i) => (ratio ? Math.max(1, (top - scale(i)) / sides[1].up[i]) : (scale(i) + top) / sides[0].down[i]);
+      const found = this.search(sure, (i) => (isNumber(bound(i)) ? bound(i) : Infinity), ratio ? (i, j) => j : undefined);
+      return found.size === -Infinity ? { size: found.size, pair: null } : found;
     }
 
     // The largest size and the first pair that has it, but for rounding; `bound` says of a row what no size in it exceeds.
@@ -405,19 +427,23 @@ const evenhandVerdicts = (() => {
       const reached = [Math.min(first, difference), Math.max(far.difference('far', high, low), difference)];
       const folds = [Math.min(far.ratio('far', low, high), ratio), Math.max(last, ratio)];
       // Where nothing bounds the judged value on its far side, nothing bounds the pair's either.
-      if (this.byRatio && value.low === 0) folds[0] = 0;
-      if (!this.byRatio && value.high === free) reached[1] = free;
+      // Of a fail that does not matter: the pair has its own far end.
+      const open = this.rule.verdict(value) !== 'fail';
+      if (open && this.byRatio && value.low === 0) folds[0] = 0;
+      if (open && !this.byRatio && value.high === free) reached[1] = free;
       return { measure, group: high, other: low, difference: estimate(difference, reached), ratio: estimate(ratio, folds) };
     }
 
-    // On a fail the pair with the strongest near end, otherwise the pair with the farthest far end.
+    // On a fail the pair whose gap is surest, of those that alone fail; otherwise the pair with the farthest far end.
     strongest(everyone, far, failed) {
-      const { byRatio } = this;
+      const { byRatio, rule } = this;
+      const outside = (near) => (byRatio ? rule.outside([0, near]) : near > 0 && rule.outside([near, near]));
       let best = null;
       for (const reach of failed ? [everyone] : far) {
         reach.pairs.forEach((pairs, measure) => {
           if (!pairs) return;
-          const { size, pair } = pairs.largest(failed ? 'near' : 'far', byRatio), extent = byRatio ? -size : size;
+          const { size, pair } = failed ? pairs.surest(this.values[measure], outside, byRatio) : pairs.largest('far', byRatio);
+          const extent = byRatio && !failed ? -size : size;
           if (pair && (!best || almost(extent) > best.extent)) {
             best = { extent, reach, measure, pair: byRatio ? [...pair].reverse() : pair };
           }
@@ -485,7 +511,7 @@ const evenhandVerdicts = (() => {
     }
 
     // [measure, group] on which the verdict rests, and whether a pass is supported by groups that are large enough: on a
-    // fail the group with the strongest near end, otherwise the one with the farthest far end.
+    // fail the group whose gap is surest, otherwise the one with the farthest far end.
     decidingGroup(values, ends, compared_, large) {
       const { gap, byRatio, plan, rule: { outside, inside, passes } } = this;
       if (plan.threshold === null) return [gap.at[this.kind], false];
@@ -494,11 +520,13 @@ const evenhandVerdicts = (() => {
       const of = ([i, g]) => ends[i][g], scale = byRatio ? Math.log : (end) => end;
       const farthest = (list, size) => {
         if (!list.length) return null;
-        const sizes = list.map((at) => size(of(at).map(scale))), enough = almost(sizes[worst(sizes)]);
+        const sizes = list.map((at) => size(of(at).map(scale), at)), enough = almost(sizes[worst(sizes)]);
         return list[sizes.findIndex((found) => found >= enough)];
       };
       const failing = taking.filter((at) => outside(of(at)));
-      if (failing.length) return [farthest(failing, ([low, high]) => Math.max(low, -high)), false];
+      // The end towards no gap is the near one.
+      const sure = (ends_, at) => sureness(values[at[0]][at[1]], of(at)[Math.abs(ends_[0]) < Math.abs(ends_[1]) ? 0 : 1], byRatio);
+      if (failing.length) return [farthest(failing, sure), false];
       const mine = every.filter(([i, g]) => large[i][g]);
       const supported = mine.length > 0 && mine.every((at) => inside(of(at)))
         && taking.every(([i, g]) => passes(values[i][g]));

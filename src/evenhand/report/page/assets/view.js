@@ -21,7 +21,6 @@ async function unpacked(text) {
 async function start() {
   found = await unpacked(DATA.packed);
   for (const each of found.results) {
-    each.names = each.groups.map(spell);
     each.place = new Map(each.groups.map((group, i) => [JSON.stringify(group), i]));
     each.measures = new Map(
       each.measures.map((row) => [row.class === null ? row.name : `${row.name} ${row.class}`, row]),
@@ -44,6 +43,7 @@ async function start() {
     scores: scoresSection(),
     sweep: sweepSection(),
     heat: heatSection(),
+    trend: trendSection(),
     strata: strataSection(),
     forced: forcedSection(),
   });
@@ -394,6 +394,12 @@ const findingData = (each) => ({
   "data-stale": each.stale ? "true" : "false",
 });
 
+// Is there a gap beyond doubt, where it is open whether the gap exceeds the threshold?
+function isClear({ verdict, judged_on: kind, shown: { low, high } }) {
+  const none = kind === "ratio" ? 1 : 0;
+  return verdict === "inconclusive" && kind !== "value" && there(low) && there(high) && (low > none || high < none);
+}
+
 // The pair of groups on which the verdict rests, with the people that each is measured on.
 function sentence(set, each) {
   if (!each.fresh) return each.sentence;
@@ -410,7 +416,7 @@ function sentence(set, each) {
   const gap = row ? `The ${row.title} is` : "On average over the measures, this is between",
     small = each.verdict === "pass" && each.left_out.length ? `, leaving out ${each.left_out.join(", ")}`
       : each.lacks_labels ? ", because labels are missing" : "";
-  return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${judged(each)}${small}.`;
+  return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${isClear(each) ? "there is a gap, " : ""}${judged(each)}${small}.`;
 }
 
 start().catch((error) => {
