@@ -1,0 +1,23 @@
+"""Numbers that were stored before audits were made faster: `tools/stored_numbers.py` wrote them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conftest import ROOT
+from support.stored_numbers import CASES, numbers
+
+STORED = json.loads((ROOT / "tests" / "data" / "stored_numbers.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_faster_audits_say_the_same(name):
+    now, then = numbers(CASES[name]()), STORED[name]
+    assert list(now) == list(then)
+    for metric, said in then.items():
+        assert (now[metric]["verdict"], now[metric]["evidence"]) == (said["verdict"], said["evidence"]), metric
+        for mine, stored in zip(now[metric]["numbers"], said["numbers"], strict=True):
+            close = pytest.approx(stored, rel=1e-12, abs=1e-12) if isinstance(stored, float) else stored
+            assert mine == close, metric
