@@ -363,7 +363,7 @@ class RocDisplay(_Display):
         """
         cube = _part(audit, attributes)
         # Without labels on one side of the decision, a curve would be that of the others.
-        binned = _scores(cube, labels=True).without_labels(np.asarray(GroupData(cube).silent.any(axis=1)))
+        binned = _scores(cube, labels=True).without_labels(np.asarray(GroupData.of(cube).silent.any(axis=1)))
         positives, negatives = binned.of_label(POSITIVE), binned.of_label(NEGATIVE)
         names = [clip(spell(group, cube.meaning.sensitive)) for _, group in cube.pairs]
         return cls(names, *curves.roc(positives, negatives), curves.auc(positives, negatives))

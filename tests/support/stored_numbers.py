@@ -73,13 +73,13 @@ def _said(finding: eh.Finding) -> dict[str, Any]:
             part for each in estimates for part in ((None,) * 3 if each is None else (each.value, each.low, each.high))
         ]
         sums += [0.0 if part is None or not math.isfinite(part) else part * (1 + i % 7) for part in parts]
-    pair = finding.evidence
+    value, pair = finding.value, finding.evidence
+    ends = (value.value, value.low, value.high, finding.p_value, finding.p_adjusted)
     return {
         "verdict": finding.verdict,
         "evidence": None if pair is None else [list(pair.group), pair.against],
-        "numbers": [_plain(each) for each in (finding.value.value, finding.value.low, finding.value.high, finding.p_value,
-                                              finding.p_adjusted, *sums.tolist())],
-    }  # fmt: skip
+        "numbers": [_plain(each) for each in (*ends, *sums.tolist())],
+    }
 
 
 def _plain(value: float | None) -> float | str | None:

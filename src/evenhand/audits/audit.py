@@ -468,9 +468,9 @@ def audit_cube(
     together = family(policy, judged * deciding)
     findings = []
     for attributes in sets:
-        part = cube.marginal(attributes)
+        part, may_decide = cube.marginal(attributes), policy.decides_on(attributes)
         for request in requests:
-            decides = policy.decides_on(attributes) and request.metric.name in required
+            decides = may_decide and request.metric.name in required
             wanted = replace(request, family=together if decides else 1)
             if any(row.made_of == "rows" for row in wanted.metric.rows):
                 if row_evaluator is None:

@@ -173,7 +173,7 @@ def groups_table(audit: Audit) -> Any:
 def _measure_lines(audit: Audit, attributes: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The lines of `groups` that the cube tells."""
     part = audit.counts(attributes)
-    data = GroupData(part)
+    data = GroupData.of(part)
     for measured in audit.measures(attributes, strata=True):
         row = measured.measure
         for i, (stratum, group) in enumerate(part.pairs):

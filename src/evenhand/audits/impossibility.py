@@ -297,7 +297,7 @@ class _Computation:
         """The interval of the highest less the lowest odds of the base rates."""
         odds = measures.spread(_ODDS, self.cells, self.squares)
         if self.part.clustered:
-            every = measures.spread_of_cells(_ODDS, GroupData(self.part).cells)
+            every = measures.spread_of_cells(_ODDS, GroupData.of(self.part).cells)
             odds = None if every is None else every.scaled(1.0, self.places)
         assert odds is not None  # noqa: S101 - it is a function of a proportion
         return simultaneous.between_extremes([odds], self.used[None, :], self.confidence).difference

@@ -110,7 +110,7 @@ class _Columns:
 
 def _measured(audit: Audit, attributes: tuple[str, ...]) -> _Measured:
     cube = audit.counts(attributes)
-    data = GroupData(cube)
+    data = GroupData.of(cube)
     values, signed = {}, {}
     for each in audit.measures(attributes, strata=True):
         values[_name(each)] = each.values

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from evenhand.core.cards import Carded
@@ -43,6 +44,11 @@ def spell(group: Group | None, attributes: Sequence[str] = ()) -> str:
     >>> spell(("1",), ["age_gt25"]), spell(("F", "Asian"), ["sex", "race"]), spell(("2",), ["sensitive"])
     ('age_gt25 = 1', 'sex = F, Asian', 'group 2')
     """
+    return _spelled(tuple(group or ()), tuple(attributes))
+
+
+@lru_cache(maxsize=100_000)
+def _spelled(group: Group, attributes: tuple[str, ...]) -> str:
     if not group:
         return "(everyone)"
     named = attributes if len(attributes) == len(group) else [None] * len(group)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
+from weakref import ref
 
 import numpy as np
 
@@ -275,11 +276,19 @@ class Cube:
                 raise CallError(f"{name!r} is named twice: name each attribute once.")
         if kept == self.meaning.sensitive and (control or not self.meaning.control):
             return self
+        # What this cube is a part of may have that part already.
+        whole: Cube = (self.derived["whole",]() if control and ("whole",) in self.derived else None) or self
+        return whole._once(("marginal", kept, control), lambda: whole._marginal(kept, control))
+
+    def _marginal(self, kept: tuple[str, ...], control: bool) -> Cube:
         places = [self.meaning.sensitive.index(name) for name in kept]
         meaning = replace(self.meaning, sensitive=kept, control=self.meaning.control if control else ())
-        return self._regroup(
+        part = self._regroup(
             lambda pair: (pair[0] if control else (), tuple(pair[1][place] for place in places)), meaning
         )
+        if control:
+            part.derived["whole",] = ref(self)
+        return part
 
     def pool(self, keep: Group, name: str = "everyone else") -> Cube:
         """The cube with two groups: `keep`, and all others as one; people without a group stay apart.
@@ -312,11 +321,26 @@ class Cube:
         """
         if stratum not in self.strata:
             raise CallError(f"{stratum!r} is not a stratum of this cube; there are: {listing(self.strata)}.")
-        return self.only([pair[0] == stratum for pair in self.pairs])
+        return self._once(("stratum", stratum), lambda: self.only([pair[0] == stratum for pair in self.pairs]))
 
     def named(self) -> Cube:
         """The cube without the people whose group is missing."""
-        return self.only([None not in group for _, group in self.pairs])
+        return self._once(("named",), lambda: self.only([None not in group for _, group in self.pairs]))
+
+    @cached_property
+    def derived(self) -> dict[tuple[Any, ...], Any]:
+        """What was computed from this cube and is asked for again, by name; it is not saved, pickled or compared."""
+        return {}
+
+    def _once(self, name: tuple[Any, ...], make: Callable[[], Cube]) -> Cube:
+        """A part of the cube, which is made when it is first asked for."""
+        if name not in self.derived:
+            self.derived[name] = make()
+        part: Cube = self.derived[name]
+        return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: part for name, part in vars(self).items() if name != "derived"}
 
     def coarsen(self, bins: int = 256) -> Cube:
         """The cube with at most `bins` bins of the score, for drawing, saving and embedding.

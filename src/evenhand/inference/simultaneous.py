@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Self
 
@@ -20,20 +19,23 @@ from evenhand.inference import critical
 from evenhand.inference.clustered import together_of
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Skewed, Spread
+from evenhand.inference.spread import BiasedUpwards, Bounded, Proportions, Relative, Skewed, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
+_FEW_GROUPS = 64  # of so many every pair is looked at
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Ends of every group set against every other in one measure, [groups, groups].
+    """Ends of some groups set against each other in one measure; matrices are [groups, groups].
 
     Differences are row − column and ratios row / column. Near ends hold for all pairs at once: lower ends of
     differences, upper ends of ratios. Far ones are upper ends of differences and lower ends of ratios, each for its own
-    pair. NaN for a group against itself and for groups that were not compared.
+    pair. NaN for a group against itself. `groups` says which groups these are: of many, only those that can have the
+    largest or the surest gap.
     """
 
+    groups: Indices
     difference_near: Floats
     difference_far: Floats
     ratio_near: Floats
@@ -41,10 +43,12 @@ class Pairs:
 
     def among(self, tops: Bools) -> Pairs:
         """Only the pairs whose higher group is one of these: the row of a difference, the column of a ratio."""
-        if tops.all():
+        able = tops[self.groups]
+        if able.all():
             return self
-        rows, columns = tops[:, None], tops[None, :]
+        rows, columns = able[:, None], able[None, :]
         return Pairs(
+            self.groups,
             np.where(rows, self.difference_near, np.nan),
             np.where(rows, self.difference_far, np.nan),
             np.where(columns, self.ratio_near, np.nan),
@@ -53,13 +57,17 @@ class Pairs:
 
     def difference(self, i: int, j: int) -> tuple[float, float, float, float]:
         """Near low, near high, far low and far high of i − j; two of them are those of j − i with the sign changed."""
-        near, far = self.difference_near, self.difference_far
+        near, far, (i, j) = self.difference_near, self.difference_far, self._places(i, j)
         return float(near[i, j]), -float(near[j, i]), -float(far[j, i]), float(far[i, j])
 
     def ratio(self, i: int, j: int) -> tuple[float, float, float, float]:
         """The same of i / j."""
-        near, far = self.ratio_near, self.ratio_far
+        near, far, (i, j) = self.ratio_near, self.ratio_far, self._places(i, j)
         return _inverse(near[j, i]), float(near[i, j]), float(far[i, j]), _inverse(far[j, i])
+
+    def _places(self, i: int, j: int) -> tuple[int, int]:
+        first, second = np.searchsorted(self.groups, (i, j))
+        return int(first), int(second)
 
 
 def _inverse(value: float) -> float:
@@ -97,8 +105,11 @@ def between_extremes(
     each end takes the two groups at the bounds that move it farthest.
     """
     share = (near or confidence) ** (1 / max(int(usable.any(axis=1).sum()), 1))
-    pairs = tuple(_pairs(spread, chosen, share, confidence) for spread, chosen in zip(spreads, usable, strict=True))
     able = np.ones_like(usable) if yardsticks is None else yardsticks
+    pairs = tuple(
+        _pairs(spread, chosen, share, confidence, None if yardsticks is None else tops)
+        for spread, chosen, tops in zip(spreads, usable, able, strict=True)
+    )
     parts = [_extremes(part.among(tops)) for part, tops in zip(pairs, able, strict=True) if part is not None]
     if not parts:
         return Ends(pairs=pairs)
@@ -124,13 +135,17 @@ def _sides(spread: Spread | Bounded) -> tuple[Spread, Spread]:
     return (spread.low, spread.high) if isinstance(spread, Bounded) else (spread, spread)
 
 
-def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: float) -> Pairs | None:
+def _pairs(
+    spread: Spread | Bounded, usable: Bools, share: float, confidence: float, tops: Bools | None
+) -> Pairs | None:
     low, high = _sides(spread)
     chosen = np.flatnonzero(usable & np.isfinite(spread.values) & np.isfinite(low.values) & ~np.isnan(high.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
-    c, common = critical.one_sided(q, confidence), _common(spread, chosen)
+    c = critical.one_sided(q, confidence)
+    chosen = _candidates(spread, q, c, chosen, tops)
+    common = _common(spread, chosen)
     near, far = _limits(spread, q, _NEAR, chosen), _limits(spread, c, _FAR, chosen)
     for side in (*near, *far):
         side.common = common
@@ -142,16 +157,52 @@ def _pairs(spread: Spread | Bounded, usable: Bools, share: float, confidence: fl
         mine = one.column()
         differences = differences[0], np.maximum(differences[1], np.minimum(_upper(mine, one) + _lean(mine, one), span))
         ratios = ratios[0], np.minimum(ratios[1], _ratio_far(mine, one) / np.exp(_log_lean(one, mine)))
-    ends = []
-    for part, unbounded in zip((*differences, *ratios), _UNBOUNDED, strict=True):
-        whole = np.full((len(usable), len(usable)), np.nan)
+    ends = (*differences, *ratios)
+    for part, unbounded in zip(ends, _UNBOUNDED, strict=True):
         # Where some pairs have ends, one without, such as of a group of one, may lie anywhere.
         unknown = np.isnan(part)
         part[unknown & (isinstance(spread, Bounded) or not unknown.all())] = unbounded
         np.fill_diagonal(part, np.nan)
-        whole[np.ix_(chosen, chosen)] = part
-        ends.append(whole)
-    return Pairs(*ends)
+    return Pairs(chosen, *ends)
+
+
+def _candidates(spread: Spread | Bounded, q: float, c: float, chosen: Indices, tops: Bools | None) -> Indices:
+    """Of many groups, those that can have the largest gap, the surest gap or the farthest end of any two.
+
+    Beside a group of a higher value and a smaller margin no other is needed as the higher one of a surest gap, and so
+    on for each end. Where margins do not combine so simply, all groups are kept.
+    """
+    if len(chosen) <= _FEW_GROUPS or not isinstance(spread, Proportions):
+        return chosen
+    near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
+    high, low = near.centre, -near.centre
+    if not all(np.isfinite(part).all() for part in (high, near.down, near.up, far.down, far.up)):
+        return chosen
+    nobody = near.values <= 0  # whose centre is not the value
+    able = np.ones(len(chosen), bool) if tops is None else tops[chosen]
+    kept = np.zeros(len(chosen), bool)
+    kept[[np.argmax(near.values), np.argmin(near.values)]] = True
+    # Where all pairs reach as far, as to a ratio of 0, the first of them is named.
+    kept[[np.argmax(each) for each in (able, nobody, ~nobody)]] = True
+    for those in (able & nobody, able & ~nobody):
+        kept |= _front(high, -near.down, those) | _front(high, far.up, those)
+        kept |= _front(high, -near.log_down, those) | _front(high, far.log_up, those)
+    for those in (nobody, ~nobody):
+        kept |= _front(low, -near.up, those) | _front(low, far.down, those)
+        kept |= _front(low, -near.log_up, those) | _front(low, far.log_down, those)
+    if tops is not None and able.any():
+        kept[np.flatnonzero(able)[np.argmax(near.values[able])]] = True
+    return chosen[kept]
+
+
+def _front(first: Floats, second: Floats, among: Bools) -> Bools:
+    """Which of these are beaten by nobody in both; of equals the first is kept."""
+    places = np.flatnonzero(among)
+    order = places[np.lexsort((places, -second[places], -first[places]))]
+    ahead = np.concatenate([[-np.inf], np.maximum.accumulate(second[order])[:-1]]) if len(order) else second[order]
+    front = np.zeros(len(first), bool)
+    front[order[(second[order] > ahead) | (np.isneginf(ahead) & np.isneginf(second[order]))]] = True
+    return front
 
 
 _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
@@ -304,10 +355,11 @@ class _Limits:
 
     def column(self) -> Self:
         """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""
-        turned = copy(self)
-        for name, part in vars(self).items():
-            if name != "common":
-                setattr(turned, name, part[:, None] if isinstance(part, np.ndarray) else part)
+        turned = object.__new__(type(self))
+        turned.__dict__ = {
+            name: part[:, None] if isinstance(part, np.ndarray) and name != "common" else part
+            for name, part in vars(self).items()
+        }
         return turned
 
 

@@ -193,7 +193,7 @@ class Proportions:
     def sizes(self) -> Floats:
         return self.n
 
-    @property
+    @cached_property
     def deviations(self) -> Floats:
         total = self.n.sum()
         pooled = np.array(self.k.sum() / total if total else 0.5)
@@ -211,6 +211,16 @@ class Proportions:
         return Proportions(self.k[list(places)] * multiplier, self.n[list(places)] * multiplier, self.form)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        """As for every spread; computed once for each deviate and offset, as several metrics ask for the same."""
+        if (deviate, offset) not in self._limits:
+            self._limits[deviate, offset] = self._beta_limits(deviate, offset)
+        return self._limits[deviate, offset]
+
+    @cached_property
+    def _limits(self) -> dict[tuple[float, float], tuple[Floats, Floats]]:
+        return {}
+
+    def _beta_limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         from scipy.special import betainccinv, betaincinv, ndtr
 
         tail = float(ndtr(-deviate))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -139,6 +139,26 @@ class MeasureDefaults:
 
     def grid_error(self, data: GroupData) -> Floats | None:  # noqa: ARG002 - only scores have bins
         return None
+
+
+class Evaluated(NamedTuple):
+    """A measure of all groups: how far each value may be from the truth, the values, and the people they rest on."""
+
+    spread: Spread | None
+    values: Floats
+    support: Array
+
+
+def evaluate(measure: Measure, data: GroupData) -> Evaluated:
+    """A measure of all groups of the data, which is computed when it is first asked for."""
+    found = data.evaluated.get(measure)
+    if not isinstance(found, Evaluated):
+        spread = measure.spread(data)
+        found = Evaluated(spread, measure.values(data, spread), measure.support(data, spread))
+        for part in found[1:]:
+            part.setflags(write=False)  # everybody reads the same
+        data.evaluated[measure] = found
+    return found
 
 
 def undefined_reason(measure: Measure, data: GroupData, place: int, group: str, people: int) -> str:

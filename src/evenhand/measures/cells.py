@@ -404,7 +404,7 @@ def spread(
 def limits(name: str, cube: Cube, confidence: float) -> tuple[Floats, Floats]:
     """Limits of a measure for each pair of a cube that hold for all together; NaN for a plain total, and where rows
     belong together and it is not known how much they vary."""
-    cells = GroupData(cube).cells
+    cells = GroupData.of(cube).cells
     values = None if cube.clustered and cells.clusters is None else spread_of_cells(find_cell_measure(name), cells)
     if values is None:
         return np.full(len(cells.mass), np.nan), np.full(len(cells.mass), np.nan)

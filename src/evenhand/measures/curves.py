@@ -58,6 +58,21 @@ def cross_auc(positives: Floats, negatives: Floats) -> Floats:
     return _over(together, positives.sum(axis=-1)[..., :, None] * negatives.sum(axis=-1)[..., None, :])
 
 
+def cross_auc_variance(positives: Floats, negatives: Floats, values: Floats) -> Floats:
+    """DeLong's variance of every cross-group AUC, as `auc_variance` has it; `values` are those of `cross_auc`."""
+    p, n = positives.sum(axis=-1)[:, None], negatives.sum(axis=-1)[None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        placed_positive = (np.cumsum(negatives, axis=-1) - negatives / 2) / n.T
+        placed_negative = (p - np.cumsum(positives, axis=-1) + positives / 2) / p
+        # Sums of squares about a point near all of them lose no digits when the mean is taken off.
+        middle = float(np.nanmean(values)) if np.isfinite(values).any() else 0.5
+        off = (values - middle) ** 2
+        among_positives = (positives @ ((placed_positive - middle) ** 2).T - p * off) / (p - 1)
+        among_negatives = ((placed_negative - middle) ** 2 @ negatives.T - n * off) / (n - 1)
+        variance = np.maximum(among_positives, 0.0) / p + np.maximum(among_negatives, 0.0) / n
+    return np.where((p > 1) & (n > 1), variance, np.nan)
+
+
 def roc(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """False and true positive rates when selecting from each bin upwards, and of nobody: [..., bins + 1], falling."""
     rates = []

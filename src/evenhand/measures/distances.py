@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Floats, Indices
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Logit
 from evenhand.measures import curves
@@ -26,6 +26,8 @@ _DRAWS = 200
 _ALL_DRAWS = 20_000  # over all groups
 _MOST_EXACT = 20  # groups whose ROC curves are compared corner by corner
 _HEIGHTS = 2048
+_DRAWN_HEIGHTS = 512  # how far samples stray need not be known to the last corner
+_BLOCKS = 128  # of equal width, and as many of equally many people: the scores are drawn in these
 _MOST_PAIRED = 2000  # values that are compared pair by pair
 _MODERATION = 10.0
 _EQUAL_LEAST, _EQUAL_CONSTANT = 4, 2.17  # of Wei and Dudley, for two samples of one size; e holds for any two
@@ -39,6 +41,10 @@ class _Shape(Protocol):
     """The largest distance that is possible."""
 
     def of(self, cells: Floats) -> Any: ...
+
+    def in_blocks(self, first: Indices) -> _Shape:
+        """The same distance of cells whose bins were joined; `first` are the bins that start a block."""
+        ...
 
     def apart(self, one: Any, others: Any) -> Floats:
         """One shape from each of several."""
@@ -56,6 +62,10 @@ class _Shares:
     def of(self, cells: Floats) -> Floats:
         return np.asarray(np.cumsum(cells[..., 0, :], axis=-1) / cells[..., 0, :].sum(axis=-1, keepdims=True))
 
+    def in_blocks(self, first: Indices) -> _Shares:
+        widths = None if self.widths is None else np.add.reduceat(np.append(self.widths, 0.0), first)[:-1]
+        return _Shares(widths, self.span)
+
     def apart(self, one: Floats, others: Floats) -> Floats:
         gaps = np.abs(others - one)
         return np.asarray(gaps.max(axis=-1) if self.widths is None else gaps[..., :-1] @ self.widths)
@@ -71,6 +81,9 @@ class _Rocs:
         fpr, tpr = curves.roc(cells[..., 1, :], cells[..., 0, :])
         return list(zip(fpr.reshape(-1, fpr.shape[-1]), tpr.reshape(-1, tpr.shape[-1]), strict=True))
 
+    def in_blocks(self, first: Indices) -> _Shape:  # noqa: ARG002 - curves have no bins
+        return _Heights(_DRAWN_HEIGHTS)
+
     def apart(self, one: Any, others: Any) -> Floats:
         first = one[0] if isinstance(one, list) else one
         return np.array([curves.area_between(first, other) for other in others])
@@ -79,15 +92,18 @@ class _Rocs:
 class _Heights(_Rocs):
     """ROC curves by their heights on a fine grid. Both rise, so the area is off by at most 2 / grid."""
 
+    def __init__(self, cells: int = _HEIGHTS) -> None:
+        self.cells = cells
+
     def of(self, cells: Floats) -> Any:
-        grid = np.linspace(0, 1, _HEIGHTS + 1)
+        grid = np.linspace(0, 1, self.cells + 1)
         heights = [np.interp(grid, fpr[::-1], tpr[::-1]) for fpr, tpr in super().of(cells)]
         return np.array(heights).reshape(*cells.shape[:-2], -1)
 
     def apart(self, one: Any, others: Any) -> Floats:
         gaps = np.asarray(others) - np.asarray(one)
         np.abs(gaps, out=gaps)
-        return np.asarray((gaps.sum(axis=-1) - (gaps[..., 0] + gaps[..., -1]) / 2) / _HEIGHTS)  # by trapezoids
+        return np.asarray((gaps.sum(axis=-1) - (gaps[..., 0] + gaps[..., -1]) / 2) / self.cells)  # by trapezoids
 
 
 @dataclass(frozen=True)
@@ -178,10 +194,9 @@ def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Dista
     positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
     values = curves.cross_auc(positives, negatives)
     p, n = positives.sum(axis=1)[:, None], negatives.sum(axis=1)[None, :]
-    variance, off = np.empty(values.shape), np.empty(values.shape)
-    for i, row in enumerate(positives):
-        variance[i], off[i] = curves.auc_variance(row, negatives), curves.auc_error(row, negatives)
-    variance = np.fmax(variance, curves.auc_floor(values, p, n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = positives @ negatives.T / 2 / (p * n)
+    variance = np.fmax(curves.cross_auc_variance(positives, negatives, values), curves.auc_floor(values, p, n))
     fewer = np.minimum(p, n).reshape(-1)
     spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), fewer, fewer)
     low, high = (end.reshape(values.shape) for end in simultaneous.own(spread, confidence))
@@ -204,8 +219,8 @@ def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
 
 def _between(data: BinnedScores, confidence: float, random_state: int, title: str, shape: _Shape) -> Distances:
     cells = _cells(data, shape.labels)
-    # How far samples stray need not be known to the last corner.
-    errors = _own_errors(cells, confidence, random_state, _Heights() if shape.labels else shape)
+    first = _block_starts(cells)
+    errors = _own_errors(np.add.reduceat(cells, first, axis=-1), confidence, random_state, shape.in_blocks(first))
     reach = errors[:, None] + errors
     return _compare(cells, shape, reach, reach, title)
 
@@ -239,6 +254,16 @@ def _cells(data: BinnedScores, labels: bool) -> Floats:
     if labels:
         return np.stack([data.of_label(NEGATIVE), data.of_label(POSITIVE)], axis=1)
     return data.people()[:, None, :]
+
+
+def _block_starts(cells: Floats) -> Indices:
+    """The bins that start a block: of equal width, and of equally many people, so that neither hides what varies."""
+    people = cells.sum(axis=(0, 1))
+    bins = len(people)
+    by_people = (np.cumsum(people) - people) * _BLOCKS // max(people.sum(), 1.0)
+    by_width = np.arange(bins) * _BLOCKS // bins
+    starts = (np.diff(by_people, prepend=-1) > 0) | (np.diff(by_width, prepend=-1) > 0)
+    return np.flatnonzero(starts)
 
 
 def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape) -> Floats:

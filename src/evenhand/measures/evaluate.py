@@ -11,7 +11,7 @@ from evenhand.core.arrays import Array, Floats
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.clustered import together_of
-from evenhand.measures.base import Measure
+from evenhand.measures.base import Measure, evaluate
 from evenhand.measures.cells import MEASURES
 from evenhand.measures.classes import class_measures
 from evenhand.measures.group_data import GroupData
@@ -32,23 +32,21 @@ class MeasureValues:
 
 def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[MeasureValues]:
     """Each measure that can be computed for the pairs of a cube; with `names`, only those named."""
-    data, evaluated = GroupData(cube), []
+    data, evaluated = GroupData.of(cube), []
     for measure in _measurable(cube):
         if names is not None and measure.name not in names:
             continue
-        spread = measure.spread(data)
+        spread, values, support = evaluate(measure, data)
         none = np.full(data.groups, np.nan)
         known = spread is not None and (not data.clustered or together_of(spread) is not None)
         low, high = simultaneous.own(spread, confidence) if known and spread is not None else (none, none)
-        values, support = measure.values(data, spread), measure.support(data, spread)
         evaluated.append(MeasureValues(measure, values, low, high, support))
     return evaluated
 
 
 def measure_values(measure: Measure, cube: Cube) -> Floats:
     """One measure for each of the pairs of a cube; NaN is undefined."""
-    data = GroupData(cube)
-    return measure.values(data, measure.spread(data))
+    return evaluate(measure, GroupData.of(cube)).values
 
 
 def _measurable(cube: Cube) -> list[Measure]:

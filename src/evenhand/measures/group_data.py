@@ -20,7 +20,7 @@ from evenhand.sources.lines import PLAIN, WEIGHTED
 from evenhand.sources.scores import ScoreReading
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
-_MOST_KEPT = 1_000_000  # numbers that stay in memory as long as the table of scores they were read from
+_MOST_KEPT = 4_000_000  # numbers that stay in memory as long as the table of scores they were read from
 
 
 Whose = Literal["groups", "rest", "everyone"]
@@ -49,13 +49,25 @@ def without_labels(sides: Sequence[Side], silent: Bools) -> Bools:
 class GroupData:
     """The data of the groups of a cube, of everyone else for each group ("rest"), or of everyone as one group.
 
-    Each part is computed when it is first used.
+    Each part is computed when it is first used. `evaluated` keeps what measures made of it.
     """
 
     def __init__(self, cube: Cube, whose: Whose = "groups") -> None:
         self.groups = 1 if whose == "everyone" else len(cube.pairs)
+        self.evaluated: dict[object, object] = {}
         self._cube = cube
         self._whose: Whose = whose
+
+    @classmethod
+    def of(cls, cube: Cube, whose: Whose = "groups") -> GroupData:
+        """The data of a cube; every metric, text and page reads the same, as long as its scores are not too many."""
+        if cube.scores is not None and _size(cube.scores, len(cube.pairs)) > _MOST_KEPT:
+            return cls(cube, whose)
+        name = ("group data", whose)
+        if name not in cube.derived:
+            cube.derived[name] = cls(cube, whose)
+        data: GroupData = cube.derived[name]
+        return data
 
     @cached_property
     def cells(self) -> Cells:
@@ -415,6 +427,11 @@ def _dense(table: ScoreTable, pairs: int) -> _Arrays:
     if table in _KEPT and len(_KEPT[table]["n"]) == pairs:
         return _KEPT[table]
     arrays = table.dense(pairs)
-    if sum(array.size for array in arrays.values()) <= _MOST_KEPT:
+    if _size(table, pairs) <= _MOST_KEPT:
         _KEPT[table] = arrays
     return arrays
+
+
+def _size(table: ScoreTable, pairs: int) -> int:
+    """How many numbers the arrays of a table are."""
+    return pairs * table.reading.labels * table.bins.count * (1 + len(table.sums))

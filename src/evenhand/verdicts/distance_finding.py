@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Array, Bools, Floats
 from evenhand.core.results import Estimate, Group, Row, number_or_none, pair_names, spell
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
@@ -21,9 +21,11 @@ from evenhand.measures.distances import Distances
 from evenhand.measures.group_data import SIDES, BinnedScores, GroupData, RegressionSums, worth
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
-from evenhand.verdicts.index_finding import ValueResult, deciding_pair, deciding_row, nobody
+from evenhand.verdicts.index_finding import ValueResult, deciding_row, nobody
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.verdict import verdict
+
+_MOST_PAIRED = 50  # groups of which every pair has a row
 
 
 def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult:
@@ -32,24 +34,27 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
     binned, silent = _binned(cube, table, len(groups)), _without_labels(request, cube, groups)
     binned = binned.without_labels(np.array([group in silent for group in groups]))
     apart = _apart(request, index, binned)
-    pairs = [(i, j) for i in range(len(groups)) for j in range(len(groups)) if apart.ordered or i < j]
+    between = np.ones_like(apart.values, bool) if apart.ordered else np.triu(np.ones_like(apart.values, bool), 1)
+    shown = _shown_pairs(apart, between)
     rows = [
         Row(
             metric.name,
             groups[i],
             against=spell(groups[j]),
-            estimate=Estimate.of(apart.values[i, j], apart.low[i, j], apart.high[i, j]),
+            estimate=Estimate.of(*ends),
             reason=(silent.get(groups[i]) or silent.get(groups[j]) or nobody(groups[i], groups[j]))
-            if math.isnan(apart.values[i, j])
+            if math.isnan(ends[0])
             else None,
         )
-        for i, j in pairs
+        for i, j, *ends in zip(*(part.tolist() for part in shown), strict=True)
     ]
     value = Estimate.of(*apart.worst)
-    summary = _farthest(metric.name, apart.values, groups, pairs)
+    summary = _farthest(metric.name, apart.values, groups, between)
     why = join_names(list(silent.values()), 4, mark="; ") or "fewer than two groups have scores with what it needs"
     sentence = f"{metric.title} is undefined: {why}."
     notes = [sentences.precision(table.bins, apart.error, exact=apart.exact)]
+    if len(groups) > _MOST_PAIRED:
+        notes.append(f"Of {len(groups):,} groups, each is shown with the one that is farthest from it.")
     if silent:
         notes.append(f"Undefined, so not compared: {join_names(list(silent.values()), 6, mark='; ')}.")
     evidence = None
@@ -57,7 +62,7 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
         ending = sentences.value_ending(request, value)
         sentence = f"The values of the {apart.title} differ by up to {value.value:.3g}{ending}."
     elif value.defined:
-        evidence = _evidence(request, apart, groups, table, pairs)
+        evidence = _evidence(request, apart, groups, table, between)
         own = evidence.estimate or value
         ending = sentences.value_ending(request, own)
         first, second = pair_names(evidence, groups, cube.meaning.sensitive)
@@ -73,7 +78,7 @@ def _without_labels(request: Request, cube: Cube, groups: list[Group]) -> dict[G
     """The groups in which a side of the decision has no label, with that reason, where the metric rests on labels."""
     if "label" not in request.metric.needs:
         return {}
-    silent = GroupData(cube.marginal(control=False).named()).silent
+    silent = GroupData.of(cube.marginal(control=False).named()).silent
     return {
         group: no_labels(SIDES[int(np.argmax(silent[i]))], spell(group, cube.meaning.sensitive))
         for i, group in enumerate(groups)
@@ -91,13 +96,11 @@ def _apart(request: Request, index: ScoreDistance | ShiftFromEveryone, binned: B
     return replace(apart, low=near.low, worst=(apart.worst[0], near.worst[1], apart.worst[2]))
 
 
-def _evidence(
-    request: Request, apart: Distances, groups: list[Group], table: ScoreTable, pairs: list[tuple[int, int]]
-) -> Row:
+def _evidence(request: Request, apart: Distances, groups: list[Group], table: ScoreTable, between: Bools) -> Row:
     """The pair of groups on which the verdict rests, with the people who have scores in both."""
-    defined = [pair for pair in pairs if not np.isnan(apart.values[pair])]
     failed = verdict(Estimate.of(*apart.worst), request.threshold) == "fail"
-    i, j = deciding_pair((apart.low, apart.high), defined, failed=failed)
+    # An end that is not known counts as the smallest.
+    i, j = _first_largest(apart.low if failed else apart.high, between & ~np.isnan(apart.values))
     people = np.bincount(table.pair, weights=table.n, minlength=len(groups))
     return Row(
         request.metric.name,
@@ -153,7 +156,7 @@ def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResul
     if loss not in index.losses:
         raise CallError(f"loss={loss!r} must be {' or '.join(map(repr, index.losses))}.")
     row, (groups, table), names = index.losses[loss], _named(cube), cube.meaning.sensitive
-    data = GroupData(cube.marginal(control=False).named())
+    data = GroupData.of(cube.marginal(control=False).named())
     spread = row.function(RegressionSums.from_table(table, len(groups)))
     low, high = simultaneous.own(spread, request.near_confidence)[0], simultaneous.own(spread, request.confidence)[1]
     rows = [
@@ -278,9 +281,33 @@ def _cut(people: Floats) -> Floats:
     return columns[:, columns.any(axis=0)]
 
 
-def _farthest(name: str, values: Floats, groups: list[Group], pairs: list[tuple[int, int]]) -> Row:
-    defined = [pair for pair in pairs if not np.isnan(values[pair])]
-    if not defined:
+def _shown_pairs(apart: Distances, between: Bools) -> tuple[Array, ...]:
+    """The pairs that have a row, with their values and ends; of very many groups, each with its farthest.
+
+    Where a pair has an order, the farthest are the group's highest value and its lowest.
+    """
+    first, second = np.nonzero(between)
+    if len(between) > _MOST_PAIRED:
+        every, values = np.arange(len(between)), apart.values
+        highest = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
+        lowest = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
+        first, second = (np.repeat(every, 2), np.stack([highest, lowest], axis=1).reshape(-1)) if apart.ordered else (
+            every, highest)  # fmt: skip
+    return first, second, *(part[first, second] for part in (apart.values, apart.low, apart.high))
+
+
+def _farthest(name: str, values: Floats, groups: list[Group], between: Bools) -> Row:
+    defined = between & ~np.isnan(values)
+    if not defined.any():
         return Row(name, ())
-    i, j = max(defined, key=lambda pair: values[pair])
+    i, j = _first_largest(values, defined)
     return Row(name, groups[i], against=spell(groups[j]))
+
+
+def _first_largest(values: Floats, among: Bools) -> tuple[int, int]:
+    """Where the largest of some values stands; of equals the first."""
+    place = int(np.argmax(np.where(among, np.nan_to_num(values, nan=_LOWEST), -np.inf)))
+    return place // values.shape[1], place % values.shape[1]
+
+
+_LOWEST = float(np.finfo(np.float64).min)

@@ -108,7 +108,7 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
     in 0 %. Of a value that is the same in all draws, such as that of one person, the interval is the Bayesian one.
     """
     whole = cube.marginal(control=False)
-    silent = GroupData(whole).silent & ("label" in request.metric.needs)
+    silent = GroupData.of(whole).silent & ("label" in request.metric.needs)
     kept = ~silent.any(axis=1, keepdims=True)
     values = index.function(whole.cells * kept, **request.options)
 

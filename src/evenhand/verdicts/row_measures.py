@@ -154,7 +154,7 @@ class _Layout:
             key = id(cube), whose
             # What a function makes of labels is not known, so that it has none where a side of the decision has none.
             if key not in known:
-                known[key] = np.asarray(GroupData(cube, whose).silent.any(axis=1))
+                known[key] = np.asarray(GroupData.of(cube, whose).silent.any(axis=1))
             if known[key][place]:
                 silent.append(i)
         return RowSets(atoms, list(self.sets), list(self.sets.values()), frozenset(silent))

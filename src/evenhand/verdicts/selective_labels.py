@@ -75,7 +75,7 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
         part = cube.marginal(attributes, control=False).named()
         if not part.pairs:
             continue
-        silent = GroupData(part).silent
+        silent = GroupData.of(part).silent
         lacking = np.asarray(silent.any(axis=1))
         large = part.n.sum(axis=(1, 2)) >= least
         if (lacking & large).sum() >= 2 or (lacking.any() and (~lacking).sum() < 2):
@@ -87,7 +87,7 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
         for name in counted.strata if cube.meaning.control else ():
             stratum = counted.stratum(name)
             large = stratum.n.sum(axis=(1, 2)) >= least
-            silent = GroupData(stratum).silent & large[:, None]
+            silent = GroupData.of(stratum).silent & large[:, None]
             lacking = np.asarray(silent.any(axis=1))
             if lacking.sum() >= 2 or (lacking.any() and large.sum() == 2):
                 sides = sides | silent.any(axis=0)

@@ -112,12 +112,14 @@ def undefined_reasons(stratum: Stratum) -> list[str]:
 
 def no_ratio(stratum: Stratum) -> str | None:
     """Why values that can be negative have no ratio, with the values that are not above 0; None where they have one."""
-    table, names = stratum.table, [stratum.table.name(j) for j in range(len(stratum.table.groups))]
+    table = stratum.table
     own, bases = comparison.without_ratio(table.values, table.base, stratum.judged.everyone, table.signed)
     rows, places = (own | bases).any(axis=1), []
     for i in np.flatnonzero(rows).tolist():
         unit = table.measures[i].unit
-        each = [f"{amount(float(table.values[i, j]), unit)} for {names[j]}" for j in np.flatnonzero(own[i]).tolist()]
+        each = [
+            f"{amount(float(table.values[i, j]), unit)} for {table.name(j)}" for j in np.flatnonzero(own[i]).tolist()
+        ]
         if table.base is not None and stratum.plan.reference is None and bases[i].any():
             j = int(np.argmax(bases[i]))
             each.append(f"{amount(float(table.base[i, j]), unit)} for {stratum.baseline}")

@@ -170,7 +170,7 @@ class Stratum:
             return False
         sides = [SIDES.index(side) for side in dict.fromkeys(s for row in self.table.measures for s in row.labels_of)]
         large = self.table.cube.n.sum(axis=(1, 2)) >= self.request.policy.min_group_size
-        return bool((GroupData(self.table.cube).silent[:, sides].any(axis=1) & large).any())
+        return bool((GroupData.of(self.table.cube).silent[:, sides].any(axis=1) & large).any())
 
     @property
     def weight(self) -> tuple[bool, int, bool, float]:

@@ -13,7 +13,7 @@ from evenhand.core.results import Group, spell
 from evenhand.cube.cube import Cube
 from evenhand.inference.clustered import together_of
 from evenhand.inference.spread import Spread
-from evenhand.measures.base import Measure, undefined_reason
+from evenhand.measures.base import Measure, evaluate, undefined_reason
 from evenhand.measures.group_data import GroupData
 from evenhand.verdicts.comparison import Plan
 
@@ -69,34 +69,32 @@ class Table:
 
     @cached_property
     def _data(self) -> GroupData:
-        return GroupData(self.cube)
+        return GroupData.of(self.cube)
 
 
 def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
     """The measures of the groups of a cube, and their baselines as the plan says."""
     groups = [group for _, group in cube.pairs]
-    data = GroupData(cube)
-    spreads, values = _evaluate(measures, data)
-    support = np.stack([row.support(data, spread) for row, spread in zip(measures, spreads, strict=True)])
+    data = GroupData.of(cube)
+    spreads, values, support = _evaluate(measures, data)
     signed = np.array([row.signed(data) for row in measures], dtype=bool)
     table = Table(cube, measures, groups, _known(spreads, data), values, support, signed=signed)
     if plan.between_extremes:
         return table
     if plan.against == "reference":
         return against_reference(table, plan)
-    others = GroupData(cube, "rest")
-    rest_spreads, rest = _evaluate(measures, others)
-    theirs = np.stack([row.support(others, spread) for row, spread in zip(measures, rest_spreads, strict=True)])
+    others = GroupData.of(cube, "rest")
+    rest_spreads, rest, theirs = _evaluate(measures, others)
     rest_spreads = _known(rest_spreads, others)
     if plan.against == "rest":
         return replace(table, base=rest, base_spreads=rest_spreads, base_support=theirs)
     return _against_everyone(table, data, rest_spreads)
 
 
-def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats]:
-    """The spreads and the values of all measures."""
-    spreads = [row.spread(data) for row in measures]
-    return spreads, np.stack([row.values(data, spread) for row, spread in zip(measures, spreads, strict=True)])
+def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats, Array]:
+    """The spreads, the values and the support of all measures."""
+    spreads, values, support = zip(*(evaluate(row, data) for row in measures), strict=True)
+    return list(spreads), np.stack(values), np.stack(support)
 
 
 def _known(spreads: Sequence[Spread | None], data: GroupData) -> list[Spread | None]:
@@ -122,9 +120,8 @@ def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | Non
 
     `rest` are the spreads of all other groups, from which the interval of a mean follows by the share of the group.
     """
-    together = GroupData(table.cube, "everyone")
-    everyone, values = _evaluate(table.measures, together)
-    people = np.stack([row.support(together, whole) for row, whole in zip(table.measures, everyone, strict=True)])
+    together = GroupData.of(table.cube, "everyone")
+    everyone, values, people = _evaluate(table.measures, together)
     everyone = _known(everyone, together)
     mass = np.stack([row.mass(data) if row.linear else np.full(data.groups, np.nan) for row in table.measures])
     repeated = [0] * data.groups

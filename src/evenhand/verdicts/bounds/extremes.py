@@ -116,13 +116,14 @@ def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: 
             row, column = first_of_largest(size)
             high, low = (column, row) if on_ratio else (row, column)
             if best is None or size[row, column] > best[0] + tie(best[0]):
-                best = float(size[row, column]), (reach, measure, high, low)
+                groups = int(pairs.groups[high]), int(pairs.groups[low])
+                best = float(size[row, column]), (reach, measure, *groups)
     return None if best is None else best[1]
 
 
 def _sureness(question: Question, measure: int, pairs: Pairs) -> Floats:
     """How sure the gap of each pair is whose near end alone lies beyond the threshold; NaN for the other pairs."""
-    values, threshold = question.table.values[measure], question.request.threshold or 0.0
+    values, threshold = question.table.values[measure, pairs.groups], question.request.threshold or 0.0
     on_ratio = question.judged_on == "ratio"
     near = pairs.ratio_near if on_ratio else pairs.difference_near
     with np.errstate(divide="ignore", invalid="ignore"):

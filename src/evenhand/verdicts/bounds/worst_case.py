@@ -72,7 +72,7 @@ def _verdict(question: Question, bounds: Bounds) -> str:
 
 def _bounded(question: Question, whose: Whose) -> list[Bounded] | None:
     """The bounds of each measure; None where one is not made of cells."""
-    data = GroupData(question.table.cube, whose)
+    data = GroupData.of(question.table.cube, whose)
     found = [bounded(row, data) for row in question.table.measures]
     spreads = [spread for spread in found if spread is not None]
     return spreads if len(spreads) == len(found) else None
@@ -135,5 +135,5 @@ def _repeated(spread: Bounded, places: list[int]) -> Bounded:
 def _least_shares(question: Question, i: int) -> Floats:
     """The smaller the share of a group in everyone, the farther it lies from everyone at a given gap from the rest."""
     row, cube = question.table.measures[i], question.table.cube
-    mine, theirs = denominators(row, GroupData(cube))[0], denominators(row, GroupData(cube, "rest"))[1]
+    mine, theirs = denominators(row, GroupData.of(cube))[0], denominators(row, GroupData.of(cube, "rest"))[1]
     return np.asarray(mine / np.maximum(mine + theirs, 1e-300))

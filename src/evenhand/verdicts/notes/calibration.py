@@ -48,7 +48,7 @@ def precision(strata: Sequence[Stratum]) -> list[str]:
     """Whether the gap in a measure that depends on the order of scores is exact; each of two values may be off."""
     errors, bins = [], None
     for stratum in strata:
-        data, scores = GroupData(stratum.table.cube), stratum.table.cube.scores
+        data, scores = GroupData.of(stratum.table.cube), stratum.table.cube.scores
         for row in stratum.table.measures:
             error = row.grid_error(data)
             if error is not None and scores is not None:

@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from evenhand.core import wording
-from evenhand.core.results import Group, Panel, number_or_none
+from evenhand.core.arrays import Floats
+from evenhand.core.results import Panel, number_or_none
 from evenhand.errors import join_names
+from evenhand.measures.base import Measure
 from evenhand.measures.evaluate import measure_values
 from evenhand.verdicts.stratum import Stratum
 
@@ -29,22 +31,16 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
     if pooled or row.made_of == "rows":  # no attribute is left by itself, or a cube cannot tell its value
         return [], []
     overall = float(measure_values(row, cube.marginal(()))[0])
-    alone = []
-    for name in cube.meaning.sensitive:
-        single = cube.marginal((name,))
-        alone.append(dict(zip((group[0] for _, group in single.pairs), measure_values(row, single), strict=True)))
-    expected = [_expected(group, overall, alone) for group in stratum.table.groups]
+    expected = _expected(stratum, row, overall)
     low, high = stratum.bounds.own[stratum.gap.measure]
     evidence = np.fmax(np.fmax(low - overall, overall - high), -np.inf)
     apart = np.abs(values - overall)
-    order = sorted(range(len(values)), key=lambda i: (-_known(float(evidence[i])), -_known(float(apart[i]))))
+    order = np.lexsort((-_known(apart), -_known(evidence)))
+    support = stratum.table.support[stratum.gap.measure]
+    lines = np.column_stack((values, low, high, *expected))[order].tolist()
     rows = tuple(
-        (
-            stratum.table.name(i),
-            int(stratum.table.support[stratum.gap.measure, i]),
-            *(number_or_none(number) for number in (values[i], low[i], high[i], *expected[i])),
-        )
-        for i in order
+        (stratum.table.name(i), int(support[i]), *map(number_or_none, line))
+        for i, line in zip(order.tolist(), lines, strict=True)
     )
     columns = ("group", "n", "value", "low", "high", "additive", "multiplicative")
     title = f"{wording.capital(row.title)}: groups compared with what their attributes suggest"
@@ -52,25 +48,30 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
     return _notes(stratum, row.title, row.unit, overall, expected), [panel]
 
 
-def _expected(group: Group, overall: float, alone: list[dict[str | None, float]]) -> tuple[float, float]:
-    parts = [attribute.get(value, math.nan) for attribute, value in zip(alone, group, strict=True)]
-    ratio = math.prod(part / overall for part in parts) if overall else math.nan
-    return overall + sum(part - overall for part in parts), overall * ratio
+def _expected(stratum: Stratum, row: Measure, overall: float) -> tuple[Floats, Floats]:
+    """What the attributes of each group suggest when they add up, and when they multiply."""
+    cube, groups = stratum.table.cube, stratum.table.groups
+    parts = np.empty((len(cube.meaning.sensitive), len(groups)))
+    for i, name in enumerate(cube.meaning.sensitive):
+        single = cube.marginal((name,))
+        alone = dict(zip((group[0] for _, group in single.pairs), measure_values(row, single).tolist(), strict=True))
+        parts[i] = [alone.get(group[i], math.nan) for group in groups]
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratios = (parts / overall).prod(axis=0) if overall else np.full(len(groups), np.nan)
+        return overall + (parts - overall).sum(axis=0), overall * ratios
 
 
-def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: list[tuple[float, float]]) -> list[str]:
+def _notes(stratum: Stratum, title: str, unit: str, overall: float, expected: tuple[Floats, Floats]) -> list[str]:
     measure = stratum.gap.measure or 0
     values, judged = stratum.table.values[measure], stratum.judged.everyone[measure]
     low, high = stratum.bounds.own[measure]
-    beyond = []
-    for i, (additive, multiplicative) in enumerate(expected):
-        outside = judged[i] and (min(additive, multiplicative) > high[i] or max(additive, multiplicative) < low[i])
-        if outside:
-            beyond.append((abs(values[i] - additive), i, additive))
+    additive, multiplicative = expected
+    outside = (np.fmin(additive, multiplicative) > high) | (np.fmax(additive, multiplicative) < low)
+    beyond = [(abs(values[i] - additive[i]), i, additive[i]) for i in np.flatnonzero(judged & outside).tolist()]
     named = [
         f"{stratum.table.name(i)} ({wording.amount(float(values[i]), unit)}, where "
-        f"{wording.amount(additive, unit)} would be their sum)"
-        for _, i, additive in sorted(beyond, reverse=True)
+        f"{wording.amount(float(suggested), unit)} would be their sum)"
+        for _, i, suggested in sorted(beyond, reverse=True)
     ]
     notes = []
     farthest = _farthest(stratum, overall)
@@ -94,5 +95,5 @@ def _farthest(stratum: Stratum, overall: float) -> int | None:
     return best if clear[best] > 0 else None
 
 
-def _known(value: float) -> float:
-    return -math.inf if math.isnan(value) else float(value)
+def _known(values: Floats) -> Floats:
+    return np.where(np.isnan(values), -np.inf, values)

@@ -34,7 +34,7 @@ def _matters(stratum: Stratum) -> bool:
     cube = stratum.table.cube
     if not cube.has_labels or not cube.has_predictions or not cube.n[:, -1, :-1].any():
         return False
-    data, usable = GroupData(cube), _compared(stratum)
+    data, usable = GroupData.of(cube), _compared(stratum)
     every = [found for row in stratum.table.measures if (found := bounded(row, data)) is not None]
     return any(bool((found.low.values != found.high.values)[usable].any()) for found in every)
 
