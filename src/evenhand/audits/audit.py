@@ -35,6 +35,7 @@ from evenhand.sources.reader import reader
 from evenhand.sources.roles import DEFAULTS, ReadArguments, complete
 from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts import comparison, policy_file, row_measures
+from evenhand.verdicts.bounds.draws import drawn_once
 from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
@@ -467,17 +468,18 @@ def audit_cube(
     judged = sum(each.metric.name in required and each.threshold is not None for each in requests)
     together = family(policy, judged * deciding)
     findings = []
-    for attributes in sets:
-        part, may_decide = cube.marginal(attributes), policy.decides_on(attributes)
-        for request in requests:
-            decides = may_decide and request.metric.name in required
-            wanted = replace(request, family=together if decides else 1)
-            if any(row.made_of == "rows" for row in wanted.metric.rows):
-                if row_evaluator is None:
-                    raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
-                findings.append(row_evaluator(wanted, part))
-            else:
-                findings.append(judge(wanted, part))
+    with drawn_once():
+        for attributes in sets:
+            part, may_decide = cube.marginal(attributes), policy.decides_on(attributes)
+            for request in requests:
+                decides = may_decide and request.metric.name in required
+                wanted = replace(request, family=together if decides else 1)
+                if any(row.made_of == "rows" for row in wanted.metric.rows):
+                    if row_evaluator is None:
+                        raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
+                    findings.append(row_evaluator(wanted, part))
+                else:
+                    findings.append(judge(wanted, part))
     audited = Audit(cube, policy, adjusted(findings, policy), (), required, frame_kind)
     ordered = sorted(audited.findings, key=lambda finding: not audited.decides(finding))
     notes += [*audit_notes.judging_notes(audited, chosen), *audit_notes.correction_notes(audited)]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Literal
 
 from evenhand.catalogue import METRICS, Metric, find
+from evenhand.core.signs import printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.measures.indices import OutcomeTestIndex
@@ -94,6 +95,7 @@ def _usable(cube: Cube, policy: Policy, notes: list[str], *, everything: bool) -
         usable = [entry for entry in usable if not entry.probability]
         if other_scale:
             notes.append(f"The score is not a probability, so these are left out: {', '.join(other_scale)}.")
+    usable = _within_reach(usable, cube, spoken_of, notes)
     unknown = [entry.name for entry in usable if lacks_losses(entry, cube)]
     if unknown:
         usable = [entry for entry in usable if entry.name not in unknown]
@@ -107,6 +109,29 @@ def _usable(cube: Cube, policy: Policy, notes: list[str], *, everything: bool) -
         lacking = "a label" if "label" not in available else "a prediction"
         notes.append(f"Without {lacking}, these are left out: {', '.join(left_out)}.")
     return [entry.name for entry in usable]
+
+
+def _within_reach(usable: list[Metric], cube: Cube, spoken_of: Collection[str], notes: list[str]) -> list[Metric]:
+    """Of an attribute with very many groups only metrics of counts, and what the policy speaks of."""
+    names = cube.meaning.sensitive
+    many = {name: len({group[i] for group in cube.groups}) for i, name in enumerate(names)}
+    name = max(names, key=lambda name: many[name])
+    if many[name] <= MOST_COMPARED:
+        return usable
+    left_out = [entry.name for entry in usable if not _is_of_counts(entry) and entry.name not in spoken_of]
+    if left_out:
+        notes.append(
+            f"{printable(name)} has {many[name]:,} groups, so only metrics of counts are computed. Left out: "
+            f"{', '.join(left_out)}. A coarser column has them all."
+        )
+    return [entry for entry in usable if entry.name not in left_out]
+
+
+def _is_of_counts(entry: Metric) -> bool:
+    return entry.index is None and not entry.binned and all(row.made_of in ("cells", "classes") for row in entry.rows)
+
+
+MOST_COMPARED = 2000  # groups of an attribute for which every metric is computed
 
 
 def _is_core(entry: Metric, spoken_of: Collection[str]) -> bool:

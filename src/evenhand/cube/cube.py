@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
@@ -197,12 +197,12 @@ class Cube:
         """The number of people."""
         return int(self.n.sum())
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The groups that occur, in canonical order."""
         return tuple(dict.fromkeys(group for _, group in self.pairs))
 
-    @property
+    @cached_property
     def strata(self) -> tuple[Group, ...]:
         """The combinations of controls that occur; without controls, one that is empty."""
         return tuple(dict.fromkeys(stratum for stratum, _ in self.pairs))
@@ -340,7 +340,7 @@ class Cube:
         return part
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: part for name, part in vars(self).items() if name != "derived"}
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def coarsen(self, bins: int = 256) -> Cube:
         """The cube with at most `bins` bins of the score, for drawing, saving and embedding.

@@ -15,14 +15,15 @@ from typing import Self
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Indices
+from evenhand.errors import DataError
 from evenhand.inference import critical
 from evenhand.inference.clustered import together_of
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Bounded, Proportions, Relative, Skewed, Spread
+from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Skewed, Spread
 
 _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
-_FEW_GROUPS = 64  # of so many every pair is looked at
+_FEW_GROUPS, _MOST_PAIRED = 64, 5000  # of so many every pair is looked at, and can be looked at
 
 
 @dataclass(frozen=True)
@@ -172,37 +173,52 @@ def _candidates(spread: Spread | Bounded, q: float, c: float, chosen: Indices, t
     Beside a group of a higher value and a smaller margin no other is needed as the higher one of a surest gap, and so
     on for each end. Where margins do not combine so simply, all groups are kept.
     """
-    if len(chosen) <= _FEW_GROUPS or not isinstance(spread, Proportions):
+    if len(chosen) <= _FEW_GROUPS:
+        return chosen
+    if isinstance(spread, (Bounded, BiasedUpwards, Skewed, Shared)) or together_of(spread) is not None:
+        if len(chosen) > _MOST_PAIRED:
+            raise DataError(
+                f"there are {len(chosen):,} groups, and this metric compares each with each: at most {_MOST_PAIRED:,} "
+                "can be. Choose a coarser column."
+            )
         return chosen
     near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
-    high, low = near.centre, -near.centre
-    if not all(np.isfinite(part).all() for part in (high, near.down, near.up, far.down, far.up)):
-        return chosen
-    nobody = near.values <= 0  # whose centre is not the value
     able = np.ones(len(chosen), bool) if tops is None else tops[chosen]
+    some = near.values > 0
     kept = np.zeros(len(chosen), bool)
-    kept[[np.argmax(near.values), np.argmin(near.values)]] = True
+    kept[[np.argmax(near.values), np.argmin(near.values), np.argmax(np.where(able, near.values, -np.inf))]] = True
     # Where all pairs reach as far, as to a ratio of 0, the first of them is named.
-    kept[[np.argmax(each) for each in (able, nobody, ~nobody)]] = True
-    for those in (able & nobody, able & ~nobody):
-        kept |= _front(high, -near.down, those) | _front(high, far.up, those)
-        kept |= _front(high, -near.log_down, those) | _front(high, far.log_up, those)
-    for those in (nobody, ~nobody):
-        kept |= _front(low, -near.up, those) | _front(low, far.down, those)
-        kept |= _front(low, -near.log_up, those) | _front(low, far.log_down, those)
-    if tops is not None and able.any():
-        kept[np.flatnonzero(able)[np.argmax(near.values[able])]] = True
+    kept[[np.argmax(each) for each in (able, ~some, some)]] = True
+    for value, log, high in ((near.values, near.centre, True), (-near.values, -near.centre, False)):
+        margins = (near.down, far.up, near.log_down, far.log_up) if high else (
+            near.up, far.down, near.log_up, far.log_down)  # fmt: skip
+        for those in (able & some, able & ~some) if high else (some, ~some):
+            kept |= front(value, -margins[0], those) | front(value, margins[1], those)
+            kept |= front(log, -margins[2], those) | front(log, margins[3], those)
     return chosen[kept]
 
 
-def _front(first: Floats, second: Floats, among: Bools) -> Bools:
-    """Which of these are beaten by nobody in both; of equals the first is kept."""
-    places = np.flatnonzero(among)
-    order = places[np.lexsort((places, -second[places], -first[places]))]
-    ahead = np.concatenate([[-np.inf], np.maximum.accumulate(second[order])[:-1]]) if len(order) else second[order]
-    front = np.zeros(len(first), bool)
-    front[order[(second[order] > ahead) | (np.isneginf(ahead) & np.isneginf(second[order]))]] = True
-    return front
+def front(first: Floats, second: Floats, among: Bools | None = None) -> Bools:
+    """Which groups can be one of two that reach farthest, where more of both numbers reaches farther.
+
+    They are those that no other group beats in both, and those that only these beat, because a group is not set against
+    itself. Of equals the first two are kept, and all of whom a number is not known.
+
+    >>> front(np.array([4.0, 3.0, 2.0, 1.0]), np.array([1.0, 1.0, 1.0, 5.0])).tolist()
+    [True, True, False, True]
+    """
+    left = np.ones(len(first), bool) if among is None else among.copy()
+    unknown = left & (np.isnan(first) | np.isnan(second))
+    left &= ~unknown
+    kept = np.zeros(len(first), bool)
+    for _ in range(2):
+        places = np.flatnonzero(left)
+        order = places[np.lexsort((places, -second[places], -first[places]))]
+        best = np.maximum.accumulate(second[order])
+        kept[order[:1]] = True
+        kept[order[1:][second[order][1:] > best[:-1]]] = True
+        left &= ~kept
+    return kept | unknown
 
 
 _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs

@@ -52,16 +52,21 @@ def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float) -> Flo
     """
     benefits, people = np.asarray(benefits, dtype=np.float64), np.asarray(people, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = people / people.sum(axis=-1, keepdims=True)
-        x = benefits / np.nansum(benefits * share, axis=-1, keepdims=True)
+        share = people / _along(people, 1.0)[..., None]
+        x = benefits / _along(share, benefits)[..., None]
         if alpha == 1:
             terms = x * np.log(np.where(x > 0, x, 1))
         elif alpha == 0:
             terms = -np.log(x)
         else:
-            terms = (x**alpha - 1) / (alpha * (alpha - 1))
-        total = np.where(share == 0, 0.0, share * terms).sum(axis=-1)
+            terms = ((x * x if alpha == 2 else x**alpha) - 1) / (alpha * (alpha - 1))
+        total = _along(share, np.where(share == 0, 0.0, terms))
         return np.asarray(np.where(np.abs(total) < _ROUNDING, 0.0, total))  # its root would be 1e-8
+
+
+def _along(first: Floats, second: Floats | float) -> Floats:
+    """Σ first · second over the last axis, which is faster than `sum` where that axis is short."""
+    return np.asarray(np.einsum("...i,...i->...", first, np.broadcast_to(second, first.shape)))
 
 
 def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> IndexValues:
@@ -72,7 +77,7 @@ def generalized_entropy(cells: Floats, *, alpha: float = 2.0) -> IndexValues:
             f"{_NEAREST} away from them; 1 is the Theil index, 2 is usual."
         )
     held = np.stack([_sum(cells, names) for names in _CELLS_BY_BENEFIT], axis=-1)
-    people = held.sum(axis=-1)
+    people = _along(held, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(people > 0, (held @ _BENEFITS) / people, 0.0)
     whole = entropy(_BENEFITS, held.sum(axis=-2), alpha)
@@ -118,4 +123,4 @@ def _root(half_squared: Floats) -> Floats:
 
 
 def _sum(cells: Floats, names: tuple[str, ...]) -> Any:
-    return cells[..., [CELLS.index(name) for name in names]].sum(axis=-1)
+    return np.add.reduce([cells[..., CELLS.index(name)] for name in names])

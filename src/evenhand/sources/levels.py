@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Bools, Floats, Indices
+from evenhand.core.arrays import Bools, Floats, Indices, Ints
 from evenhand.errors import Problems, as_typed, listing, shorten
 from evenhand.sources.kinds import NUMBERS, TEXT, kind_of
 from evenhand.sources.quantiles import inner_edges, mass_of
@@ -25,7 +25,8 @@ NEGATIVE, POSITIVE, NEITHER = 0, 1, 2
 """Indices of a class axis; NEITHER is unlabelled, or undecided."""
 
 MOST_CLASSES = 100
-_MOST_VALUES = 1000
+_MANY_VALUES, _MOST_VALUES = 1000, 100_000
+_FEWEST_EACH = 5  # people for each of many values, on average: of fewer it is an identity
 MOST_WHOLE = 20
 _MOST_FRACTIONS = 5
 QUANTILE_BANDS = 5
@@ -77,9 +78,15 @@ def attribute(
     names: dict[str | None, int] = {}
     lookup = [names.setdefault((call or spelling)(level), len(names)) for level in levels]
     lookup.append(names.setdefault(None, len(names)))
-    if len(names) - 1 > _MOST_VALUES and (seen_values := int((counts() > 0).sum())) > _MOST_VALUES:
-        problems.add(too_many(name, f"{seen_values:,}", numbers=values is not None))
+    if len(names) - 1 > _MANY_VALUES and _is_identity(counts()):
+        problems.add(too_many(name, f"{int((counts() > 0).sum()):,}", numbers=values is not None))
     return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp), kind=kind if call is None else TEXT)
+
+
+def _is_identity(people: Ints) -> bool:
+    """Are there so many values for so few people each that they name people, not groups?"""
+    seen = int((people > 0).sum())
+    return seen > _MOST_VALUES or (seen > _MANY_VALUES and int(people.sum()) < _FEWEST_EACH * seen)
 
 
 def too_many(name: str, values: str, *, numbers: bool = True) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +38,8 @@ class Stratum:
         named &= ~rare
         large = table.support >= self.least
         judged = np.array([row.judged for row in table.measures])
-        self.small = [group for i, group in enumerate(table.groups) if named[i] and not large[judged, i].all()]
+        small = named & ~large[judged].all(axis=0)
+        self.small = [table.groups[i] for i in np.flatnonzero(small).tolist()]
         everyone = named & judged[:, None]
         supported = everyone & large & (plan.reference not in self.small)
         if request.metric.binned:
@@ -135,7 +137,7 @@ class Stratum:
         request = self.request
         return verdict(without, request.threshold, request.judged_on, two_sided=self.question.two_sided) == "pass"
 
-    @property
+    @cached_property
     def small_names(self) -> dict[str, str]:
         """The groups that are too small for a pass, each with what people read in its place.
 

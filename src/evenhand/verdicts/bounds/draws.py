@@ -7,8 +7,9 @@ here because others use them, and for values that are not proportions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from evenhand.verdicts.table import Drawn
 
 Statistic = Callable[[Floats], Floats]
 
-_MOST_KEPT = 2_000_000  # numbers of one set of draws
+_MOST_KEPT = 16_000_000  # numbers of one set of draws
 
 
 def bounds_from_draws(question: Question) -> Bounds | None:
@@ -128,17 +129,29 @@ def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
 
 
 def _plain(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
-    """Several metrics of an audit ask for the same draws, so the last ones are kept while they are small."""
-    if counts.size * many <= _MOST_KEPT:
-        yield _kept(counts.tobytes(), counts.shape, many, seed)
-    else:
+    store = _DRAWN.get()
+    if store is None or counts.size * many > _MOST_KEPT:
         yield from (block.astype(np.float64) for block in draws.multinomial(counts, many, seed))
+        return
+    key = (counts.tobytes(), counts.shape, many, seed)
+    if key not in store:
+        store.clear()  # attribute sets come one after the other
+        small = np.int32 if counts.sum() <= np.iinfo(np.int32).max else np.int64
+        store[key] = [block.astype(small) for block in draws.multinomial(counts, many, seed)]
+    yield from (block.astype(np.float64) for block in store[key])
 
 
-@lru_cache(maxsize=1)
-def _kept(counts: bytes, shape: tuple[int, ...], many: int, seed: int) -> Floats:
-    table = np.frombuffer(counts, dtype=np.int64).reshape(shape)
-    return np.concatenate([block.astype(np.float64) for block in draws.multinomial(table, many, seed)])
+_DRAWN: ContextVar[dict[tuple[object, ...], list[Ints]] | None] = ContextVar("drawn", default=None)
+
+
+@contextmanager
+def drawn_once() -> Iterator[None]:
+    """Inside, metrics that ask for the same draws are given the same ones, which are made once."""
+    token = _DRAWN.set({})
+    try:
+        yield
+    finally:
+        _DRAWN.reset(token)
 
 
 def _posterior(counts: Ints, cells: Floats, possible: Bools, many: int, seed: int) -> Iterator[Floats]:

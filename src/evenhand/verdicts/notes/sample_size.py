@@ -10,6 +10,7 @@ from evenhand.core.results import Group, Sample, spell
 from evenhand.core.wording import distance
 from evenhand.inference import power
 from evenhand.inference.replica_spread import Shared
+from evenhand.inference.simultaneous import front
 from evenhand.inference.spread import Spread
 from evenhand.verdicts.stratum import Stratum
 
@@ -53,8 +54,7 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
     if stratum.verdict == "inconclusive" and stratum.request.policy.interval == "simultaneous":
         if sample.rows_to_settle is None:
             said += _unsettled(stratum)
-        else:
-            times = sample.rows_to_settle / max(people, 1)
+        elif (times := sample.rows_to_settle / max(people, 1)) >= 1.05:  # fewer are no advice
             said.append(
                 f"About {_rounded(sample.rows_to_settle):,} rows like these ({times:.3g} times as many) would probably "
                 f"settle it; {spell(sample.limiting_group, stratum.table.cube.meaning.sensitive)} limits it most."
@@ -100,10 +100,11 @@ def _widest(stratum: Stratum, spread: Spread, measure: int) -> tuple[int, int] |
         return None
     reach = 2 * np.sqrt(np.nan_to_num(spread.variances[chosen]))
     values = spread.values[chosen]
-    far = values[:, None] - values[None, :] + np.hypot(reach[:, None], reach[None, :])
-    np.fill_diagonal(far, -np.inf)
+    highs, lows = (np.flatnonzero(front(side * values, reach)) for side in (1, -1))
+    far = values[highs, None] - values[None, lows] + np.hypot(reach[highs, None], reach[None, lows])
+    far[highs[:, None] == lows] = -np.inf
     high, low = np.unravel_index(int(np.argmax(far)), far.shape)
-    return int(chosen[high]), int(chosen[low])
+    return int(chosen[highs[high]]), int(chosen[lows[low]])
 
 
 def _settle(stratum: Stratum, people: int) -> tuple[int, Group] | None:
