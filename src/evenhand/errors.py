@@ -175,7 +175,7 @@ def join_names(names: Iterable[str], most: int, *, mark: str = ", ", noun: str =
     every = list(names)
     mark = "; " if mark == ", " and any(", " in name for name in every[:most]) else mark
     more = len(every) - most
-    return mark.join(every[:most]) + (f" and {more} more{noun and ' ' + noun}" if more > 0 else "")
+    return mark.join(every[:most]) + (f" and {more:,} more{noun and ' ' + noun}" if more > 0 else "")
 
 
 def either(words: Iterable[str]) -> str:

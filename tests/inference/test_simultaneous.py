@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.errors import DataError
 from evenhand.inference import simultaneous
 from evenhand.inference.simultaneous import Against, Ends
-from evenhand.inference.spread import Average, Normal, Proportions
+from evenhand.inference.spread import Average, Largest, Normal, Proportions
 from evenhand.measures.cells import MEASURES
+from support.profiles import examples
 
 RATE = MEASURES["selection_rate"].form
 F1 = MEASURES["f1"].form
@@ -341,3 +343,47 @@ def _moments(groups):
         np.array([part(group) for group in groups])
         for part in (np.mean, lambda g: np.std(g, ddof=1) / np.sqrt(len(g)), lambda g: float(len(g)))
     )
+
+
+# --------------------------------------------------------------------------------------------------- many groups
+
+
+@st.composite
+def many(draw: st.DrawFn) -> tuple[Table, list[bool]]:
+    """More groups than are all compared: some of one person, rates of 0 and 1, and some that are yardsticks."""
+    groups = draw(st.integers(65, 90))
+    n = draw(st.lists(st.sampled_from([1, 2, 5, 30, 31, 400, 5000]), min_size=groups, max_size=groups))
+    share = draw(st.lists(st.sampled_from([0.0, 0.02, 0.3, 0.5, 1.0]), min_size=groups, max_size=groups))
+    able = draw(st.lists(st.booleans(), min_size=groups, max_size=groups))
+    return ([round(part * of) for part, of in zip(share, n, strict=True)], n), able if any(able) else [True] * groups
+
+
+@examples(100)
+@given(many(), st.booleans())
+def test_of_many_groups_those_left_out_change_nothing(drawn, averaged):
+    (k, n), able = drawn
+    spread = proportions(k, n)
+    if averaged:
+        spread = Average([spread, proportions(k[::-1], n[::-1])])
+    usable = np.ones((1, len(k)), bool)
+    yardsticks = np.array([able])
+    some = simultaneous.between_extremes([spread], usable, 0.95, yardsticks=yardsticks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simultaneous, "_FEW_GROUPS", 1000)
+        every = simultaneous.between_extremes([spread], usable, 0.95, yardsticks=yardsticks)
+    assert len(some.pairs[0].groups) < len(every.pairs[0].groups) == len(k)
+    assert some.difference == pytest.approx(every.difference, abs=1e-15)
+    assert some.ratio[0] == pytest.approx(every.ratio[0], abs=1e-15)
+    # Of a mean of rates the near end of the ratio may rest on another pair, which is never nearer to a fail.
+    assert some.ratio[1] >= every.ratio[1] - 1e-15
+    assert averaged or some.ratio[1] == pytest.approx(every.ratio[1], abs=1e-15)
+    for i, j in ((0, 1), (-1, 0)):
+        high, low = some.pairs[0].groups[i], some.pairs[0].groups[j]
+        assert some.pairs[0].difference(high, low) == every.pairs[0].difference(high, low)
+        assert some.pairs[0].ratio(high, low) == every.pairs[0].ratio(high, low)
+
+
+def test_more_groups_than_can_be_paired_are_an_error():
+    away, sizes = np.linspace(0, 1, 5001)[:, None], np.full(5001, 50.0)
+    with pytest.raises(DataError, match="5,001 groups, and this metric compares each with each"):
+        simultaneous.between_extremes([Largest(away, away / 10, sizes)], np.ones((1, 5001), bool), 0.95)

@@ -274,7 +274,8 @@ class Cube:
                 raise CallError(f"{name!r} is not an attribute of this cube; {nearest(name, self.meaning.sensitive)}")
             if kept.count(name) > 1:
                 raise CallError(f"{name!r} is named twice: name each attribute once.")
-        if kept == self.meaning.sensitive and (control or not self.meaning.control):
+        control = control or not self.meaning.control
+        if kept == self.meaning.sensitive and control:
             return self
         # What this cube is a part of may have that part already.
         whole: Cube = (self.derived["whole",]() if control and ("whole",) in self.derived else None) or self

@@ -29,6 +29,7 @@ to 8 % at nominal 5 %, unless its expected counts are at least `FINE`."""
 FISHER_MOST = 10**7
 """Up to this many people scipy's exact test takes milliseconds and is right; past 10⁹ it is neither."""
 
+_MOST_DRAWN = 4_000_000  # counts of all tables that are drawn at first
 PERMUTATION_MOST = 10**9 - 1
 """Past this many people numpy refuses to draw."""
 
@@ -146,6 +147,9 @@ def permutation(
         return Test("permutation", 0.0, 1.0)
     if everyone > PERMUTATION_MOST:
         return replace(chi_square(k, n), note="too many people to permute: the asymptotic p-value instead")
+    # Of very many groups fewer tables are drawn: their chi-square varies little, and each takes long.
+    draws = min(draws, max(_MOST_DRAWN // len(n), 200))
+    most = min(most, max(draws, 25 * _MOST_DRAWN // len(n)))
     random, people = np.random.default_rng(random_state), n.astype(np.int64)
     fewer = int(min(positives, everyone - positives))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -131,6 +132,7 @@ LOSSES = {
 """The losses that a group's mean may be bounded in."""
 
 
+@lru_cache(maxsize=64)  # the same measures, so that what is known of them is found again
 def outcome_bands(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """A measure for each band of the outcome: the mean prediction within it."""
 

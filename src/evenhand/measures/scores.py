@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -307,6 +308,7 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
 # fmt: on
 
 
+@lru_cache(maxsize=64)  # the same measures, so that what is known of them is found again
 def calibration_bins(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """A measure for each calibration bin: the observed rate within it."""
     edges = reading.edges
