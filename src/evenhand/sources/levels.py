@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.arrays import Bools, Floats, Indices, Ints
+from evenhand.core.arrays import Bools, Floats, Indices
 from evenhand.errors import Problems, as_typed, listing, shorten
 from evenhand.sources.kinds import NUMBERS, TEXT, kind_of
 from evenhand.sources.quantiles import inner_edges, mass_of
@@ -83,7 +83,7 @@ def attribute(
     return Attribute(tuple(names), np.asarray(lookup, dtype=np.intp), kind=kind if call is None else TEXT)
 
 
-def _is_identity(people: Ints) -> bool:
+def _is_identity(people: Floats) -> bool:
     """Are there so many values for so few people each that they name people, not groups?"""
     seen = int((people > 0).sum())
     return seen > _MOST_VALUES or (seen > _MANY_VALUES and int(people.sum()) < _FEWEST_EACH * seen)
