@@ -144,6 +144,21 @@ def test_importing_evenhand_loads_numpy_and_nothing_else():
     assert set(after).isdisjoint(HEAVY)
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []], ids=" ".join)
+def test_help_loads_click_and_nothing_else(arguments):
+    before, after = fresh("import click"), fresh(f"from evenhand.cli import run\nrun({arguments})")
+    assert set(after) - set(before) == {"evenhand"}
+
+
+def test_completion_of_commands_loads_click_and_nothing_else():
+    code = (
+        "from evenhand.cli import program"
+        "\nfrom click.shell_completion import BashComplete"
+        "\nprint(*(item.value for item in BashComplete(program, {}, 'evenhand', '').get_completions([], 'co')))"
+    )
+    assert set(fresh(code)) - set(fresh("import click")) == {"evenhand"}
+
+
 def test_a_metric_of_arrays_loads_no_library_for_tables():
     loaded = fresh(
         "import evenhand\nevenhand.equalized_odds(label=[0, 1, 0, 1], prediction=[0, 1, 1, 1], sensitive=list('aabb'))"

@@ -49,7 +49,7 @@ from evenhand.verdicts.policy_file import resolve
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
 
 
-@click.command("audit", cls=Command, short_help="Audit decisions in files.")
+@click.command("audit", cls=Command)
 @click.argument("files", nargs=-1)
 @database_options
 @role_options
