@@ -13,6 +13,12 @@ from evenhand.inference import critical
 SIMULATED = 400_000
 
 
+def test_nodes_and_weights_are_those_of_gauss_and_legendre() -> None:
+    nodes, weights = np.polynomial.legendre.leggauss(160)
+    assert np.allclose(critical._NODES, nodes, rtol=0, atol=1e-15)
+    assert np.allclose(critical._WEIGHTS, weights, rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("groups", [2, 3, 5, 8, 20, 100])
 def test_tukey_is_the_studentised_range(groups: int, confidence: float) -> None:
