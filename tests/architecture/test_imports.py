@@ -45,12 +45,12 @@ ALLOWED = {
     ("cube.cube.Cube.measures", "measures.cells"),
     ("cube.cube.Cube.limits", "measures.cells"),
     ("cube.cube.Cube.audit", "audits.audit"),
-    ("audits.audit.Audit.to_dict", "report"),
+    ("audits.audit.Audit.to_dict", "report.json"),
     ("audits.audit.Audit.save", "report"),
-    ("audits.audit.Audit.load", "report"),
-    ("audits.audit.Audit.__str__", "report"),
-    ("audits.audit.Audit.details", "report"),
-    ("audits.accessors.Accessors.page", "report"),
+    ("audits.audit.Audit.load", "report.saved"),
+    ("audits.audit.Audit.__str__", "report.text.audit"),
+    ("audits.audit.Audit.details", "report.text.details"),
+    ("audits.accessors.Accessors.page", "report.page"),
     ("audits.accessors.Accessors.plot", "plots"),
     ("core.cards.Carded._repr_html_", "report.cards"),
     ("core.results.Finding.plot", "plots"),
@@ -192,6 +192,21 @@ def test_a_file_loads_duckdb_and_no_library_for_tables(suffix, tmp_path):
     loaded = fresh(f"import evenhand\ndata = {str(path)!r}\n{AUDIT}")
     assert "duckdb" in loaded
     assert set(loaded).isdisjoint({"pandas", "polars", "pyarrow", "sklearn"})
+
+
+def test_an_audit_on_the_command_line_loads_only_what_it_needs(tmp_path):
+    path = tmp_path / "decisions.csv"
+    path.write_text("y,d,g\n" + "0,0,a\n1,1,a\n0,1,b\n1,1,b\n" * 30, encoding="utf-8")
+    call = ["audit", str(path), "--label", "y", "--prediction", "d", "--sensitive", "g"]
+    code = f"import sys\nfrom evenhand.cli import run\nrun({call})\nprint()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert {"click", "numpy", "scipy.special", "duckdb", "rich"} <= loaded
+    assert loaded.isdisjoint(
+        {"jinja2", "narwhals", "pandas", "polars", "pyarrow", "sklearn", "scipy.optimize", "scipy.stats"}
+    )
+    rows = {"evenhand.cube.joint", "evenhand.verdicts.row_measures", "evenhand.verdicts.row_source"}
+    assert loaded.isdisjoint(rows | {"evenhand.audits.guide", "evenhand.audits.impossibility", "evenhand.report.saved"})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ model that leaves by sys.exit(), looks like a verdict.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import os
@@ -102,6 +103,7 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit with its exit code."""
+    gc.set_threshold(50_000)  # by default garbage is looked for 150 times while libraries load, and none is there
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERRORS)  # what the encoding lacks is written in ASCII

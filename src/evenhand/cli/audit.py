@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from evenhand.audits.audit import audit_cube
-from evenhand.audits.guide import recommend
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.numbers import DRAWS, SEED
@@ -153,4 +152,6 @@ def _start(options: dict[str, Any], has_labels: bool) -> Policy:
         return resolve(options["policy"])
     if options["policy"] is not None:
         raise CallError("--guide and --policy both say what decides: give one of them.")
+    from evenhand.audits.guide import recommend
+
     return recommend(ground_truth=has_labels, priority=options["guide"], legal=options["legal"] or "none").policy
