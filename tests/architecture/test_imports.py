@@ -45,12 +45,12 @@ ALLOWED = {
     ("cube.cube.Cube.measures", "measures.cells"),
     ("cube.cube.Cube.limits", "measures.cells"),
     ("cube.cube.Cube.audit", "audits.audit"),
-    ("audits.audit.Audit.to_dict", "report"),
+    ("audits.audit.Audit.to_dict", "report.json"),
     ("audits.audit.Audit.save", "report"),
-    ("audits.audit.Audit.load", "report"),
-    ("audits.audit.Audit.__str__", "report"),
-    ("audits.audit.Audit.details", "report"),
-    ("audits.accessors.Accessors.page", "report"),
+    ("audits.audit.Audit.load", "report.saved"),
+    ("audits.audit.Audit.__str__", "report.text.audit"),
+    ("audits.audit.Audit.details", "report.text.details"),
+    ("audits.accessors.Accessors.page", "report.page"),
     ("audits.accessors.Accessors.plot", "plots"),
     ("core.cards.Carded._repr_html_", "report.cards"),
     ("core.results.Finding.plot", "plots"),
@@ -144,6 +144,21 @@ def test_importing_evenhand_loads_numpy_and_nothing_else():
     assert set(after).isdisjoint(HEAVY)
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []], ids=" ".join)
+def test_help_loads_click_and_nothing_else(arguments):
+    before, after = fresh("import click"), fresh(f"from evenhand.cli import run\nrun({arguments})")
+    assert set(after) - set(before) == {"evenhand"}
+
+
+def test_completion_of_commands_loads_click_and_nothing_else():
+    code = (
+        "from evenhand.cli import program"
+        "\nfrom click.shell_completion import BashComplete"
+        "\nprint(*(item.value for item in BashComplete(program, {}, 'evenhand', '').get_completions([], 'co')))"
+    )
+    assert set(fresh(code)) - set(fresh("import click")) == {"evenhand"}
+
+
 def test_a_metric_of_arrays_loads_no_library_for_tables():
     loaded = fresh(
         "import evenhand\nevenhand.equalized_odds(label=[0, 1, 0, 1], prediction=[0, 1, 1, 1], sensitive=list('aabb'))"
@@ -177,6 +192,21 @@ def test_a_file_loads_duckdb_and_no_library_for_tables(suffix, tmp_path):
     loaded = fresh(f"import evenhand\ndata = {str(path)!r}\n{AUDIT}")
     assert "duckdb" in loaded
     assert set(loaded).isdisjoint({"pandas", "polars", "pyarrow", "sklearn"})
+
+
+def test_an_audit_on_the_command_line_loads_only_what_it_needs(tmp_path):
+    path = tmp_path / "decisions.csv"
+    path.write_text("y,d,g\n" + "0,0,a\n1,1,a\n0,1,b\n1,1,b\n" * 30, encoding="utf-8")
+    call = ["audit", str(path), "--label", "y", "--prediction", "d", "--sensitive", "g"]
+    code = f"import sys\nfrom evenhand.cli import run\nrun({call})\nprint()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert {"click", "numpy", "scipy.special", "duckdb", "rich"} <= loaded
+    assert loaded.isdisjoint(
+        {"jinja2", "narwhals", "pandas", "polars", "pyarrow", "sklearn", "scipy.optimize", "scipy.stats"}
+    )
+    rows = {"evenhand.cube.joint", "evenhand.verdicts.row_measures", "evenhand.verdicts.row_source"}
+    assert loaded.isdisjoint(rows | {"evenhand.audits.guide", "evenhand.audits.impossibility", "evenhand.report.saved"})
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,11 @@ from evenhand.inference import critical
 SIMULATED = 400_000
 
 
+def test_nodes_and_weights_integrate_polynomials() -> None:
+    for degree in range(0, 40, 2):
+        assert (critical._WEIGHTS * critical._NODES**degree).sum() == pytest.approx(2 / (degree + 1), rel=1e-13)
+
+
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("groups", [2, 3, 5, 8, 20, 100])
 def test_tukey_is_the_studentised_range(groups: int, confidence: float) -> None:

@@ -234,9 +234,9 @@ class Accessors(Carded):
         >>> audit.page().html.startswith("<!doctype html>")
         True
         """
-        from evenhand import report
+        from evenhand.report.page import Page
 
-        return report.Page(self._audit)
+        return Page(self._audit)
 
     @property
     def _audit(self) -> Audit:

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from evenhand.audits import audit_notes, audit_tables, choice, impossibility, recomputation
+from evenhand.audits import audit_notes, audit_tables, choice
 from evenhand.audits.accessors import Accessors
-from evenhand.audits.impossibility import Impossibility
-from evenhand.audits.recomputation import Recomputation
 from evenhand.catalogue import METRICS, Metric
 from evenhand.core import frames
 from evenhand.core.arguments import checked
@@ -23,26 +21,28 @@ from evenhand.core.results import Caller, Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.attribute_sets import attribute_sets
 from evenhand.cube.cube import Cube
-from evenhand.cube.joint import Place
 from evenhand.cube.meaning import Meaning
 from evenhand.cube.privacy import LEAST, Sharing
 from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.documentation import documented
-from evenhand.sources.identities import repeated_identity
 from evenhand.sources.reader import reader
 from evenhand.sources.roles import DEFAULTS, ReadArguments, complete
 from evenhand.sources.value_labels import named_reference
-from evenhand.verdicts import comparison, policy_file, row_measures
+from evenhand.verdicts import comparison, policy_file
 from evenhand.verdicts.bounds.draws import drawn_once
 from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
 from evenhand.verdicts.request import Request, make_request
-from evenhand.verdicts.row_source import RowSource, reusable
 from evenhand.verdicts.selective_labels import judgeable
 from evenhand.verdicts.verdict import overall
+
+if TYPE_CHECKING:
+    from evenhand.audits.impossibility import Impossibility
+    from evenhand.audits.recomputation import Recomputation
+    from evenhand.cube.joint import Place
 
 # Computes a metric made of functions of the rows, on some of the attributes.
 RowEvaluator = Callable[[Request, Cube], Finding]
@@ -242,11 +242,15 @@ class Audit(Accessors):
     @cached_property
     def impossibilities(self) -> list[Impossibility]:
         """What the base rates of each attribute force, where labels and decisions allow to say it; computed once."""
+        from evenhand.audits import impossibility
+
         return impossibility.by_attribute([self.counts(name) for name in self.meaning.sensitive], self.policy)
 
     @cached_property
     def recomputation(self) -> Recomputation:
         """What it takes to compute the findings again at another cutoff; computed once."""
+        from evenhand.audits import recomputation
+
         return recomputation.Recomputation(self)
 
     def to_frame(self) -> Any:
@@ -269,9 +273,9 @@ class Audit(Accessors):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, ready for JSON."""
-        from evenhand import report
+        from evenhand.report import json
 
-        return report.as_dict(self)
+        return json.as_dict(self)
 
     def shared(self, least: int = LEAST) -> Audit:
         """The audit as it may be shared: without every group of which fewer than `least` people share a cell.
@@ -320,9 +324,9 @@ class Audit(Accessors):
     @staticmethod
     def load(path: str | Path) -> Audit:
         """Read an audit that was saved as JSON: its findings as they were judged, and the cube. No data is needed."""
-        from evenhand import report
+        from evenhand.report import saved
 
-        return report.load(Path(path))
+        return saved.load(Path(path))
 
     def details(self) -> str:
         """All of it as text: every finding and every note, where `print(audit)` shows what a person must know.
@@ -332,14 +336,14 @@ class Audit(Accessors):
         >>> len(str(audit).splitlines()) < len(audit.details().splitlines())
         True
         """
-        from evenhand import report
+        from evenhand.report.text import details
 
-        return report.details(self)
+        return details.plain(self)
 
     def __str__(self) -> str:
-        from evenhand import report
+        from evenhand.report.text import audit as text
 
-        return report.plain(self)
+        return text.plain(self)
 
     __repr__ = __str__
 
@@ -395,6 +399,11 @@ def audit(
     >>> found.verdict, found.findings[0].highest
     ('fail', 'Native American')
     """
+    # What only rows need; an audit of counts does without it.
+    from evenhand.sources.identities import repeated_identity
+    from evenhand.verdicts import row_measures
+    from evenhand.verdicts.row_source import RowSource, reusable
+
     complete(audit, arguments)
     # What is wrong with these is said before the data is read.
     policy, table, metrics = policy_file.resolve(policy), data_table(policy), chosen_metrics(metrics)
@@ -468,22 +477,25 @@ def audit_cube(
     judged = sum(each.metric.name in required and each.threshold is not None for each in requests)
     together = family(policy, judged * deciding)
     findings = []
-    with drawn_once():
-        for attributes in sets:
-            part, may_decide = cube.marginal(attributes), policy.decides_on(attributes)
-            for request in requests:
-                decides = may_decide and request.metric.name in required
-                wanted = replace(request, family=together if decides else 1)
-                if any(row.made_of == "rows" for row in wanted.metric.rows):
-                    if row_evaluator is None:
-                        raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
-                    findings.append(row_evaluator(wanted, part))
-                else:
-                    findings.append(judge(wanted, part))
+    for attributes in sets:
+        share = together if policy.decides_on(attributes) else 1
+        wanted = [replace(each, family=share if each.metric.name in required else 1) for each in requests]
+        findings += _judged(wanted, cube.marginal(attributes), row_evaluator)
     audited = Audit(cube, policy, adjusted(findings, policy), (), required, frame_kind)
     ordered = sorted(audited.findings, key=lambda finding: not audited.decides(finding))
     notes += [*audit_notes.judging_notes(audited, chosen), *audit_notes.correction_notes(audited)]
     return replace(audited, findings=tuple(ordered), notes=tuple(notes))
+
+
+def _judged(requests: Sequence[Request], part: Cube, row_evaluator: RowEvaluator | None) -> list[Finding]:
+    """The findings of one set of attributes; those that ask for the same draws are given the same."""
+    of_rows = {each.metric.name for each in requests if any(row.made_of == "rows" for row in each.metric.rows)}
+    if row_evaluator is None:
+        for name in of_rows:
+            raise CallError(f"{name} needs the rows; a cube does not keep them.")
+        row_evaluator = judge
+    with drawn_once():
+        return [(row_evaluator if each.metric.name in of_rows else judge)(each, part) for each in requests]
 
 
 def family(policy: Policy, deciding: int) -> int:

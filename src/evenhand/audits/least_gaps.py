@@ -182,10 +182,25 @@ class _Search:
         self.base, self.for_errors, self.for_ppv = base, for_errors, for_ppv
         self.scale = base.ppv * (1 - base.ppv)
         self.many = many = len(base.odds)
-        self.pooled = np.zeros((2, 2 * many + 5))
-        self.pooled[0, :many] = base.positives / base.positives.sum()
-        self.pooled[1, many : 2 * many] = base.negatives / base.negatives.sum()
-        self.bounds = [(0, 1 / base.tpr)] * many + [(0, 1 / base.fpr)] * many + [(0, None)] * 2
+        self.lines = self._lines()
+        self.least_values = np.zeros(2 * many + 5)
+        self.most_values = np.array([1 / base.tpr] * many + [1 / base.fpr] * many + [np.inf] * 5)
+
+    def _lines(self) -> Floats:
+        """The lines of every program, without what depends on the window: t' and f' of each group are at least their
+        least and at most z above it, PPVs lie above the low end and below the high one, and rates pool to T and F."""
+        base, many = self.base, self.many
+        groups = np.arange(many)
+        lines = np.zeros((6 * many + 3, 2 * many + 5))
+        for kind in range(2):  # t', then f'
+            start, rate = 2 * kind * many, kind * many
+            lines[start + groups, rate + groups] = -1.0
+            lines[start : start + many, 2 * many + kind] = 1.0
+            lines[start + many + groups, rate + groups] = 1.0
+            lines[start + many : start + 2 * many, 2 * many + kind] = -1.0
+        lines[-2, :many] = base.positives / base.positives.sum()
+        lines[-1, many : 2 * many] = base.negatives / base.negatives.sum()
+        return lines
 
     def least(self, starts: Sequence[Rates], proof: float) -> tuple[float, Rates]:
         """The least z, up to a share of itself that is not searched, and rates that attain it.
@@ -237,32 +252,30 @@ class _Search:
 
         Without these the ends are fixed, and z is that of the error rates alone.
         """
-        from scipy.optimize import linprog
+        from scipy.optimize import Bounds, LinearConstraint, milp
 
         base, many, ppv = self.base, self.many, self.base.ppv
-        eye, none, one, zero = np.eye(many), np.zeros((many, many)), np.ones((many, 1)), np.zeros((many, 1))
-        slope, width = np.zeros(many), np.zeros((1, 2 * many + 5))
+        groups, lines, limits = np.arange(many), self.lines.copy(), np.zeros(6 * many + 3)
+        lines[many : 2 * many, -1] = -self.for_errors * unit / base.tpr
+        lines[3 * many : 4 * many, -1] = -self.for_errors * unit / base.fpr
+        for end, sign, start in ((0, 1.0, 4 * many), (1, -1.0, 5 * many)):
+            lines[start + groups, groups] = -sign * (1 - ppv * ends[end]) * base.relative
+            lines[start + groups, many + groups] = sign * (1 + (1 - ppv) * ends[end])
         if around is not None:
             slope = (1 - ppv) * around[1] / base.fpr + ppv * base.relative * around[0] / base.tpr
-            width[0, -3:] = -self.scale, self.scale, -self.for_ppv * unit
-        low, high = ([-np.diag((1 - ppv * y) * base.relative), (1 + (1 - ppv) * y) * eye] for y in ends)
-        apart = -self.for_errors * unit * one
-        rows = [
-            [-eye, none, one, zero, zero, zero, zero],
-            [eye, none, -one, zero, zero, zero, apart / base.tpr],
-            [none, -eye, zero, one, zero, zero, zero],
-            [none, eye, zero, -one, zero, zero, apart / base.fpr],
-            [*low, zero, zero, slope[:, None], zero, zero],
-            [-high[0], -high[1], zero, zero, zero, -slope[:, None], zero],
-        ]
-        solution = linprog(
-            [0.0] * (2 * many + 4) + [1.0],
-            np.vstack([np.block(rows), width]),
-            np.concatenate([np.zeros(4 * many), slope * ends[0], -slope * ends[1], [0.0]]),
-            self.pooled,
-            [1.0, 1.0],
-            bounds=[*self.bounds, *((y - reach, y + reach) for y in ends), (0, None)],
-            method="highs",
+            lines[4 * many : 5 * many, -3], lines[5 * many : 6 * many, -2] = slope, -slope
+            limits[4 * many : 5 * many], limits[5 * many : 6 * many] = slope * ends[0], -slope * ends[1]
+            lines[-3, -3:] = -self.scale, self.scale, -self.for_ppv * unit
+        limits[-2:] = 1.0
+        below = np.full(len(limits), -np.inf)
+        below[-2:] = 1.0
+        least, most = self.least_values.copy(), self.most_values.copy()
+        least[-3:-1], most[-3:-1] = ends - reach, ends + reach
+        # linprog() calls the same solver, and takes half as long again to check and to turn over what it is given.
+        solution = milp(
+            np.eye(1, 2 * many + 5, 2 * many + 4)[0],
+            constraints=LinearConstraint(lines, below, limits),
+            bounds=Bounds(least, most),
         )
         if solution.status != 0:
             return None, unit

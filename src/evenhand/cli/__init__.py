@@ -7,6 +7,7 @@ model that leaves by sys.exit(), looks like a verdict.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import os
@@ -15,20 +16,22 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
-from click.shell_completion import shell_complete
 
 from evenhand.cli.arguments import Call, conceal
 from evenhand.cli.help import write_example
-from evenhand.core.results import Verdict
 from evenhand.core.signs import ERRORS
 from evenhand.core.version import __version__
-from evenhand.core.wording import clean
 from evenhand.errors import DataError, EvenhandError, cut_words, nearest, on_command_line
 
-Ending = Verdict | Literal["done"]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from evenhand.core.results import Verdict
+
+Ending: TypeAlias = "Verdict | Literal['done']"
 """How a command ends: a verdict, or "done" where the command judges nothing."""
 
 EXIT_CODES: dict[Ending, int] = {"pass": 0, "not judged": 0, "done": 0, "fail": 1, "inconclusive": 3}
@@ -38,29 +41,30 @@ COMPLETION = "_EVENHAND_COMPLETE"
 """The variable by which a shell asks for the words that may follow, as click's completion does."""
 
 _COMMANDS = {
-    "audit": "evenhand.cli.audit",
-    "contest": "evenhand.cli.contest",
-    "correspondence": "evenhand.cli.correspondence",
-    "counterfactual": "evenhand.cli.counterfactual",
-    "cube": "evenhand.cli.cube",
-    "demo": "evenhand.cli.demo",
-    "diff": "evenhand.cli.diff",
-    "guide": "evenhand.cli.guide",
-    "individual": "evenhand.cli.individual",
-    "metrics": "evenhand.cli.metrics",
-    "mitigate": "evenhand.cli.mitigate",
-    "policy": "evenhand.cli.policy",
-    "replicate": "evenhand.cli.replicate",
-    "report": "evenhand.cli.report",
-    "schema": "evenhand.cli.schema",
-    "serve": "evenhand.cli.serve",
-    "stability": "evenhand.cli.stability",
-    "watch": "evenhand.cli.watch",
+    "audit": "Audit decisions in files.",
+    "contest": "Compare models on the same people.",
+    "correspondence": "Is the same case decided otherwise when only the group is changed?",
+    "counterfactual": "Would a model predict otherwise, had people been of another group?",
+    "cube": "Count files once, and keep the counts.",
+    "demo": "Audit the COMPAS counts that ship with the package.",
+    "diff": "What changed between two audits.",
+    "guide": "Find the metrics that fit, by a few questions.",
+    "individual": "Are people who are alike treated alike?",
+    "metrics": "List the metrics, or explain one.",
+    "mitigate": "Weights for rows, or cutoffs by group.",
+    "policy": "Write or show what audits are judged by.",
+    "replicate": "Fit many replicas of a model, and see whether they agree.",
+    "report": "Show a saved audit, or save it in another form.",
+    "schema": "Print the JSON Schema of a saved audit.",
+    "serve": "Open a saved page in the browser, from this machine only.",
+    "stability": "Do replicas of a model disagree more for some groups?",
+    "watch": "Has evidence of a gap accumulated over time?",
 }
+"""What help says of each command, in its order. The command is `command` of the module of its name, in this folder."""
 
 
 class _Lazy(click.Group):
-    """A group that imports a command's file only when that command is called (or help lists it)."""
+    """A group that imports a command's file only when that command is called."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -68,8 +72,20 @@ class _Lazy(click.Group):
     def get_command(self, _context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             raise click.UsageError(f"no such command {name!r}; {nearest(name, _COMMANDS)}")
-        command: click.Command = importlib.import_module(_COMMANDS[name]).command
+        command: click.Command = importlib.import_module(f"evenhand.cli.{name}").command
         return command
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command is for."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, or of an option of the program."""
+        from click.shell_completion import CompletionItem
+
+        commands = [CompletionItem(name, help=text) for name, text in _COMMANDS.items() if name.startswith(incomplete)]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write an example below the commands."""
@@ -87,6 +103,7 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit with its exit code."""
+    gc.set_threshold(50_000)  # by default garbage is looked for 150 times while libraries load, and none is there
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERRORS)  # what the encoding lacks is written in ASCII
@@ -119,6 +136,8 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
     try:
         # Without words of its own: a variable of the shell must not turn an audit into a 0.
         if arguments is None and len(sys.argv) < 2 and COMPLETION in os.environ:
+            from click.shell_completion import shell_complete
+
             return shell_complete(program, {}, "evenhand", COMPLETION, os.environ[COMPLETION])
         call = conceal(sys.argv[1:] if arguments is None else arguments)
         with on_command_line(), program.make_context("evenhand", list(call.shown), obj=call) as context:
@@ -194,6 +213,8 @@ def write(text: str) -> None:
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print lines without anything that a terminal would obey; on standard error, where nobody has to listen."""
+    from evenhand.core.wording import clean
+
     text = "\n".join(map(clean, text.split("\n"))) + ("\n" if nl else "")
     if not err:
         write(text)

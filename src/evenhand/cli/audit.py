@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from evenhand.audits.audit import audit_cube
-from evenhand.audits.guide import recommend
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.numbers import DRAWS, SEED
@@ -49,7 +48,7 @@ from evenhand.verdicts.policy_file import resolve
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
 
 
-@click.command("audit", cls=Command, short_help="Audit decisions in files.")
+@click.command("audit", cls=Command)
 @click.argument("files", nargs=-1)
 @database_options
 @role_options
@@ -153,4 +152,6 @@ def _start(options: dict[str, Any], has_labels: bool) -> Policy:
         return resolve(options["policy"])
     if options["policy"] is not None:
         raise CallError("--guide and --policy both say what decides: give one of them.")
+    from evenhand.audits.guide import recommend
+
     return recommend(ground_truth=has_labels, priority=options["guide"], legal=options["legal"] or "none").policy

@@ -36,7 +36,7 @@ from evenhand.verdicts.policy_file import resolve
 _EACH = ("prediction", "score", "cutoff")
 
 
-@click.command("contest", cls=Command, short_help="Compare models on the same people.")
+@click.command("contest", cls=Command)
 @click.argument("files", nargs=-1)
 @database_options
 @click.option("--prediction", multiple=True, help="Column of what a model decided; repeat it for each model.")

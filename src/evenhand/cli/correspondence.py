@@ -29,9 +29,7 @@ from evenhand.verdicts.policy_file import resolve
 _JUDGED = ("worst", "threshold", "min_group_size", "confidence", "random_state")
 
 
-@click.command(
-    "correspondence", cls=Command, short_help="Is the same case decided otherwise when only the group is changed?"
-)
+@click.command("correspondence", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option("--unit", required=True, help="Column that says which rows are the same case, such as a prompt.")
 @role_option("sensitive", required=True, help="Column of what was changed in the case; may be repeated.")

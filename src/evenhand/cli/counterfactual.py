@@ -38,9 +38,7 @@ from evenhand.sources.rows import load_files
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.command(
-    "counterfactual", cls=Command, short_help="Would a model predict otherwise, had people been of another group?"
-)
+@click.command("counterfactual", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @role_option("hive")
 @click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")

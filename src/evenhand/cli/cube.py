@@ -17,7 +17,7 @@ from evenhand.core.wording import clean
 from evenhand.errors import short_path
 
 
-@click.command("cube", cls=Command, short_help="Count files once, and keep the counts.")
+@click.command("cube", cls=Command)
 @click.argument("files", nargs=-1)
 @database_options
 @role_options

@@ -15,7 +15,7 @@ from evenhand.cli.output import counts_options, made_here, output_option, show, 
 from evenhand.datasets import compas
 
 
-@click.command("demo", cls=Command, short_help="Audit the COMPAS counts that ship with the package.")
+@click.command("demo", cls=Command)
 @output_option
 @counts_options
 @json_option

@@ -16,7 +16,7 @@ from evenhand.report.changes import as_json as dumps
 from evenhand.report.text import diff as text
 
 
-@click.command("diff", cls=Command, short_help="What changed between two audits.")
+@click.command("diff", cls=Command)
 @click.argument("before")
 @click.argument("after")
 @click.option(

@@ -17,7 +17,7 @@ from evenhand.cli.options import json_option
 from evenhand.errors import CallError
 
 
-@click.command("guide", cls=Command, short_help="Find the metrics that fit, by a few questions.")
+@click.command("guide", cls=Command)
 @click.option("--ground-truth/--no-ground-truth", default=None, help="Whether it is known how the cases turned out.")
 @click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")

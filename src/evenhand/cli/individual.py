@@ -39,7 +39,7 @@ _COMMON = (
 )  # fmt: skip
 
 
-@click.command("individual", cls=Command, short_help="Are people who are alike treated alike?")
+@click.command("individual", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--features",

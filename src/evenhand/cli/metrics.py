@@ -13,7 +13,7 @@ from evenhand.cli import Ending, echo
 from evenhand.cli.command import Command
 
 
-@click.command("metrics", cls=Command, short_help="List the metrics, or explain one.")
+@click.command("metrics", cls=Command)
 @click.argument("name", required=False)
 def command(name: str | None) -> Ending:
     """List the metrics of the catalogue; with NAME (or an alias, or short as in fpr), explain one in full."""

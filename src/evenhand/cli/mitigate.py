@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".json")}
 
 
-@click.command("mitigate", cls=Command, short_help="Weights for rows, or cutoffs by group.")
+@click.command("mitigate", cls=Command)
 @click.argument("files", nargs=-1)
 @database_options
 @click.option(

@@ -92,12 +92,7 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
     Files that hold the full counts are said to, once and on standard error, unless the command is to print nothing.
     """
     silent = counts.pop("silent", quiet)
-    from evenhand.report import json
-    from evenhand.report.text import audit as short
-    from evenhand.report.text import details
-
-    text = details if counts.pop("verbose", False) else short
-
+    verbose = counts.pop("verbose", False)
     verdict = audit.verdict  # of everyone, also where what is shown leaves groups out
     least = counts.get("smallest_cell", LEAST)
     if counts.get("share"):
@@ -114,8 +109,14 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
         held = "the full counts and results" if embed_cube else "the results"
         echo(f"Saved for yourself: with {held}, of small groups too. To make a file to share, add --share.", err=True)
     if as_json:
+        from evenhand.report import json
+
         put(lambda: json.dumps(audit, embed_cube=embed_cube))
     elif not quiet:
+        from evenhand.report.text import audit as short
+        from evenhand.report.text import details
+
+        text = details if verbose else short
         put(lambda: text.plain(audit) + "\n", lambda console: text.write(audit, console))
     return verdict
 

@@ -14,7 +14,7 @@ from evenhand.verdicts.policy import SHIPPED
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.group("policy", cls=CommandGroup, short_help="Write or show what audits are judged by.")
+@click.group("policy", cls=CommandGroup)
 def command() -> None:
     """What an audit is judged by, as a TOML file: evenhand audit ... --policy fairness.toml
 

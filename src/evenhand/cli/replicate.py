@@ -33,7 +33,7 @@ from evenhand.sources.files.query import connect
 from evenhand.sources.rows import load_files
 
 
-@click.command("replicate", cls=Command, short_help="Fit many replicas of a model, and see whether they agree.")
+@click.command("replicate", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option("--label", required=True, help="Column of what happened.")
 @click.option("--positive", default="1", show_default=True, help="The favourable value.")

@@ -14,7 +14,7 @@ from evenhand.cli.options import json_option
 from evenhand.cli.output import counts_options, output_option, show, verbose_option
 
 
-@click.command("report", cls=Command, short_help="Show a saved audit, or save it in another form.")
+@click.command("report", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @output_option
 @counts_options

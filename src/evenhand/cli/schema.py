@@ -10,7 +10,7 @@ from evenhand.cli.output import put
 from evenhand.report.json import schema
 
 
-@click.command("schema", cls=Command, short_help="Print the JSON Schema of a saved audit.")
+@click.command("schema", cls=Command)
 def command() -> Ending:
     """Print the JSON Schema (draft 2020-12) that every audit saved as JSON keeps to."""
     put(schema)

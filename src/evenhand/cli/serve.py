@@ -18,7 +18,7 @@ from evenhand.errors import DataError, short_path
 HOST = "127.0.0.1"
 
 
-@click.command("serve", cls=Command, short_help="Open a saved page in the browser, from this machine only.")
+@click.command("serve", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on (default: a free one).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")

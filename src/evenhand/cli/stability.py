@@ -84,7 +84,7 @@ def show_stability(result: Stability, files: tuple[str, ...], options: dict[str,
     return show(audit, **{name: options[name] for name in ("as_json", "output", "quiet", "verbose")})
 
 
-@click.command("stability", cls=Command, short_help="Do replicas of a model disagree more for some groups?")
+@click.command("stability", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--replicas-columns",

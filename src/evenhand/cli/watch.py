@@ -37,7 +37,7 @@ from evenhand.sources.periods import Every, natural
 from evenhand.verdicts.policy_file import resolve
 
 
-@click.command("watch", cls=Command, short_help="Has evidence of a gap accumulated over time?")
+@click.command("watch", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option("--by", metavar="COLUMN", help="Count FILES of data by period: the column that says when, such as month.")
 @click.option(

@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.core.files import write_text as replace_text
 from evenhand.errors import CallError, nearest, shorten
-from evenhand.report.json import as_dict
-from evenhand.report.page import Page
-from evenhand.report.saved import load
-from evenhand.report.text.audit import plain
-from evenhand.report.text.details import plain as details
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
-
-__all__ = ["WITH_CUBE", "WRITERS", "Page", "as_dict", "details", "load", "plain", "save"]
 
 # The module that writes each form; loaded when it is wanted.
 WRITERS = {".html": "page", ".json": "json", ".md": "markdown", ".xml": "junit"}

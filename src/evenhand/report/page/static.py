@@ -8,6 +8,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -245,6 +246,7 @@ def _against(reference: Any) -> str:
     return f"with {_REFERENCES.get(reference, reference) if isinstance(reference, str) else reference}"
 
 
+@cache
 def _versions() -> str:
     parts = [f"evenhand {__version__}", f"Python {platform.python_version()}"]
     return ", ".join([*parts, *(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "duckdb"))])
