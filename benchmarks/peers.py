@@ -24,6 +24,7 @@ PEERS = {
         "numpy==2.4.6",
     ),
     "aif360": ("aif360==0.6.1", "scikit-learn==1.9.1", "pandas==3.1.1", "numpy==2.4.6"),
+    "aequitas": ("aequitas==1.1.0", "pandas==2.3.3", "numpy==2.4.6"),
     "error-parity": ("error-parity==0.3.12", "numpy==1.26.4"),
     "virny": ("virny==0.6.0", "scikit-learn==1.9.1", "pandas==3.1.1", "numpy==2.4.6"),
 }
