@@ -62,7 +62,7 @@ docs: $(STAMPS)/docs ## build the documentation into site/, running its examples
 	$(PY) -m mkdocs build --strict
 
 bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark (slow; not part of CI)
-	@for name in group_metrics coverage coverage_scores coverage_clusters coverage_rows own_metrics dropin promises contest correspondence clusters bootstrap scores audit individual stability mitigate report watch engines startup; do \
+	@for name in group_metrics coverage coverage_scores coverage_clusters coverage_rows own_metrics dropin promises contest correspondence clusters bootstrap scores audit individual stability counterfactual mitigate report watch engines scale startup; do \
 	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 

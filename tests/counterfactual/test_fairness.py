@@ -367,6 +367,19 @@ def test_a_common_cause_that_the_graph_lacks_shows_in_the_noises():
     assert any("Noises are correlated" in note for note in found.notes)
 
 
+def test_the_independence_test_counts_permutations_as_one_by_one():
+    from evenhand.counterfactual.residual_checks import _FEATURES, PERMUTATIONS, features, independence
+
+    x, y = np.random.default_rng(5).normal(size=(2, 90, 1))
+    y = y + 0.3 * x
+    rng = np.random.default_rng(6)
+    a, b = (features(table, count, rng) for table, count in zip((x, y), _FEATURES, strict=True))
+    least = ((a.T @ b) ** 2).sum()
+    reached = sum(((a[rng.permutation(len(a))].T @ b) ** 2).sum() >= least for _ in range(PERMUTATIONS))
+    assert 0 < reached < PERMUTATIONS
+    assert independence(x, y, np.random.default_rng(6))[1] == (1 + reached) / (1 + PERMUTATIONS)
+
+
 def test_the_independence_test_keeps_its_level():
     from evenhand.counterfactual.residual_checks import independence
 
@@ -516,6 +529,31 @@ def test_missing_groups_are_an_error_that_counts_them():
         counterfactual_fairness(column("exam"), rows, GRAPH, sensitive="group")
     with pytest.raises(DataError, match="missing in 2 rows"):
         flip_test(column("exam"), rows, sensitive="group")
+
+
+def test_predict_is_asked_once_for_people_as_they_are_and_sees_only_its_features():
+    """A refit moves people; what was predicted for them before, and with the attribute alone set, stays."""
+    rows, seen = people(), []
+
+    def predict(table):
+        seen.append((tuple(table), len(table["exam"])))
+        return np.asarray(table["exam"], dtype=float)
+
+    count, groups = len(rows["exam"]), 2
+    decompose(predict, rows, CausalModel(GRAPH), sensitive="group", features=["exam"], refits=5)
+    assert seen == [(("exam",), count)] * (3 + 5)
+    seen.clear()
+    counterfactual_fairness(
+        predict, rows, CausalModel(GRAPH), sensitive="group", features=["exam"], refits=5, threshold=2.0, noise_draws=1
+    )
+    everyone = [each for each in seen if each[1] == count]
+    assert len(everyone) == 1 + groups + 1 + 5 * groups
+    assert {names for names, _ in seen} == {("exam",)}
+
+
+def test_no_features_at_all_is_an_error():
+    with pytest.raises(CallError, match="features= is empty"):
+        flip_test(column("exam"), people(), sensitive="group", features=[])
 
 
 def test_one_feature_and_duplicates_are_enough():

@@ -6,7 +6,7 @@ The mean size of that change is judged, not the mean change, in which ups and do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12  # of the largest prediction: a smaller change is rounding
 
 @dataclass(frozen=True)
 class Subject:
-    """What is audited: the caller's table, its columns in the graph, the groups, and the predictor."""
+    """What is audited: the columns of the caller's table that predict needs, those in the graph, groups, predictor."""
 
     table: Any
     rows: Columns
@@ -67,20 +67,19 @@ class World:
     draws: int = 1
     random_state: int = 0
 
-    def moved(
-        self, subject: Subject, draw: int, shifts: Mapping[int, Mapping[str, float]] | None = None
-    ) -> list[Columns]:
-        """For each group, the columns that change when everyone is moved to it; `shifts` of noises by that group."""
+    def moved(self, subject: Subject, draw: int, targets: Sequence[int] | None = None) -> list[Columns]:
+        """The columns that change when everyone is moved to each group, or to each of `targets`."""
         rows, people = subject.rows, subject.people
+        values = people.values if targets is None else [people.values[target] for target in targets]
         if self.learned is None:
-            return [{} for _ in people.values]
+            return [{} for _ in values]
         nodes = self.learned.graph.descendants(people.attributes)
         noise = uniforms(self.learned, nodes, rows, self.random_state, draw)
         abduced = self.learned.abduced(rows, nodes, noise)
         found = []
-        for target, values in enumerate(people.values):
-            do = {name: set_to(rows, self.learned, name, value) for name, value in values.items()}
-            changed = abduced.under(do, None if shifts is None else shifts.get(target))
+        for settings in values:
+            do = {name: set_to(rows, self.learned, name, value) for name, value in settings.items()}
+            changed = abduced.under(do)
             found.append({name: column for name, column in changed.items() if name not in do})
         return found
 
@@ -146,17 +145,15 @@ class PredictionChanges:
         return found
 
 
-def measure(
-    subject: Subject, world: World, shifts: Mapping[int, Mapping[str, float]] | None = None
-) -> PredictionChanges:
-    """Move everyone to every group and compare the predictions with those before."""
-    before = subject.predictor.answers(subject.table)
+def measure(subject: Subject, world: World, before: Answers | None = None) -> PredictionChanges:
+    """Move everyone to every group and compare the predictions with those before, which a caller may know already."""
+    before = subject.predictor.answers(subject.table) if before is None else before
     kind: Kind = before.kind
     apart = np.empty((len(subject.people.names), world.draws, len(before.values)))
     rounding = _ROUNDING * float(np.abs(before.values).max(initial=0.0))
     scores = None if before.scores is None else np.zeros((len(apart), len(before.values)))
     for draw in range(world.draws):
-        for target, columns in enumerate(world.moved(subject, draw, shifts)):
+        for target, columns in enumerate(world.moved(subject, draw)):
             after = subject.predictor.answers(with_columns(subject.acted[target], columns))
             kind = after.kind if kind == "decision" else kind
             change = after.minus(before)

@@ -51,9 +51,10 @@ def read_nodes(
 
 
 def with_columns(data: Any, columns: Mapping[str, Column]) -> Any:
-    """The caller's table with these columns in place of its own."""
+    """The caller's table with these columns in place of its own; columns that it does not have are left out."""
     source = _source(data)
-    return frames.replace(source.data, {source.columns[name]: column.raw() for name, column in columns.items()})
+    known = {source.columns[name]: column.raw() for name, column in columns.items() if name in source.columns}
+    return frames.replace(source.data, known)
 
 
 def take_rows(data: Any, rows: Any) -> Any:

@@ -22,6 +22,8 @@ from evenhand.counterfactual.columns import take_rows, with_columns
 from evenhand.counterfactual.model import FittedModel, set_to, take_columns, uniforms
 from evenhand.errors import shorten
 
+Pair = tuple[int, int]
+
 STRONGEST, _STEPS, _MOST_TRIED = 5.0, 14, 500
 
 
@@ -45,17 +47,19 @@ class Tipping:
 class _Trial:
     """People of one group, moved to another, with the noise of the attribute's children shifted on the way."""
 
-    def __init__(self, subject: Subject, world: World, spreads: Mapping[str, float], group: int, target: int) -> None:
-        self.spreads, self.group, self.target = spreads, group, target
+    def __init__(
+        self, subject: Subject, world: World, changes: PredictionChanges, spreads: Mapping[str, float], pair: Pair
+    ) -> None:
+        self.spreads, (group, target) = spreads, pair
         chosen = subject.people.rows(group)[:_MOST_TRIED]
-        self.table, self.answers = take_rows(subject.table, chosen), subject.predictor.answers
-        self.before = self.answers(self.table)
+        self.before, self.answers = changes.before.take(chosen), subject.predictor.answers
+        self.unshifted = float(np.abs(changes.apart[target][:, chosen]).mean())  # the size at strength 0
         rows, learned = take_columns(subject.rows, chosen), world.learned
         assert learned is not None  # noqa: S101 - `tipping` asks for one
         nodes = learned.graph.descendants(subject.people.attributes)
         values = subject.people.values[target].items()
         self.do = {name: set_to(rows, learned, name, value) for name, value in values}
-        self.acted = with_columns(self.table, self.do)
+        self.acted = with_columns(take_rows(subject.table, chosen), self.do)
         noises = (uniforms(learned, nodes, rows, world.random_state, draw) for draw in range(world.draws))
         self.worlds = [learned.abduced(rows, nodes, noise) for noise in noises]
         self.signs, self.extra = dict.fromkeys(spreads, 0.0), 0.0
@@ -122,8 +126,8 @@ def tipping(
     resting.sort(key=lambda pair: -(changes.size + extra)[pair])
     found, share = (math.inf if passed else 0.0), 0.5
     for group, target in resting:
-        trial = _Trial(subject, world, spreads, group, target).aimed(up=passed)
-        trial.extra = changes.size[group, target] - trial.size(0.0) + extra[group, target]  # from the few tried to all
+        trial = _Trial(subject, world, changes, spreads, (group, target)).aimed(up=passed)
+        trial.extra = changes.size[group, target] - trial.unshifted + extra[group, target]  # from the few tried to all
         # A pass falls with the first pair that goes beyond, a fail only with the last that comes within.
         if math.isfinite(found) and found > 0 and not trial.beyond(found, threshold):
             continue

@@ -62,14 +62,24 @@ class Views:
 
 def predictor_views(subject: Subject, world: World, baseline: int) -> Views:
     """The three views of a predictor's predictions."""
-    answers, acted = subject.predictor.answers, subject.acted[baseline]
-    flipped = answers(acted).values
-    each = [answers(with_columns(acted, world.moved(subject, draw)[baseline])).values for draw in range(world.draws)]
+    answers = subject.predictor.answers
+    flipped = answers(subject.acted[baseline]).values
+    moved = predictions_moved(subject, world, baseline)
     before = answers(subject.table)
     if before.kind == "class":
         raise CallError("the gap between classes has no size: name the favourable class with positive=.")
     subject.predictor.check_decisions()
-    return Views(before.values, flipped, np.mean(each, axis=0))
+    return Views(before.values, flipped, moved)
+
+
+def predictions_moved(subject: Subject, world: World, baseline: int) -> Floats:
+    """The predictions for everyone as a member of the baseline, with its effects: the mean over draws of noise."""
+    acted = subject.acted[baseline]
+    each = []
+    for draw in range(world.draws):
+        (columns,) = world.moved(subject, draw, [baseline])
+        each.append(subject.predictor.answers(with_columns(acted, columns)).values)
+    return np.asarray(np.mean(each, axis=0))
 
 
 def node_views(learned: FittedModel, rows: Columns, people: People, baseline: int, node: str) -> Views:

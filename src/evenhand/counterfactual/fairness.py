@@ -190,7 +190,8 @@ def flip_test(
     request = _request("flip_test", policy, threshold, confidence, min_group_size, None)
     attributes = _attributes(sensitive)
     rows = read_nodes(data, attributes)
-    subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, features, cutoff, positive))
+    predictor = Predictor(predict, features, cutoff, positive)
+    subject = Subject(predictor.needed(data), rows, group_people(rows, attributes), predictor)
     measured = changes.measure(subject, World(None))
     ends = changes.ends(measured, None, subject.people.sizes, request.policy.confidence)
     request = to_scale(request, measured, explicit=threshold is not None)
@@ -257,22 +258,26 @@ def decompose(
                 f"the gap in {shorten(node)!r} cannot be split: it and all that the attribute causes must be numbers "
                 "with additive noise. Pass a function as predict=."
             )
-    few, _ = subject.some(changes.MOST_REFITTED)
-
-    def views(about: Subject, by: FittedModel) -> decomposition.Views:
-        if node is not None:
-            return decomposition.node_views(by, about.rows, about.people, baseline, node)
-        return decomposition.predictor_views(about, replace(world, learned=by), baseline)
+    few, places = subject.some(changes.MOST_REFITTED)
+    if node is not None:
+        whole = decomposition.node_views(learned, subject.rows, subject.people, baseline, node)
+    else:
+        whole = decomposition.predictor_views(subject, world, baseline)
 
     def again(by: FittedModel) -> Floats:
-        return decomposition.parts(views(few, by), few.people, baseline)
+        if node is not None:
+            views = decomposition.node_views(by, few.rows, few.people, baseline, node)
+        else:
+            moved = decomposition.predictions_moved(few, replace(world, learned=by), baseline)
+            views = decomposition.Views(whole.before[places], whole.flipped[places], moved)
+        return decomposition.parts(views, few.people, baseline)
 
     drawn = None
     if refits and learned.estimated(learned.graph.nodes):
         strata = group_people(_rows(learned), subject.people.attributes).codes
         seed = request.policy.random_state
         drawn = resampled(learned, strata, again, count=refits, random_state=seed, n_jobs=n_jobs)
-    return decomposition.splits(subject.people, baseline, views(subject, learned), drawn, request.policy.confidence)
+    return decomposition.splits(subject.people, baseline, whole, drawn, request.policy.confidence)
 
 
 # --- how they are computed
@@ -295,7 +300,7 @@ class _Refits:
         self.measured = replace(
             measured,
             people=self.subject.people,
-            before=replace(measured.before, values=measured.before.values[places]),
+            before=measured.before.take(places),
             apart=measured.apart[:, :, places],
         )
         self.flipped = subject.predictor.answers(subject.acted[baseline]).values
@@ -311,7 +316,7 @@ class _Refits:
         groups = len(self.subject.people.names)
 
         def again(learned: FittedModel) -> Floats:
-            refitted = changes.measure(self.subject, replace(self.world, learned=learned))
+            refitted = changes.measure(self.subject, replace(self.world, learned=learned), self.measured.before)
             parts = decomposition.parts(self.views(refitted, self.places), self.subject.people, self.baseline)
             return np.concatenate([refitted.distance(self.measured), parts], axis=1)
 
@@ -334,7 +339,8 @@ def _moved_by_causes(
     learned = fitted_model(causal, data)
     rows = read_rows(causal, data, learned)
     learned = learned if learned.rows is not None else replace(learned, rows=rows)
-    subject = Subject(data, rows, group_people(rows, attributes), Predictor(predict, *how))
+    predictor = Predictor(predict, *how)
+    subject = Subject(predictor.needed(data), rows, group_people(rows, attributes), predictor)
     several = not learned.random.isdisjoint(learned.graph.descendants(attributes))
     cells = max(len(subject.people.codes) * len(subject.people.names), 1)
     draws = max(1, min(noise_draws, changes.MOST_CELLS // cells)) if several else 1

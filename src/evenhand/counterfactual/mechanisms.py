@@ -109,12 +109,13 @@ class Linear:
     known: bool = False
 
     def fit(self, causes: Columns, node: Column) -> Fitted:
-        matrix = design(causes)
-        centre, values = matrix.mean(axis=0), node.values
-        scale = matrix.std(axis=0)
+        matrix, values = design(causes).T, node.values
+        centre = matrix.mean(axis=1)
+        centred = matrix - centre[:, None]
+        scale = np.sqrt(np.einsum("er,er->e", centred, centred) / matrix.shape[1])
         varies = scale > _RANK * np.maximum(np.abs(centre), 1e-300)
-        scaled = (matrix[:, varies] - centre[varies]) / scale[varies]
-        found, confused = _least_squares(scaled, values - values.mean())
+        scaled = centred[varies] / scale[varies, None]
+        found, confused = _least_squares(scaled.T, values - values.mean())
         slopes = np.zeros(len(varies))
         slopes[varies] = found / scale[varies]
         level = values.mean() - centre @ slopes
@@ -355,14 +356,17 @@ def fresh(estimator: Any) -> Any:
 
 
 def design(causes: Columns) -> Floats:
-    """Causes as numbers, [rows, effects]: each value of a category but the first is a column of 0 and 1."""
+    """Causes as numbers, [rows, effects]: each value of a category but the first is a column of 0 and 1.
+
+    The numbers of an effect lie side by side in memory, which makes sums over the rows several times faster.
+    """
     parts: list[Floats] = []
     for column in causes.values():
         if column.levels is None:
-            parts.append(column.values[:, None])
+            parts.append(column.values[None, :])
         else:
-            parts.append((column.values[:, None] == np.arange(1, len(column.levels))).astype(np.float64))
-    return np.concatenate(parts, axis=1)
+            parts.append((column.values == np.arange(1, len(column.levels))[:, None]).astype(np.float64))
+    return np.concatenate(parts).T
 
 
 def mechanism_of(node: Column, requested: Any) -> Mechanism:

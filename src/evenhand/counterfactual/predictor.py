@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.core.arrays import Array, Bools, Floats
+from evenhand.core.arrays import Array, Bools, Floats, Ints
 from evenhand.core.calls import call
 from evenhand.core.quantities import check_finite
 from evenhand.core.wording import number_of
@@ -35,6 +35,10 @@ class Answers:
     values: Floats
     kind: Kind
     scores: Floats | None = None
+
+    def take(self, rows: Ints) -> Answers:
+        """The answers for some of the people."""
+        return Answers(self.values[rows], self.kind, None if self.scores is None else self.scores[rows])
 
     def minus(self, other: Answers) -> Floats:
         """The difference of each answer from another: signed for numbers and decisions, 0 or 1 for classes."""
@@ -67,9 +71,17 @@ class Predictor:
         self.calls = 0
         self._lowest, self._highest = math.inf, -math.inf  # of all numbers that were compared with the cutoff
 
+    def needed(self, table: Any) -> Any:
+        """The columns of a table that predict needs: chosen once, before people are moved, not in every call."""
+        if self.features is None:
+            return table
+        if not self.features:
+            raise CallError("features= is empty: name the columns that predict needs.")
+        return select_features(table, self.features)
+
     def __call__(self, table: Any) -> Any:
-        """The raw answers for a table."""
-        inputs = table if self.features is None else select_features(table, self.features)
+        """The raw answers for a table of the columns that are needed."""
+        inputs = table
         if self.matrix and isinstance(inputs, dict):
             inputs = np.column_stack([np.asarray(column) for column in inputs.values()])
         rows = row_count(table)
