@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import evenhand as eh
 from evenhand import cli
+from evenhand.audits.choice import MOST_COMPARED
 from evenhand.catalogue import METRICS, complement_of
 from evenhand.errors import CallError
 from evenhand.verdicts.policy import Policy
@@ -166,3 +168,27 @@ def test_complements_follow_from_the_coefficients():
         "false_omission_rate_parity": "negative_predictive_parity",
         "error_rate_parity": "overall_accuracy_equality",
     }
+
+
+def test_of_very_many_groups_only_metrics_of_counts_are_computed():
+    rows = 20 * (MOST_COMPARED + 1)
+    random = np.random.default_rng(1)
+    group = np.char.add("postcode ", (np.arange(rows) % (MOST_COMPARED + 1)).astype(str))
+    score = random.random(rows)
+    data = {"label": (random.random(rows) < score).astype(int), "score": score, "group": group}
+    audit = eh.audit(data, label="label", score="score", cutoff=0.5, sensitive="group", metrics="all")
+    assert {each.metric for each in audit.findings} >= {"equalized_odds", "demographic_parity", "base_rate_parity"}
+    assert not {"auc_parity", "theil_index", "ks_distance", "calibration"} & {each.metric for each in audit.findings}
+    (note,) = (note for note in audit.notes if "only metrics of counts" in note)
+    assert note.startswith("group has 2,001 groups, so only metrics of counts are computed. Left out: ")
+    assert "auc_parity" in note
+    assert note.endswith("A coarser column has them all.")
+    assert len(str(audit).splitlines()) <= 25
+
+
+def test_one_group_less_has_every_metric():
+    group = np.char.add("g", (np.arange(4000) % 100).astype(str))
+    random = np.random.default_rng(1)
+    audit = eh.audit(prediction=random.integers(0, 2, 4000), sensitive=group, metrics="all")
+    assert not [note for note in audit.notes if "only metrics of counts" in note]
+    assert audit["mutual_information"].value.defined

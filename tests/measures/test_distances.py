@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
+from evenhand.measures import distances
 from support.profiles import examples
 
 
@@ -84,3 +85,39 @@ def test_the_order_of_groups_makes_no_difference(metric, weighted):
     names = (["a", "b", "c"], ["c", "a", "b"])
     first, second = (getattr(eh, metric)(sensitive=np.array(name)[place], **roles).value for name in names)
     assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high), rel=1e-9)
+
+
+def test_of_many_groups_each_is_listed_with_the_one_that_is_farthest():
+    random = np.random.default_rng(3)
+    group = np.arange(6000) % 60
+    score = np.clip(random.random(6000) + (group == 7) * 0.2, 0, 1)
+    label = (random.random(6000) < score).astype(int)
+    data = {"score": score, "label": label, "sensitive": np.char.add("g", group.astype(str))}
+    for metric in (eh.ks_distance, eh.wasserstein_distance, eh.abroca):
+        found = metric(**data)
+        assert len(found.rows) == 60
+        assert max(row.estimate.value for row in found.rows) == found.value.value
+        assert max(row.estimate.low for row in found.rows) <= found.value.low + 1e-12
+        assert any("each is shown with the one that is farthest from it" in note for note in found.notes)
+    crossed = eh.cross_group_auc(**data)
+    values = [row.estimate.value for row in crossed.rows]
+    assert len(values) == 120
+    assert max(values) - min(values) == crossed.value.value
+    few = eh.ks_distance(score=score[group < 50], sensitive=data["sensitive"][group < 50])
+    assert len(few.rows) == 50 * 49 / 2
+
+
+@pytest.mark.parametrize("groups", [3, 25])
+def test_errors_drawn_in_blocks_are_those_of_all_bins(groups, monkeypatch):
+    """Blocks hide nothing that varies: with as many blocks as bins, the ends are nearly the same."""
+    random = np.random.default_rng(5)
+    score = random.beta(0.3, 4, 9000)
+    label = (random.random(9000) < score).astype(int)
+    data = {"score": score, "label": label, "sensitive": np.char.add("g", (np.arange(9000) % groups).astype(str))}
+    for metric in (eh.wasserstein_distance, eh.abroca):
+        found = metric(**data).value
+        with monkeypatch.context() as patch:
+            patch.setattr(distances, "_BLOCKS", 4096)
+            every = metric(**data).value
+        assert found.value == every.value
+        assert found.high - found.value == pytest.approx(every.high - every.value, rel=0.15)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand import Cube, audit, cli
 from evenhand.errors import CallError, DataError
+from evenhand.sources import levels
 from evenhand.sources import files
 from evenhand.sources.levels import band_names, quantile_edges
 from support.backends import BACKENDS, FILES, Columns
@@ -318,3 +319,29 @@ def test_na_makes_more_of_it_missing(backend, tmp_path):
     assert set(cube.groups) == {("a",), ("b",), (None,)}
     assert int(cube.n[:, 2].sum()) == 1
     assert cube.facts["score_missing"] == 1
+
+
+@pytest.mark.parametrize("backend", ["pandas", "parquet", "csv"])
+def test_many_names_with_people_enough_are_groups(backend, tmp_path):
+    names = [f"postcode {i % 1200}" for i in range(6000)]
+    data = BACKENDS[backend]({"postcode": names, "p": [0, 1] * 3000}, tmp_path)
+    cube = Cube.count(data, prediction="p", sensitive="postcode")
+    assert (len(cube.groups), cube.size) == (1200, 6000)
+
+
+def test_many_names_with_too_few_people_are_ids():
+    names = [f"postcode {i % 1200}" for i in range(5999)]
+    with pytest.raises(DataError, match=r"'sensitive' has 1,200 different values: an id\?"):
+        Cube.count(prediction=[0] * 5999, sensitive=names)
+
+
+def test_people_who_are_counted_are_people():
+    names = [f"postcode {i}" for i in range(1200)]
+    assert len(Cube.count(prediction=[0] * 1200, sensitive=names, count=[5] * 1200).groups) == 1200
+
+
+def test_more_names_than_an_audit_can_compare_are_an_error(monkeypatch):
+    monkeypatch.setattr(levels, "_MOST_VALUES", 1100)
+    names = [f"postcode {i % 1200}" for i in range(12_000)]
+    with pytest.raises(DataError, match=r"'sensitive' has 1,200 different values"):
+        Cube.count(prediction=[0] * 12_000, sensitive=names)
