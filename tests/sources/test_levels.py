@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand import Cube, audit, cli
 from evenhand.errors import CallError, DataError
-from evenhand.sources import levels
-from evenhand.sources import files
+from evenhand.sources import files, levels
 from evenhand.sources.levels import band_names, quantile_edges
 from support.backends import BACKENDS, FILES, Columns
 from support.profiles import each_of
