@@ -131,6 +131,17 @@ def change_of_gap(gaps: Gaps, confidence: float) -> tuple[float, float]:
     return (-high, -low) if gaps.ratio else (low, high)
 
 
+def change_of_pair(gaps: Gaps, after: Place, before: Place, deviate: float) -> tuple[float, float]:
+    """Both ends of the gap of one pair after less that of the same or another pair before, with its sign."""
+    turned = _turned(gaps)
+    if after == before:
+        high, low = _own_ends(gaps, [after], deviate)[0], -_own_ends(turned, [after], deviate)[0]
+    else:
+        high = _mixed_ends(gaps, [(after, before)], deviate)[0]
+        low = -_mixed_ends(turned, [(before, after)], deviate)[0]
+    return (float(-high), float(-low)) if gaps.ratio else (float(low), float(high))
+
+
 def _turned(gaps: Gaps) -> Gaps:
     """The gaps with the models in the other order."""
     return Gaps(gaps.rates.turned(), gaps.after, gaps.before, gaps.pairs, gaps.ratio)

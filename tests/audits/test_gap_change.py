@@ -1,0 +1,89 @@
+"""The change of one finding: with the sign that a reference gives it, and in size."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.core.wording import shown_scale
+from evenhand.report import changes as as_files
+from evenhand.report.contest import as_markdown
+from evenhand.report.tables import interval
+
+METRICS = ("equalized_odds", "demographic_parity", "disparate_impact", "treatment_equality", "average_odds")
+
+
+@cache
+def compared(reference: str = "a") -> eh.Contest:
+    """Two unrelated models, of which the first is against the groups b and c, and the second for b."""
+    random = np.random.default_rng(3)
+    label, group = (random.random(4000) < 0.4).astype(int), random.choice(list("abc"), 4000)
+    old = (random.random(4000) < np.where(group == "a", 0.6, 0.4)).astype(int)
+    new = (random.random(4000) < np.where(group == "b", 0.5, 0.3)).astype(int)
+    roles = {"label": label, "sensitive": {"g": group}, "reference": reference, "metrics": [*METRICS, "auc_parity"]}
+    return eh.contest(predictions={"old": old, "new": new}, scores=[old * 0.5, new * 0.5], **roles)
+
+
+def gaps(reference: str = "a") -> tuple[eh.Change, ...]:
+    return compared(reference).changes["new"].gaps.changes
+
+
+@pytest.mark.parametrize("reference", ["a", "b", "overall", "rest"])
+def test_a_change_against_a_reference_is_after_less_before_with_its_sign(reference):
+    assert len(gaps(reference)) == 6
+    for change in gaps(reference):
+        assert change.change.value == pytest.approx(change.after.value - change.before.value), change.metric
+        assert change.change.low <= change.change.value <= change.change.high
+
+
+def test_better_and_worse_are_said_of_the_size():
+    by_metric = {change.metric: change for change in gaps()}
+    turned = by_metric["demographic_parity"]
+    assert (turned.before.value, turned.after.value) == pytest.approx((-0.242, 0.207), abs=0.001)
+    assert turned.change.low > 0.3
+    assert turned.size_change.value == pytest.approx(abs(turned.after.value) - abs(turned.before.value))
+    assert turned.size_change.low < 0 < turned.size_change.high
+    assert turned.tendency == "unclear"
+    assert "changed by +44.9 points" in str(turned)
+    assert "from -24.2 to +20.7 points. Its size changed by -3.5 points" in str(turned)
+
+
+def test_the_groups_are_named_where_they_are_not_the_same():
+    change = next(each for each in gaps("b") if each.metric == "disparate_impact")
+    first, second = (audit["disparate_impact"].evidence for audit in compared("b").audits.values())
+    assert (first.group, second.group) == (("c",), ("a",))
+    assert "from 1.05 (g = c) to 0.583 (g = a)." in str(change)
+
+
+def test_a_signed_change_covers_the_true_one():
+    """Two models on the same people: the gap of b against a falls from 10 to -5 points."""
+    random, covered, times = np.random.default_rng(5), 0, 150
+    group = np.repeat(["a", "b"], 400)
+    for _ in range(times):
+        chance = random.random(800)
+        old = (chance < np.where(group == "a", 0.4, 0.5)).astype(int)
+        new = (np.where(random.random(800) < 0.7, chance, random.random(800)) < np.where(group == "a", 0.5, 0.45)) * 1
+        (change,) = (
+            eh.contest(
+                predictions={"old": old, "new": new}, sensitive=group, reference="a", metrics=["demographic_parity"]
+            )
+            .changes["new"]
+            .gaps.changes
+        )
+        covered += change.change.low <= -0.15 <= change.change.high
+    assert covered / times >= 0.9
+
+
+def test_every_form_has_the_signed_change():
+    contest = compared()
+    data = {each["metric"]: each for each in json.loads(json.dumps(contest.to_dict()))["changes"][0]["gaps"]["changes"]}
+    texts = [as_markdown(contest), as_files.as_markdown(contest.changes["new"].gaps), contest._repr_html_()]
+    for i, change in enumerate(gaps()):
+        assert data[change.metric]["change"]["value"] == pytest.approx(change.change.value)
+        scale = shown_scale(change.judged_on, change.unit)
+        shown = interval(change.change.value, change.change.low, change.change.high, scale)
+        assert all(shown in text for text in texts[: 2 if i else 3]), change.metric
