@@ -87,3 +87,20 @@ def test_every_form_has_the_signed_change():
         scale = shown_scale(change.judged_on, change.unit)
         shown = interval(change.change.value, change.change.low, change.change.high, scale)
         assert all(shown in text for text in texts[: 2 if i else 3]), change.metric
+
+
+@pytest.mark.parametrize("reference", [None, "a"])
+def test_base_rates_of_the_same_people_cannot_change(reference):
+    random = np.random.default_rng(3)
+    label, group, old, new = random.random((4, 900)) < 0.5
+    roles = {"label": label, "sensitive": {"g": np.where(group, "a", "b")}, "reference": reference}
+    found = eh.contest(**roles, predictions={"old": old, "new": new}, metrics=["base_rate_parity"])
+    (change,) = found.changes["new"].gaps.changes
+    assert change.change == change.size_change == eh.Estimate(0.0, 0.0, 0.0)
+    assert any("no model can change it" in note for note in change.notes)
+    assert "as before (95 % interval 0.0 to 0.0)" in str(change)
+    said = " ".join(str(found).split())
+    assert "g: the same." in said
+    assert "no model can change it" in said
+    assert "0.0 [0.0, 0.0] the same" in said
+    assert "the same" in found._repr_html_()

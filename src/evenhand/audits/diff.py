@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.audits.audit import Audit
-from evenhand.audits.gap_change import ADDED, Pairing, has_sign, size
+from evenhand.audits.gap_change import ADDED, FIXED, Pairing, has_sign, size
 from evenhand.core import frames, records, wording
 from evenhand.core.arguments import checked
 from evenhand.core.cards import Carded
@@ -252,6 +252,7 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding, people
     required = first.decides(before) or second.decides(after)
     farther, paired = people.change_of_size(before, after)
     change, paired = people.signed_change(before, after) if has_sign(before, after) else (farther, paired)
+    fixed = (FIXED,) if people.cannot_change(after) else ()
     tendency = _tendency(farther, after.judged_on)
     counted = first.policy.counted(before.verdict), second.policy.counted(after.verdict)
     return Change(
@@ -272,7 +273,7 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding, people
         _outcome(*counted, tendency, known=after.value.defined) if required else "not judged",
         _sentence(before, after, (change, farther), people.confidence),
         farther,
-        (*_warnings(before, after), *(() if paired or change.low is None else (ADDED,))),
+        (*_warnings(before, after), *(() if paired or change.low is None else (ADDED,)), *fixed),
     )
 
 

@@ -38,6 +38,7 @@ ADDED = (
     "Joint counts of decisions do not tell how this varies for the same people: the margins of the two models are "
     "added, which holds whatever they have in common, and is wider than need be."
 )
+FIXED = "It is of labels and not of decisions, and the same people have the same labels: no model can change it."
 _ITSELF = "Both audits are of the same counts of the same people, so a gap that both measure alike did not change."
 
 
@@ -61,7 +62,7 @@ class Pairing:
         """after − before of gaps with a sign, with its interval, and whether it is one of pairs where there are any."""
         values = before.shown, after.shown
         change = values[1].value - values[0].value
-        if change == 0 and self._unchanged():
+        if change == 0 and self._unchanged(after):
             return Estimate(0.0, 0.0, 0.0), True
         bound = 2.0 if (after.judged_on, after.unit) == ("difference", "rate") else math.inf
         if self.joint is not None and math.isfinite(change):
@@ -74,7 +75,7 @@ class Pairing:
         """How much farther from parity it is, in the same way."""
         sizes = size(before), size(after)
         change = sizes[1].value - sizes[0].value
-        if change == 0 and self._unchanged():
+        if change == 0 and self._unchanged(after):
             return Estimate(0.0, 0.0, 0.0), True
         if self.joint is not None and math.isfinite(change):
             ends = ends_of_change(before, after, self.joint, self.confidence)
@@ -84,9 +85,15 @@ class Pairing:
         chance, bound = (by_chance(before), by_chance(after)), 1.0 if rates else math.inf
         return between(*sizes, chance=chance, bound=bound, independent=self.joint is None), self.joint is None
 
-    def _unchanged(self) -> bool:
-        """Are both audits of the same decisions of the same people?"""
-        return self.itself or (self.joint is not None and self.joint.same)
+    def cannot_change(self, after: Finding) -> bool:
+        """Is it of labels and groups alone, which are the same for the same people, whatever a model decides?"""
+        metric = METRICS.get(after.metric)
+        needs = frozenset() if metric is None else metric.needs
+        return self.joint is not None and bool(needs) and needs.isdisjoint(("prediction", "score"))
+
+    def _unchanged(self, after: Finding) -> bool:
+        """Are both of the same decisions of the same people, or of no decision?"""
+        return self.itself or (self.joint is not None and self.joint.same) or self.cannot_change(after)
 
 
 def _same_counts(first: Cube, second: Cube) -> bool:
