@@ -197,14 +197,15 @@ class Audit(Accessors):
     def reference(self) -> Any:
         """What the policy compares groups with, as `comparison.check_reference` settles it for all attributes."""
         names = self.meaning.sensitive
+        asked = named_reference(self.policy.reference, self.cube.codes, names)
         if not self.parts:
-            return comparison.check_reference(self.policy.reference, names, self.cube.groups)
+            return comparison.check_reference(asked, names, self.cube.groups)
         groups = [
             tuple(group[0] if other == name else None for other in names)
             for name in names
             for group in self.counts(name).groups
         ]
-        return comparison.check_reference(self.policy.reference, names, groups)
+        return comparison.check_reference(asked, names, groups)
 
     def measures(
         self, attributes: Sequence[str], *, strata: bool = False, together: bool = False
@@ -402,9 +403,6 @@ def audit(
     arguments = complete(audit, {**table, **said})  # type: ignore[typeddict-item]
     rows = RowSource(data, arguments, () if metrics is None or metrics == ALL else metrics)
     cube = Cube.count(data, **rows.counted) if known is None else known
-    reference = policy.reference if reference is None else reference
-    if known is None:
-        reference = named_reference(reference, arguments["labels"], cube.meaning.sensitive)
 
     def from_rows(wanted: Request, part: Cube) -> Finding:
         return row_measures.finding(wanted, part, rows)
@@ -446,7 +444,10 @@ def audit_cube(
     **judging: Any,
 ) -> Audit:
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
-    policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
+    policy = policy_file.resolve(policy)
+    asked = policy.reference if reference is None else reference
+    named = named_reference(asked, cube.codes, cube.meaning.sensitive)
+    policy = policy.updated(reference=named, intersections=intersections, **judging)
     notes = audit_notes.data_notes(cube)
     metrics = chosen_metrics(metrics)
     chosen_names = choice.choose(cube, metrics, policy, notes)

@@ -16,7 +16,7 @@ from evenhand.audits.gap_change import ADDED, FIXED, Pairing, has_sign, size
 from evenhand.core import frames, records, wording
 from evenhand.core.arguments import checked
 from evenhand.core.cards import Carded
-from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict, spell
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, JudgedOn, Verdict, spell
 from evenhand.core.signs import escaped, printable
 from evenhand.errors import CallError, join_names
 from evenhand.sources.documentation import documented
@@ -55,8 +55,8 @@ class Change:
     verdict_after: Verdict
     outcome: Verdict
     interpretation: str
-    size_change: Estimate
     notes: tuple[str, ...] = ()
+    size_change: Estimate = UNDEFINED
 
     @property
     def crossed(self) -> bool:
@@ -272,8 +272,8 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding, people
         after.verdict,
         _outcome(*counted, tendency, known=after.value.defined) if required else "not judged",
         _sentence(before, after, (change, farther), people.confidence),
-        farther,
         (*_warnings(before, after), *(() if paired or change.low is None else (ADDED,)), *fixed),
+        farther,
     )
 
 

@@ -15,7 +15,6 @@ from evenhand.cli.command import Command
 from evenhand.cli.numbers import DRAWS, SEED
 from evenhand.cli.options import (
     are_cubes,
-    called,
     confidence_option,
     cube_of,
     database_options,
@@ -116,7 +115,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     cube = cube_of(files, options)
     found = audit_cube(
         cube,
-        reference=called(reference(options["reference"], cube.meaning.sensitive), policy, cube, options),
+        reference=reference(options["reference"], cube.meaning.sensitive),
         metrics=metrics,
         policy=policy or _policy(options, cube.has_labels),
         **{name: options[name] for name in _JUDGING},

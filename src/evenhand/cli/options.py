@@ -27,9 +27,7 @@ from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import CallError, listing
 from evenhand.sources.database import open_table
 from evenhand.sources.roles import ARGUMENTS, TYPES
-from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts.data_table import TABLE, read_toml
-from evenhand.verdicts.policy import Policy
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -165,13 +163,6 @@ def cube_of(files: tuple[str, ...], options: dict[str, Any]) -> Cube:
 def check_roles(files: Sequence[Any], options: dict[str, Any]) -> None:
     """Show what the files hold where a call does not say which column is what."""
     ask_for_roles(files, {**_typed(options), **_from_table(options)})
-
-
-def called(reference: Any, policy: Policy | None, cube: Cube, options: dict[str, Any]) -> Any:
-    """The reference of a call, else of its policy, by the names of groups, where it was given by their codes."""
-    labels = None if policy is None else {**_typed(options), **_from_table(options)}.get("labels")
-    asked = policy.reference if reference is None and policy is not None else reference
-    return named_reference(asked, labels, cube.meaning.sensitive)
 
 
 def are_cubes(files: tuple[str, ...]) -> bool:

@@ -13,7 +13,6 @@ from evenhand.cli.command import Command
 from evenhand.cli.options import (
     are_cubes,
     arguments,
-    called,
     check_roles,
     confidence_option,
     intersections_option,
@@ -67,7 +66,6 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     """
     settings = settle(files, options, quiet=quiet)
     cubes = _cubes(files, options) if options["by"] is None else _counted(files, options)
-    first = next(iter(cubes.values())) if isinstance(cubes, dict) else None
     policy = resolve(options["policy"])
     asked = reference(options["reference"], _attributes(cubes) if options["reference"] else ())
     found = trend(
@@ -75,7 +73,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         metrics=options["metrics"] or None,
         policy=policy,
         threshold=thresholds(options["threshold"]) or None,
-        reference=asked if first is None else called(asked, policy, first, options),
+        reference=asked,
         confidence=options["confidence"],
         min_group_size=options["min_group_size"],
         intersections=options["intersections"],

@@ -53,6 +53,23 @@ def label_of(value: object, names: Mapping[str, str]) -> str:
     return names.get(text) or names.get(canonical(value)) or text
 
 
+def united_codes(parts: Iterable[Labels]) -> dict[str, dict[str, str]]:
+    """The names of codes in several cubes; a code that two of them name differently has none.
+
+    >>> united_codes([{"sex": {"1": "male", "2": "female"}}, {"sex": {"1": "man"}}, {}])
+    {'sex': {'2': 'female'}}
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for part in parts:
+        for column, names in part.items():
+            for code, name in names.items():
+                found.setdefault(column, {}).setdefault(code, set()).add(name)
+    return {
+        column: {code: next(iter(names)) for code, names in codes.items() if len(names) == 1}
+        for column, codes in found.items()
+    }
+
+
 def named_reference(reference: Any, labels: Any, attributes: Sequence[str]) -> Any:
     """A reference group by its name, where it was given by its code; anything else stays as it is.
 
