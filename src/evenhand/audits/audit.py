@@ -404,9 +404,6 @@ def audit(
     rows = RowSource(data, arguments, () if metrics is None or metrics == ALL else metrics)
     cube = Cube.count(data, **rows.counted) if known is None else known
 
-    def from_rows(wanted: Request, part: Cube) -> Finding:
-        return row_measures.finding(wanted, part, rows)
-
     found = audit_cube(
         cube,
         reference=reference,
@@ -419,10 +416,15 @@ def audit(
         draws=draws,
         random_state=random_state,
         frame_kind=frames.kind_of(data),
-        row_evaluator=from_rows if known is None else None,
+        row_evaluator=from_rows(rows) if known is None else None,
     )
     hint = repeated_identity(data, arguments) if known is None else None
     return found if hint is None else replace(found, notes=(*found.notes, hint))
+
+
+def from_rows(rows: RowSource) -> RowEvaluator:
+    """What makes the findings of metrics that are functions of the rows."""
+    return lambda wanted, part: row_measures.finding(wanted, part, rows)
 
 
 def judging_arguments() -> list[str]:
@@ -475,7 +477,9 @@ def audit_cube(
             wanted = replace(request, family=together if decides else 1)
             if any(row.made_of == "rows" for row in wanted.metric.rows):
                 if row_evaluator is None:
-                    raise CallError(f"{wanted.metric.name} needs the rows; a cube does not keep them.")
+                    raise CallError(
+                        f"{wanted.metric.name} needs the rows; a cube does not keep them: audit the data itself."
+                    )
                 findings.append(row_evaluator(wanted, part))
             else:
                 findings.append(judge(wanted, part))
