@@ -56,7 +56,7 @@ def test_the_groups_are_named_where_they_are_not_the_same():
     change = next(each for each in gaps("b") if each.metric == "disparate_impact")
     first, second = (audit["disparate_impact"].evidence for audit in compared("b").audits.values())
     assert (first.group, second.group) == (("c",), ("a",))
-    assert "from 1.05 (g = c) to 0.583 (g = a)." in str(change)
+    assert "from 1.05 (g = c) to 0.58 (g = a)." in str(change)
 
 
 def test_a_signed_change_covers_the_true_one():
@@ -104,3 +104,19 @@ def test_base_rates_of_the_same_people_cannot_change(reference):
     assert "no model can change it" in said
     assert "0.0 [0.0, 0.0] the same" in said
     assert "the same" in found._repr_html_()
+
+
+def test_sentence_and_table_of_a_ratio_have_the_same_figures():
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        counts = random.integers(20, 400, 6)
+        roles = {"prediction": [1, 0, 1, 0], "sensitive": ["a", "a", "b", "b"], "metrics": ["disparate_impact"]}
+        before, after = (
+            eh.audit(**roles, count=[*part, 200], reference="a" if seed % 2 else None)
+            for part in (counts[:3], counts[3:])
+        )
+        (change,) = eh.diff(before, after).changes
+        for estimate in (change.before, change.after, change.change):
+            assert f"{interval(estimate.value, None, None)}" in str(change)
+        low, high = (interval(end, None, None) for end in (change.change.low, change.change.high))
+        assert f"{low} to {high}" in str(change)

@@ -5,7 +5,6 @@ How the interval of a change is made is told in `evenhand.audits.gap_change`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -297,15 +296,15 @@ def _sentence(before: Finding, after: Finding, changes: tuple[Estimate, Estimate
     title = f"{wording.capital(after.title)}: the {what}"
     if not change.defined:
         return f"{title} has no change that can be computed: {before.value} before, {after.value} after."
-    unit = after.unit if after.judged_on == "difference" else "ratio"
+    unit = after.unit if after.judged_on == "difference" else after.judged_on
     signed = has_sign(before, after)
     values = [(one.shown if signed else size(one)).value for one in (before, after)]
-    figures = [wording.distance(value, unit, signed=signed and after.judged_on == "difference") for value in values]
+    figures = [_distance(value, unit, signed=signed and after.judged_on == "difference") for value in values]
     reach = _reach(change, confidence, after)
     if change.value == 0:
         return f"{title} is {figures[1]}, as before{reach}."
     of = _groups(before, after) if signed else ("", "")
-    by = wording.distance(change.value, unit, signed=True)
+    by = _distance(change.value, unit, signed=True)
     said = f"{title} changed by {by}{reach}, from {figures[0].removesuffix(' points')}{of[0]} to {figures[1]}{of[1]}."
     return said if farther.value == change.value else f"{said} {_in_size(before, after, farther, unit, confidence)}"
 
@@ -322,18 +321,25 @@ def _groups(before: Finding, after: Finding) -> tuple[str, str]:
 
 def _in_size(before: Finding, after: Finding, farther: Estimate, unit: str, confidence: float) -> str:
     """How much farther from parity it is, in a sentence."""
-    by, reach = wording.distance(farther.value, unit, signed=True), _reach(farther, confidence, after)
+    by, reach = _distance(farther.value, unit, signed=True), _reach(farther, confidence, after)
     if after.judged_on == "difference":
         return f"Its size changed by {by}{reach}."
-    figures = [wording.distance(size(one).value, unit) for one in (before, after)]
+    figures = [_distance(size(one).value, unit) for one in (before, after)]
     return f"As it is judged, below 1, it changed by {by}{reach}, from {figures[0]} to {figures[1]}."
+
+
+def _distance(value: float, unit: str, *, signed: bool = False) -> str:
+    """A value or a change in a sentence; a ratio as the table beside it shows it."""
+    if unit != "ratio":
+        return wording.distance(value, unit, signed=signed)
+    shown = wording.table_figure(value)
+    return f"+{shown}" if signed and float(shown.replace(",", "")) > 0 else shown
 
 
 def _reach(change: Estimate, confidence: float, finding: Finding) -> str:
     if change.low is None or change.high is None:
         return ""
-    low, high = (round(end, 3) + 0.0 if math.isfinite(end) else end for end in (change.low, change.high))
-    return wording.reach((low, high), confidence, finding.judged_on, finding.unit)
+    return wording.reach((change.low, change.high), confidence, finding.judged_on, finding.unit)
 
 
 def _warnings(before: Finding, after: Finding) -> Iterable[str]:
