@@ -118,3 +118,28 @@ def test_sentence_and_table_of_a_ratio_have_the_same_figures():
             assert f"{interval(estimate.value, None, None)}" in str(change)
         low, high = (interval(end, None, None) for end in (change.change.low, change.change.high))
         assert f"{low} to {high}" in str(change)
+
+
+@pytest.mark.parametrize("groups", [2, 3, 5])
+def test_the_paired_interval_of_unrelated_models_is_not_wider_than_that_of_two_audits(groups):
+    random = np.random.default_rng(groups)
+    label, old, new = (random.random((3, 3000)) < [[0.4], [0.5], [0.3]]).astype(int)
+    roles = {"label": label, "sensitive": {"g": random.integers(0, groups, 3000)}}
+    metrics = ["demographic_parity", "predictive_parity", "overall_accuracy_equality", "balanced_accuracy_equality"]
+    found = eh.contest(**roles, predictions={"old": old, "new": new}, metrics=metrics)
+    alone = eh.diff(*(eh.audit(**roles, prediction=model, metrics=metrics) for model in (old, new)))
+    for paired, separate in zip(found.changes["new"].gaps.changes, alone.changes, strict=True):
+        widths = [each.change.high - each.change.low for each in (paired, separate)]
+        assert widths[0] <= 1.1 * widths[1], paired.metric
+        assert paired.change.low <= paired.change.value <= paired.change.high
+
+
+def test_the_interval_of_opposed_models_is_wider_than_that_of_two_audits():
+    random = np.random.default_rng(1)
+    label, group, chance = random.integers(0, 2, 3000), random.integers(0, 3, 3000), random.random(3000)
+    roles = {"label": label, "sensitive": {"g": group}, "metrics": ["demographic_parity"]}
+    more = np.where(group == 0, 0.1, 0.0)  # the gap is beyond doubt in both
+    models = [(chance < 0.4 + more).astype(int), (chance > 0.6 - more).astype(int)]
+    paired = eh.contest(**roles, predictions=models).changes["model 2"].gaps.changes[0].change
+    separate = eh.diff(*(eh.audit(**roles, prediction=model) for model in models)).changes[0].change
+    assert paired.high - paired.low > separate.high - separate.low

@@ -7,8 +7,9 @@ taken as chance and as real, and the one farther out counts. In simulations with
 covers in 95 to 100 of 100 pairs of audits; without this, in 87 to 100.
 
 Two audits are taken as independent samples, because a cube does not tell who is in both. Those of a contest are of the
-same people and share joint counts: then the interval is that of `evenhand.inference.paired_gap`. Where joint counts do
-not tell, as of a calibration error, the two margins are added, which holds whatever the two have in common.
+same people and share joint counts: then the interval is that of `evenhand.inference.paired_gap`, within the one above
+for estimates as far opposed as the joint counts say. Where joint counts do not tell, as of a calibration error, the two
+margins are added, which holds whatever the two have in common.
 
 Against a reference a gap has a sign, and so has its change: group − reference after, less the same before. How much
 farther from parity it is, whichever side it is on, is another number, the change of its size; better and worse are
@@ -18,7 +19,6 @@ said of that one.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -69,7 +69,8 @@ class Pairing:
             ends = ends_of_signed_change(before, after, self.joint, self.confidence)
             if ends is not None:
                 return Estimate(change, *within(ends, change, bound)), True
-        return between(*values, bound=bound, independent=self.joint is None), self.joint is None
+        correlation = 0.0 if self.joint is None else -1.0
+        return between(*values, bound=bound, correlation=correlation), self.joint is None
 
     def change_of_size(self, before: Finding, after: Finding) -> tuple[Estimate, bool]:
         """How much farther from parity it is, in the same way."""
@@ -80,10 +81,24 @@ class Pairing:
         if self.joint is not None and math.isfinite(change):
             ends = ends_of_change(before, after, self.joint, self.confidence)
             if ends is not None:
-                return Estimate(change, *within(ends, change)), True
+                return self._narrower(before, after, Estimate(change, *within(ends[:2], change)), ends[2]), True
         rates = after.judged_on == "ratio" or (after.judged_on, after.unit) == ("difference", "rate")
         chance, bound = (by_chance(before), by_chance(after)), 1.0 if rates else math.inf
-        return between(*sizes, chance=chance, bound=bound, independent=self.joint is None), self.joint is None
+        correlation = 0.0 if self.joint is None else -1.0
+        return between(*sizes, chance=chance, bound=bound, correlation=correlation), self.joint is None
+
+    @staticmethod
+    def _narrower(before: Finding, after: Finding, paired: Estimate, correlation: float) -> Estimate:
+        """The paired interval within that of the two findings alone, which knows that a gap is partly chance.
+
+        Where the models are related, the first is the narrower one. Where they are not, and which groups are farthest
+        apart is open, it is the second, which allows for models that err on opposite people.
+        """
+        chance = by_chance(before), by_chance(after)
+        alone = between(size(before), size(after), chance=chance, bound=1.0, correlation=min(correlation, 0.0))
+        if alone.low is None or alone.high is None or paired.low is None or paired.high is None:
+            return paired
+        return Estimate(paired.value, max(paired.low, alone.low), min(paired.high, alone.high))
 
     def cannot_change(self, after: Finding) -> bool:
         """Is it of labels and groups alone, which are the same for the same people, whatever a model decides?"""
@@ -147,12 +162,12 @@ def between(
     *,
     chance: tuple[float, float] = (0.0, 0.0),
     bound: float = math.inf,
-    independent: bool = True,
+    correlation: float = 0.0,
 ) -> Estimate:
     """after − before, with the interval that two estimates give it.
 
-    `chance` is how much of each may be chance alone. Where the estimates are not `independent`, their margins are
-    added, which holds whatever they have in common.
+    `chance` is how much of each may be chance alone. `correlation` is that of the two estimates, at most 0; with −1
+    their margins are added, which holds whatever they have in common.
 
     >>> print(between(Estimate(0.10, 0.06, 0.14), Estimate(0.16, 0.13, 0.19)))
     0.06 [0.01, 0.11]
@@ -163,10 +178,16 @@ def between(
     if before.low is None or before.high is None or after.low is None or after.high is None:
         return Estimate(change)
     (least_before, most_before), (least, most) = _plausible(before, chance[0]), _plausible(after, chance[1])
-    combined: Callable[[float, float], float] = math.hypot if independent else operator.add
-    low = least - most_before - combined(least - after.low, before.high - most_before)
-    high = most - least_before + combined(after.high - most, least_before - before.low)
+    low = least - most_before - _combined(least - after.low, before.high - most_before, correlation)
+    high = most - least_before + _combined(after.high - most, least_before - before.low, correlation)
     return Estimate(change, max(low, -bound), min(high, bound))
+
+
+def _combined(one: float, other: float, correlation: float) -> float:
+    """Two margins as one: the third side of a triangle, which with a correlation of −1 is both of them."""
+    if math.isinf(one) or math.isinf(other):
+        return math.inf
+    return math.sqrt(one**2 + other**2 - 2 * correlation * one * other)
 
 
 def _plausible(estimate: Estimate, chance: float) -> tuple[float, float]:

@@ -62,6 +62,15 @@ class PairedRates:
             self.sizes,
         )
 
+    @property
+    def least_correlation(self) -> float:
+        """The least correlation of a measure of a group before with the same after; 0 where none is known."""
+        moves = self.moves
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = moves.covariance / np.sqrt(moves.variance_before * moves.variance_after)
+        known = found[np.isfinite(found)]
+        return float(np.clip(known.min(), -1.0, 1.0)) if known.size else 0.0
+
     def reach(
         self, i: Indices, g: Indices, deviate: float, now: Floats | float = 1.0, then: Floats | float = 1.0
     ) -> tuple[Floats, Floats]:

@@ -19,8 +19,12 @@ from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import tabulate
 
 
-def ends_of_change(before: Finding, after: Finding, joint: Joint, confidence: float) -> tuple[float, float] | None:
-    """Both ends of the change of the size of a gap; None where the joint counts do not tell.
+def ends_of_change(
+    before: Finding, after: Finding, joint: Joint, confidence: float
+) -> tuple[float, float, float] | None:
+    """Both ends of the change of the size of a gap, and the least correlation of a rate of a group before and after.
+
+    None where the joint counts do not tell.
 
     They tell of gaps in rates of decisions, between the extremes or against one group.
     """
@@ -29,12 +33,12 @@ def ends_of_change(before: Finding, after: Finding, joint: Joint, confidence: fl
         return None
     old, _, gaps = counted
     if old.request.aggregate == "worst":
-        return change_of_gap(gaps, confidence)
+        return *change_of_gap(gaps, confidence), gaps.rates.least_correlation
     if not old.plan.between_extremes or not gaps.pairs.any(axis=(1, 2)).all():
         return None
     ends = [change_of_gap(gaps.only(i), confidence) for i in range(len(gaps.pairs))]
     low, high = np.mean(ends, axis=0)
-    return float(low), float(high)
+    return float(low), float(high), gaps.rates.least_correlation
 
 
 def ends_of_signed_change(
