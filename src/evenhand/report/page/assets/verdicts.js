@@ -565,10 +565,11 @@ const evenhandVerdicts = (() => {
     }
 
     // Then rates of selection and of errors are the same for any groups, and nothing is judged by them.
-    everybodySelected() {
+    selectedAlike() {
       const { state: { cells }, named } = this;
       const sum = (places) => total(named.map((takes, g) => (takes ? total(places.map((c) => cells[g * 8 + c])) : 0)));
-      return sum([0, 2, 4]) === 0 && sum([1, 3, 5]) > 0;
+      const refused = sum([0, 2, 4]), selected = sum([1, 3, 5]);
+      return (refused > 0) === (selected > 0) ? null : selected > 0 ? "everybody" : "nobody";
     }
 
     told() {
@@ -591,7 +592,7 @@ const evenhandVerdicts = (() => {
         evidence: this.evidenceRow(evidence),
         left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
         reasons: this.reasons(),
-        settled: plan.settled && this.everybodySelected(),
+        settled: plan.settled ? this.selectedAlike() : null,
       };
     }
   }
