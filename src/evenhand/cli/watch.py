@@ -44,12 +44,12 @@ from evenhand.verdicts.policy_file import resolve
 )
 @role_options
 @click.option(
-    "--metric", "metrics", multiple=True, help="Metric to watch (default: what the policy requires); may be repeated."
+    "--metric", "metrics", multiple=True, help="Watch this metric (default: what the policy requires); may be repeated."
 )
 @threshold_option
 @policy_option
 @reference_option()
-@confidence_option("Confidence of the intervals, and of never raising a false alarm (default 0.95).")
+@confidence_option("Make intervals of this confidence, with which no false alarm is ever raised (default 0.95).")
 @min_group_size_option
 @intersections_option
 @heading_options
