@@ -76,6 +76,14 @@ def test_a_cube_lists_its_groups_where_a_reference_is_not_one():
         (cube + other).audit(reference=1)
 
 
+def test_one_reference_is_that_of_every_attribute_which_has_it():
+    """A value that is the code of one attribute and the name of a group of another is the reference of both."""
+    data = {"prediction": [1, 0] * 40, "sensitive": {"s": [0, 0, 1, 1] * 20, "t": [0, 1] * 40}}
+    audit = eh.audit(**data, labels={"s": {0: "no", 1: "yes"}}, reference=0, metrics=["demographic_parity"])
+    assert {str(k): str(v) for k, v in audit.reference.items()} == {"s": "no", "t": "0"}
+    assert audit["demographic_parity", "t"].settings["against"] == "0"
+
+
 def test_the_names_are_in_every_output():
     audit = eh.audit(CODED, label="y", prediction="p", sensitive=["sex", "race"], labels=LABELS)
     assert "female" in str(audit)

@@ -448,7 +448,7 @@ def audit_cube(
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
     policy = policy_file.resolve(policy)
     asked = policy.reference if reference is None else reference
-    named = named_reference(asked, cube.codes, cube.meaning.sensitive)
+    named = named_reference(asked, cube.codes, cube.meaning.sensitive, cube.groups)
     policy = policy.updated(reference=named, intersections=intersections, **judging)
     notes = audit_notes.data_notes(cube)
     metrics = chosen_metrics(metrics)

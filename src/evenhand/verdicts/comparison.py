@@ -84,7 +84,7 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
 def reference_in(reference: Any, cube: Cube) -> Any:
     """A reference among the groups of a cube, as `check_reference` has it; a group may be named by its code."""
     names = cube.meaning.sensitive
-    return check_reference(named_reference(reference, cube.codes, names), names, cube.groups)
+    return check_reference(named_reference(reference, cube.codes, names, cube.groups), names, cube.groups)
 
 
 def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:
