@@ -143,3 +143,13 @@ def test_the_interval_of_opposed_models_is_wider_than_that_of_two_audits():
     paired = eh.contest(**roles, predictions=models).changes["model 2"].gaps.changes[0].change
     separate = eh.diff(*(eh.audit(**roles, prediction=model) for model in models)).changes[0].change
     assert paired.high - paired.low > separate.high - separate.low
+
+
+def test_the_measures_are_named_where_they_are_not_the_same():
+    label, group = [0, 1] * 400, ["a"] * 400 + ["b"] * 400
+    old = [0, 1] * 200 + [0, 0, 0, 1] * 100  # the true positive rate of b falls
+    new = [0, 1] * 200 + [1, 1, 0, 1] * 100  # its false positive rate rises
+    found = eh.contest(label=label, predictions=[old, new], sensitive={"g": group}, reference="a")
+    (change,) = [each for each in found.changes["model 2"].gaps.changes if each.metric == "equalized_odds"]
+    assert "from -50.0 (true positive rate of g = b) to +50.0 points (false positive rate of g = b)." in str(change)
+    assert change.size_change.value == pytest.approx(0)

@@ -18,6 +18,7 @@ from evenhand.core.cards import Carded
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, JudgedOn, Verdict, spell
 from evenhand.core.signs import escaped, printable
 from evenhand.errors import CallError, join_names
+from evenhand.measures.cells import MEASURES
 from evenhand.sources.documentation import documented
 from evenhand.verdicts.verdict import overall
 
@@ -314,9 +315,11 @@ def _groups(before: Finding, after: Finding) -> tuple[str, str]:
     first, second = (finding.evidence for finding in (before, after))
     if first is None or second is None or (first.group, first.measure) == (second.group, second.measure):
         return "", ""
-    of = [f" of {row.measure.replace('_', ' ')}" if first.measure != second.measure else "" for row in (first, second)]
     names = [spell(row.group, after.attributes) for row in (first, second)]
-    return f"{of[0]} ({names[0]})", f"{of[1]} ({names[1]})"
+    if first.measure != second.measure:
+        titles = [MEASURES[row.measure].title if row.measure in MEASURES else row.measure for row in (first, second)]
+        names = [f"{title} of {name}" for title, name in zip(titles, names, strict=True)]
+    return f" ({names[0]})", f" ({names[1]})"
 
 
 def _in_size(before: Finding, after: Finding, farther: Estimate, unit: str, confidence: float) -> str:

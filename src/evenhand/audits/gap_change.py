@@ -68,37 +68,26 @@ class Pairing:
         if self.joint is not None and math.isfinite(change):
             ends = ends_of_signed_change(before, after, self.joint, self.confidence)
             if ends is not None:
-                return Estimate(change, *within(ends, change, bound)), True
+                alone = between(*values, bound=bound, correlation=min(ends[2], 0.0))
+                return _cut(Estimate(change, *within(ends[:2], change, bound)), alone), True
         correlation = 0.0 if self.joint is None else -1.0
         return between(*values, bound=bound, correlation=correlation), self.joint is None
 
     def change_of_size(self, before: Finding, after: Finding) -> tuple[Estimate, bool]:
         """How much farther from parity it is, in the same way."""
-        sizes = size(before), size(after)
+        sizes, chance = (size(before), size(after)), (by_chance(before), by_chance(after))
         change = sizes[1].value - sizes[0].value
         if change == 0 and self._unchanged(after):
             return Estimate(0.0, 0.0, 0.0), True
         if self.joint is not None and math.isfinite(change):
             ends = ends_of_change(before, after, self.joint, self.confidence)
             if ends is not None:
-                return self._narrower(before, after, Estimate(change, *within(ends[:2], change)), ends[2]), True
+                alone = between(*sizes, chance=chance, bound=1.0, correlation=min(ends[2], 0.0))
+                return _cut(Estimate(change, *within(ends[:2], change)), alone), True
         rates = after.judged_on == "ratio" or (after.judged_on, after.unit) == ("difference", "rate")
-        chance, bound = (by_chance(before), by_chance(after)), 1.0 if rates else math.inf
+        bound = 1.0 if rates else math.inf
         correlation = 0.0 if self.joint is None else -1.0
         return between(*sizes, chance=chance, bound=bound, correlation=correlation), self.joint is None
-
-    @staticmethod
-    def _narrower(before: Finding, after: Finding, paired: Estimate, correlation: float) -> Estimate:
-        """The paired interval within that of the two findings alone, which knows that a gap is partly chance.
-
-        Where the models are related, the first is the narrower one. Where they are not, and which groups are farthest
-        apart is open, it is the second, which allows for models that err on opposite people.
-        """
-        chance = by_chance(before), by_chance(after)
-        alone = between(size(before), size(after), chance=chance, bound=1.0, correlation=min(correlation, 0.0))
-        if alone.low is None or alone.high is None or paired.low is None or paired.high is None:
-            return paired
-        return Estimate(paired.value, max(paired.low, alone.low), min(paired.high, alone.high))
 
     def cannot_change(self, after: Finding) -> bool:
         """Is it of labels and groups alone, which are the same for the same people, whatever a model decides?"""
@@ -109,6 +98,17 @@ class Pairing:
     def _unchanged(self, after: Finding) -> bool:
         """Are both of the same decisions of the same people, or of no decision?"""
         return self.itself or (self.joint is not None and self.joint.same) or self.cannot_change(after)
+
+
+def _cut(paired: Estimate, alone: Estimate) -> Estimate:
+    """The paired interval within that of the two findings alone, which knows that a gap is partly chance.
+
+    Where the models are related, the first is the narrower one. Where they are not, and which groups are farthest apart
+    is open, it is the second, which allows for models that err on opposite people.
+    """
+    if alone.low is None or alone.high is None or paired.low is None or paired.high is None:
+        return paired
+    return Estimate(paired.value, max(paired.low, alone.low), min(paired.high, alone.high))
 
 
 def _same_counts(first: Cube, second: Cube) -> bool:
