@@ -458,7 +458,7 @@ def audit_cube(
     sets = looked_at.sets
     notes += looked_at.notes
     required, chosen = choice.required(cube, metrics, policy)
-    required, unjudged = judgeable(required, chosen_names, cube)
+    required, unjudged = judgeable(required, chosen_names, cube, policy.judged_on)
     notes += unjudged
     deciding = sum(policy.decides_on(attributes) for attributes in sets)
     if required and not deciding:

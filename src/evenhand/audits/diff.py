@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.audits.audit import Audit
-from evenhand.audits.gap_change import ADDED, FIXED, Pairing, has_sign, size
+from evenhand.audits.gap_change import ADDED, FIXED, Pairing, has_sign, same_pair, size
 from evenhand.core import frames, records, wording
 from evenhand.core.arguments import checked
 from evenhand.core.cards import Carded
@@ -313,7 +313,7 @@ def _sentence(before: Finding, after: Finding, changes: tuple[Estimate, Estimate
 def _groups(before: Finding, after: Finding) -> tuple[str, str]:
     """The groups that decide before and after, in brackets, where they are not the same."""
     first, second = (finding.evidence for finding in (before, after))
-    if first is None or second is None or (first.group, first.measure) == (second.group, second.measure):
+    if first is None or second is None or same_pair(before, after):
         return "", ""
     names = [spell(row.group, after.attributes) for row in (first, second)]
     if first.measure != second.measure:

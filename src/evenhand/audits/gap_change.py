@@ -68,9 +68,9 @@ class Pairing:
         if self.joint is not None and math.isfinite(change):
             ends = ends_of_signed_change(before, after, self.joint, self.confidence)
             if ends is not None:
-                alone = between(*values, bound=bound, correlation=min(ends[2], 0.0))
-                return _cut(Estimate(change, *within(ends[:2], change, bound)), alone), True
-        correlation = 0.0 if self.joint is None else -1.0
+                return Estimate(change, *within(ends, change, bound)), True
+        # Which group decides is seen in the data: where it is not the same, both may be off as far as they can be.
+        correlation = 0.0 if self.joint is None and same_pair(before, after) else -1.0
         return between(*values, bound=bound, correlation=correlation), self.joint is None
 
     def change_of_size(self, before: Finding, after: Finding) -> tuple[Estimate, bool]:
@@ -126,6 +126,13 @@ def has_sign(before: Finding, after: Finding) -> bool:
     judged = before.judged_on == after.judged_on != "value"
     compared = against[0] == against[1] and against[0] not in ("extremes", "the highest")
     return judged and compared and before.evidence is not None and after.evidence is not None
+
+
+def same_pair(before: Finding, after: Finding) -> bool:
+    """Are both findings on the same group in the same measure?"""
+    rows = [finding.evidence for finding in (before, after)]
+    places = [None if row is None else (row.group, row.measure) for row in rows]
+    return places[0] == places[1]
 
 
 def size(finding: Finding) -> Estimate:

@@ -43,8 +43,8 @@ def ends_of_change(
 
 def ends_of_signed_change(
     before: Finding, after: Finding, joint: Joint, confidence: float
-) -> tuple[float, float, float] | None:
-    """Both ends of the gap of the group that decides after, with its sign, less that before; then as above.
+) -> tuple[float, float] | None:
+    """Both ends of the gap of the group that decides after, with its sign, less that before; None as above.
 
     Which group decides is seen in the data, so the ends hold for all groups and measures together.
     """
@@ -57,8 +57,7 @@ def ends_of_signed_change(
         return None
     compared = int(np.triu(gaps.pairs | gaps.pairs.transpose(0, 2, 1), 1).sum())
     family = compared if places[0] == places[1] else compared**2
-    ends = change_of_pair(gaps, places[1], places[0], critical.sidak(max(family, 1), confidence))
-    return *ends, gaps.rates.least_correlation
+    return change_of_pair(gaps, places[1], places[0], critical.sidak(max(family, 1), confidence))
 
 
 def _counted(before: Finding, after: Finding, joint: Joint) -> tuple[Stratum, Stratum, Gaps] | None:
