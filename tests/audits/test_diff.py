@@ -14,7 +14,7 @@ from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand.audits.diff import between, by_chance, size
+from evenhand.audits.gap_change import between, by_chance, size
 from evenhand.core.results import Estimate
 from evenhand.errors import CallError, DataError
 from evenhand.verdicts.policy import Policy
@@ -71,13 +71,18 @@ def test_a_ratio_that_falls_is_worse():
     assert eh.diff(after, before).changes[0].tendency == "better"
 
 
-def test_a_gap_that_turns_around_is_measured_by_its_size():
+def test_a_gap_that_turns_around_is_judged_by_its_size():
     before = audited(a=(600, 1000), b=(500, 1000), reference="b")
     after = audited(a=(450, 1000), b=(500, 1000), reference="b")
     (change,) = eh.diff(before, after).changes
     assert (change.before.value, change.after.value) == pytest.approx((0.1, -0.05))
-    assert change.change.value == pytest.approx(-0.05)
-    assert change.change.low < -0.05 < change.change.high
+    assert change.change.value == pytest.approx(-0.15)
+    assert change.change.low < -0.15 < change.change.high
+    assert change.size_change.value == pytest.approx(-0.05)
+    assert change.size_change.low < -0.05 < change.size_change.high
+    assert change.tendency == "unclear"
+    assert "changed by -15.0 points" in str(change)
+    assert "from +10.0 to -5.0 points. Its size changed by -5.0 points" in str(change)
 
 
 @pytest.mark.parametrize(

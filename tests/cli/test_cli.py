@@ -64,6 +64,35 @@ def test_exit_codes_of_verdicts(even, uneven, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("Verdict: inconclusive")
 
 
+@pytest.mark.parametrize("source", ["file", "standard input", "two files", "with a damaged one"])
+def test_functions_of_rows_are_computed_as_in_python(source, uneven, even, tmp_path, monkeypatch, capsys):
+    files, more = {"file": [uneven], "standard input": ["-"]}.get(source, [uneven, even]), []
+    if source == "standard input":
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(uneven.read_bytes())))
+    if source == "with a damaged one":
+        damaged = tmp_path / "damaged.csv"
+        damaged.write_bytes(b"race\0")
+        more = [str(damaged), "--skip-bad"]
+    metrics = ("--metric", "f1_score", "--metric", "log_loss", "--metric", "equalized_odds", "--where", "age > 30")
+    asked = ["audit", *map(str, files), *more, *ROLES, "--score", "score", *metrics, "--json"]
+    code, printed = run(asked), capsys.readouterr()
+    assert printed.out, printed.err
+    shown = json.loads(printed.out)
+    roles = {"label": "label", "prediction": "decision", "score": "score", "sensitive": "race", "where": "age > 30"}
+    expected = evenhand.audit(
+        [uneven] if source == "standard input" else files, **roles, metrics=["f1_score", "log_loss", "equalized_odds"]
+    )
+    assert code == cli.EXIT_CODES[expected.verdict]
+    assert [each["value"]["value"] for each in shown["findings"]] == [f.value.value for f in expected.findings]
+    assert [each["value"]["high"] for each in shown["findings"]] == [f.value.high for f in expected.findings]
+
+
+def test_functions_of_rows_need_rows(even, tmp_path, capsys):
+    assert run(["cube", str(even), *ROLES, "-o", str(tmp_path / "x.cube")]) == 0
+    assert run(["audit", str(tmp_path / "x.cube"), "--metric", "f1_score"]) == 2
+    assert "a cube does not keep them: audit the data itself" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("not judged", 0), ("fail", 1), ("inconclusive", 3)])
 def test_every_verdict_has_its_code(verdict, code):
     assert cli.EXIT_CODES[verdict] == code

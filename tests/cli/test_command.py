@@ -238,3 +238,19 @@ def test_no_cube_is_for_what_carries_counts(more, folder, capsys):
     err = capsys.readouterr().err
     assert "with the results, of small groups too" in err
     assert "full counts" not in err
+
+
+VERBS = re.compile(
+    "(Allow|Also|Ask|Build|Call|Change|Choose|Combine|Compare|Compute|Correct|Count|Cut|Decide|Draw|Fit|Give|Hold|Judge|"
+    "Keep|Learn|Leave|Let|Load|Make|Maximise|Measure|Name|Only|Predict|Print|Read|Replace|Save|Say|Scale|Search|Serve|"
+    "Set|Share|Show|Start|Take|Tell|Tolerate|Treat|Use|Watch|Where|With|Write)\\b"
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_an_option_is_a_sentence(command):
+    """It says what the option does, with a verb first: "Take what happened from this column.", not "Column of ..."."""
+    helps = {option.name: option.help for option in COMMANDS[command].params if isinstance(option, click.Option)}
+    fragments = [text for text in helps.values() if text and not VERBS.match(text)]
+    assert fragments == []
+    assert all(text.endswith((".", "...")) for text in helps.values() if text)

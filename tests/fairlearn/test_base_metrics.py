@@ -71,6 +71,20 @@ def test_any_call(name, call):
     both(name, *arguments, **keywords, messages=call != "nothing" and name not in ("mean_prediction", "count"))
 
 
+NO_WEIGHTS = {
+    **{str(bad): [bad, *WEIGHT[1:]] for bad in (np.nan, np.inf, -np.inf)},
+    "nothing": [0] * len(Y),
+    "nothing but one": [1, *[0] * (len(Y) - 1)],
+}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("weights", NO_WEIGHTS)
+@pytest.mark.parametrize("name", [*RATE_CELLS, "selection_rate", "mean_prediction"])
+def test_weights_that_are_none(name, weights):
+    both(name, Y, P, sample_weight=NO_WEIGHTS[weights], messages=name in RATE_CELLS)
+
+
 @pytest.mark.parametrize("name", [*RATE_CELLS, "count"])
 def test_lengths_that_differ(name):
     both(name, Y, P[:-1], messages=name == "count")

@@ -63,6 +63,17 @@ def test_what_is_refused(name):
         both(name, Y + 2, P, sensitive_features=GROUP)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero", "ignore:All-NaN", "ignore:.*reduction")
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_that_are_none(name, bad):
+    one, group, everyone = np.ones(40), np.where(GROUP == "a", bad, 1.0), np.full(40, bad)
+    one[0] = bad
+    for weights in (one, group, everyone):
+        for more in aggregates(name):
+            both(name, Y, P, sensitive_features=GROUP, sample_weight=weights, **more)
+
+
 @examples(120)
 @given(
     rows=st.lists(

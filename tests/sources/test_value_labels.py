@@ -51,6 +51,39 @@ def test_a_reference_is_a_code_or_a_name(reference: object):
     assert {row.against for row in (*finding.rows, *audit.findings[0].rows) if row.against} == {"male"}
 
 
+@pytest.mark.parametrize("reference", [1, "1", 1.0, "male", {"sex": 1}, {"sex": "male"}, [1]])
+def test_a_cube_knows_a_reference_by_code_and_by_name(reference: object, tmp_path: Path):
+    cube = eh.Cube.count(CODED, prediction="p", sensitive="sex", labels=LABELS)
+    cube.save(tmp_path / "x.cube")
+    loaded = eh.Cube.load(tmp_path / "x.cube")
+    for each in (cube, loaded, cube + loaded, cube.marginal(["sex"])):
+        found = each.audit(reference=reference, metrics=["demographic_parity"])
+        assert found["demographic_parity"].settings["against"] == "male"
+        assert eh.demographic_parity(each, reference=reference).settings["against"] == "male"
+    found.save(tmp_path / "audit.json")
+    assert eh.Audit.load(tmp_path / "audit.json").cube.audit(reference=reference).reference == {"sex": "male"}
+    assert eh.trend([cube, loaded], reference=reference, metrics=["demographic_parity"]).series
+
+
+def test_a_cube_lists_its_groups_where_a_reference_is_not_one():
+    cube = eh.Cube.count(CODED, prediction="p", sensitive="sex", labels=LABELS)
+    for asked in (3, {"sex": 3}):
+        with pytest.raises(CallError, match=r"is not a group.*'9', 'female', 'male'"):
+            cube.audit(reference=asked)
+    other = eh.Cube.count(CODED, prediction="p", sensitive="sex", labels={"sex": {1: "man", 2: "female"}})
+    assert (cube + other).audit(reference=2).reference == {"sex": "female"}
+    with pytest.raises(CallError, match="'male', 'man'"):
+        (cube + other).audit(reference=1)
+
+
+def test_one_reference_is_that_of_every_attribute_which_has_it():
+    """A value that is the code of one attribute and the name of a group of another is the reference of both."""
+    data = {"prediction": [1, 0] * 40, "sensitive": {"s": [0, 0, 1, 1] * 20, "t": [0, 1] * 40}}
+    audit = eh.audit(**data, labels={"s": {0: "no", 1: "yes"}}, reference=0, metrics=["demographic_parity"])
+    assert {str(k): str(v) for k, v in audit.reference.items()} == {"s": "no", "t": "0"}
+    assert audit["demographic_parity", "t"].settings["against"] == "0"
+
+
 def test_the_names_are_in_every_output():
     audit = eh.audit(CODED, label="y", prediction="p", sensitive=["sex", "race"], labels=LABELS)
     assert "female" in str(audit)

@@ -49,7 +49,9 @@ def at(audit: eh.Audit, cutoff: float | None) -> eh.Audit:
     made = [each for each in audit.findings if each.basis and recomputation.recomputable(each.basis.request.metric)]
     requests = [replace(each.basis.request, strata=1, by_range=False) for each in made]
     findings = [judge(asked, there.counts(each.attributes)) for asked, each in zip(requests, made, strict=True)]
-    required, _ = judgeable(audit.required, [each.basis.request.metric for each in made], there.cube)
+    required, _ = judgeable(
+        audit.required, [each.basis.request.metric for each in made], there.cube, audit.policy.judged_on
+    )
     return replace(there, findings=tuple(findings), required=required) if findings else there
 
 

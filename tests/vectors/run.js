@@ -74,7 +74,7 @@ function checkFindings(where, found, expected) {
         same(`${at} ${key}`, made[key], wanted[key]);
       }
       same(`${at} reasons`, made.reasons, wanted.reasons ?? []);
-      same(`${at} settled`, made.settled, wanted.settled ?? false);
+      same(`${at} settled`, Boolean(made.settled), wanted.settled ?? false);
       const { evidence: pair } = made;
       same(`${at} evidence`, pair && [pair.measure, pair.group, pair.against, pair.n, pair.n_against], wanted.evidence);
     });

@@ -230,7 +230,7 @@ def test_one_row_is_not_rows():
     audit = eh.audit(**roles, min_group_size=1)
     said = " ".join([*audit.notes, *(note for finding in audit.findings for note in finding.notes)])
     assert not re.search(r"\b1 rows", said)
-    assert "No rows to measure on: g = b." in said
+    assert "Undefined, so not compared: no positive labels among g = b" in said
     assert "1 row (25.0%) has no group; it is shown" in said
     assert "1 row has no label: it counts" in said
 
@@ -243,3 +243,22 @@ def test_a_group_with_the_name_of_a_yardstick_comes_first(word):
         assert [row.group for row in found.groups if row.difference is not None] == [("b",)]
         assert f"for {word} (n = 40)" in found.interpretation
         assert eh.audit(**roles, reference=reference).findings[0].interpretation == found.interpretation
+
+
+def test_a_group_without_a_value_is_not_called_too_small():
+    """Group c has a hundred people, and no negative label: it is not small, its false positive rate is undefined."""
+    label, prediction = [1, 0] * 200 + [1] * 100, [1, 0] * 200 + [1] * 100
+    group = ["a"] * 200 + ["b"] * 200 + ["c"] * 100
+    found = eh.predictive_equality(label=label, prediction=prediction, sensitive=group)
+    assert (found.verdict, found.left_out) == ("pass", ("c",))
+    assert found.interpretation.endswith("leaving out group c, where a value is undefined.")
+    assert not any("rows to measure on" in note for note in found.notes)
+    assert "Undefined, so not compared: no negative labels among group c." in found.notes
+    uneven = [1, 0] * 100 + [1, 1] * 100 + [1] * 100
+    found = eh.predictive_equality(label=label, prediction=uneven, sensitive=group)
+    assert found.verdict == "fail"
+    assert not any("rows to measure on" in note for note in found.notes)
+    few = eh.predictive_equality(
+        label=label[:-90], prediction=prediction[:-90], sensitive=[*group[:-100], *"dddddddddd"]
+    )
+    assert few.interpretation.endswith("leaving out group d, where a value is undefined.")

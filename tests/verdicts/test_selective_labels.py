@@ -350,6 +350,15 @@ def test_a_stratum_without_labels_leaves_a_pass_open_also_where_equalized_odds_i
     assert eh.audit(known, **ROLES, control="region", policy=eh.Policy(required="equalized_odds")).verdict == "pass"
 
 
-def test_nobody_selected_is_said():
-    found = eh.audit(label=[0, 1] * 200, score=[0.2, 0.4] * 200, cutoff=50, sensitive=["a", "a", "b", "b"] * 100)
-    assert any(note.startswith("Nobody in this table was selected, and equalized_odds") for note in found.notes)
+def test_nobody_selected_is_not_judged():
+    roles = {"label": [0, 1] * 200, "sensitive": ["a", "a", "b", "b"] * 100}
+    decided = {"score": [0.2, 0.4] * 200, "cutoff": 50}
+    for policy in (None, eh.Policy(required="demographic_parity")):
+        found = eh.audit(**roles, **decided, policy=policy)
+        assert (found.verdict, found.required) == ("not judged", ())
+        assert any(
+            note.startswith("Nobody in this table was selected, so that nothing is judged") for note in found.notes
+        )
+    assert eh.audit(**roles, **decided, policy="four-fifths").verdict == "inconclusive", "a ratio of 0/0 is undefined"
+    one = eh.audit(**roles, prediction=[1] + [0] * 399)
+    assert one.verdict != "not judged"

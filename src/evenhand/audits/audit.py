@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from evenhand.audits.impossibility import Impossibility
     from evenhand.audits.recomputation import Recomputation
     from evenhand.cube.joint import Place
+    from evenhand.verdicts.row_source import RowSource
 
 # Computes a metric made of functions of the rows, on some of the attributes.
 RowEvaluator = Callable[[Request, Cube], Finding]
@@ -198,14 +199,15 @@ class Audit(Accessors):
     def reference(self) -> Any:
         """What the policy compares groups with, as `comparison.check_reference` settles it for all attributes."""
         names = self.meaning.sensitive
+        asked = named_reference(self.policy.reference, self.cube.codes, names)
         if not self.parts:
-            return comparison.check_reference(self.policy.reference, names, self.cube.groups)
+            return comparison.check_reference(asked, names, self.cube.groups)
         groups = [
             tuple(group[0] if other == name else None for other in names)
             for name in names
             for group in self.counts(name).groups
         ]
-        return comparison.check_reference(self.policy.reference, names, groups)
+        return comparison.check_reference(asked, names, groups)
 
     def measures(
         self, attributes: Sequence[str], *, strata: bool = False, together: bool = False
@@ -401,7 +403,6 @@ def audit(
     """
     # What only rows need; an audit of counts does without it.
     from evenhand.sources.identities import repeated_identity
-    from evenhand.verdicts import row_measures
     from evenhand.verdicts.row_source import RowSource, reusable
 
     complete(audit, arguments)
@@ -412,13 +413,6 @@ def audit(
     arguments = complete(audit, {**table, **said})  # type: ignore[typeddict-item]
     rows = RowSource(data, arguments, () if metrics is None or metrics == ALL else metrics)
     cube = Cube.count(data, **rows.counted) if known is None else known
-    reference = policy.reference if reference is None else reference
-    if known is None:
-        reference = named_reference(reference, arguments["labels"], cube.meaning.sensitive)
-
-    def from_rows(wanted: Request, part: Cube) -> Finding:
-        return row_measures.finding(wanted, part, rows)
-
     found = audit_cube(
         cube,
         reference=reference,
@@ -431,10 +425,17 @@ def audit(
         draws=draws,
         random_state=random_state,
         frame_kind=frames.kind_of(data),
-        row_evaluator=from_rows if known is None else None,
+        row_evaluator=from_rows(rows) if known is None else None,
     )
     hint = repeated_identity(data, arguments) if known is None else None
     return found if hint is None else replace(found, notes=(*found.notes, hint))
+
+
+def from_rows(rows: RowSource) -> RowEvaluator:
+    """What makes the findings of metrics that are functions of the rows."""
+    from evenhand.verdicts import row_measures
+
+    return lambda wanted, part: row_measures.finding(wanted, part, rows)
 
 
 def judging_arguments() -> list[str]:
@@ -456,7 +457,10 @@ def audit_cube(
     **judging: Any,
 ) -> Audit:
     """Audit a cube that was counted before; `judging` are the policy's fields that a caller sets one by one."""
-    policy = policy_file.resolve(policy).updated(reference=reference, intersections=intersections, **judging)
+    policy = policy_file.resolve(policy)
+    asked = policy.reference if reference is None else reference
+    named = named_reference(asked, cube.codes, cube.meaning.sensitive, cube.groups)
+    policy = policy.updated(reference=named, intersections=intersections, **judging)
     notes = audit_notes.data_notes(cube)
     metrics = chosen_metrics(metrics)
     chosen_names = choice.choose(cube, metrics, policy, notes)
@@ -465,7 +469,7 @@ def audit_cube(
     sets = looked_at.sets
     notes += looked_at.notes
     required, chosen = choice.required(cube, metrics, policy)
-    required, unjudged = judgeable(required, chosen_names, cube)
+    required, unjudged = judgeable(required, chosen_names, cube, policy.judged_on)
     notes += unjudged
     deciding = sum(policy.decides_on(attributes) for attributes in sets)
     if required and not deciding:
@@ -492,7 +496,7 @@ def _judged(requests: Sequence[Request], part: Cube, row_evaluator: RowEvaluator
     of_rows = {each.metric.name for each in requests if any(row.made_of == "rows" for row in each.metric.rows)}
     if row_evaluator is None:
         for name in of_rows:
-            raise CallError(f"{name} needs the rows; a cube does not keep them.")
+            raise CallError(f"{name} needs the rows; a cube does not keep them: audit the data itself.")
         row_evaluator = judge
     with drawn_once():
         return [(row_evaluator if each.metric.name in of_rows else judge)(each, part) for each in requests]

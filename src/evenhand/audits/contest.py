@@ -26,7 +26,6 @@ from evenhand.cube.joint import Joint, Model
 from evenhand.errors import CallError, Problems, as_typed, join_names, shorten
 from evenhand.sources.documentation import documented
 from evenhand.sources.roles import DEFAULTS, Function, ReadArguments, with_read_arguments
-from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts import policy_file
 from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.policy import Policy, chosen_metrics
@@ -183,8 +182,6 @@ def contest(
     read = {**DEFAULTS, **{name: value for name, value in data_table(policy).items() if name in _SHARED}, **own}
     data, read = reusable(data), reusable(read)
     counted = joints.count(data, models, read)
-    asked = settled.reference if reference is None else reference
-    reference = named_reference(asked, read["labels"], counted.cubes[0].meaning.sensitive)
     audits = {
         model.name: replace(
             audit_cube(

@@ -1,63 +1,42 @@
 """diff(): what changed between two audits, of two models or two months, and what crossed a threshold.
 
-The interval of a change comes from the two intervals: each side moves by the hypotenuse of the two distances to the
-ends (the square-and-add method of Newcombe 1998; "MOVER" of Zou and Donner 2008). That takes estimates as centred, and
-the gap between the extremes of many groups is not: part of it is chance. So each end is computed twice, with that part
-taken as chance and as real, and the one farther out counts. In simulations with 2 to 12 groups the interval then
-covers in 95 to 100 of 100 pairs of audits; without this, in 87 to 100.
-
-Two audits are taken as independent samples, because a cube does not tell who is in both. Those of a contest are of the
-same people and share joint counts: then the interval is that of `evenhand.inference.paired_gap`. Where joint counts do
-not tell, as of a calibration error, the two margins are added, which holds whatever the two have in common.
+How the interval of a change is made is told in `evenhand.audits.gap_change`.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.audits.audit import Audit
-from evenhand.catalogue import METRICS
+from evenhand.audits.gap_change import ADDED, FIXED, Pairing, has_sign, same_pair, size
 from evenhand.core import frames, records, wording
 from evenhand.core.arguments import checked
 from evenhand.core.cards import Carded
-from evenhand.core.results import Estimate, Finding, Group, JudgedOn, Verdict
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, JudgedOn, Verdict, spell
 from evenhand.core.signs import escaped, printable
-from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
+from evenhand.measures.cells import MEASURES
 from evenhand.sources.documentation import documented
-from evenhand.verdicts import comparison
-from evenhand.verdicts.paired_change import ends_of_change, within
 from evenhand.verdicts.verdict import overall
 
 Tendency = Literal["worse", "better", "unclear"]
 Member = tuple[tuple[str, ...], Group]
 """A group with the attributes that make it."""
 
-_INDEPENDENT = (
-    "The intervals of changes take the two audits as independent samples. For two models on the same people use "
-    "contest, which pairs them."
-)
-_PAIRED = "Same people: the intervals of changes are paired, from who got which decision of both models."
-_ADDED = (
-    "Joint counts of decisions do not tell how this varies for the same people: the margins of the two models are "
-    "added, which holds whatever they have in common, and is wider than need be."
-)
-_ITSELF = "Both audits are of the same counts of the same people, so a gap that both measure alike did not change."
-
 
 @dataclass(frozen=True, repr=False)
 class Change:
     """One metric on one set of attributes, before and after.
 
-    `before` and `after` are what was judged. `change` is how much farther from parity it is: of the size of a
-    difference or an index (more is worse), or of a ratio with its inverse counted alike (less is worse). `tendency`
-    says worse or better only where the whole interval of the change does. `outcome` is what it means where the finding
-    decides: "fail" where it fails and did not before, or fails by more; "inconclusive" where a pass was lost.
+    `before` and `after` are what was judged, and `change` is after − before. Against a reference all three have a sign:
+    group − reference. `size_change` is how much farther from parity it is: of the size of a difference or an index
+    (more is worse), or of a ratio with its inverse counted alike (less is worse). Between the groups that are farthest
+    apart it is the change. `tendency` says worse or better only where the whole interval of `size_change` does.
+    `outcome` is what it means where the finding decides: "fail" where it fails and did not before, or fails by more;
+    "inconclusive" where a pass was lost.
     """
 
     metric: str
@@ -77,6 +56,7 @@ class Change:
     outcome: Verdict
     interpretation: str
     notes: tuple[str, ...] = ()
+    size_change: Estimate = UNDEFINED
 
     @property
     def crossed(self) -> bool:
@@ -128,6 +108,9 @@ class Changes(Carded):
             "change": lambda change: change.change.value,
             "low": lambda change: change.change.low,
             "high": lambda change: change.change.high,
+            "size_change": lambda change: change.size_change.value,
+            "size_low": lambda change: change.size_change.low,
+            "size_high": lambda change: change.size_change.high,
             "tendency": lambda change: change.tendency,
             "verdict_before": lambda change: change.verdict_before,
             "verdict_after": lambda change: change.verdict_after,
@@ -211,7 +194,7 @@ def diff(before: Audit | str | Path, after: Audit | str | Path) -> Changes:
             "the two audits have no finding in common: compare audits with the same attributes and metrics. Before: "
             f"{_listed(first)}; after: {_listed(second)}."
         )
-    people = _Pairing(first, second)
+    people = Pairing(first, second)
     changes = tuple(_change(first, second, *pair, people) for pair in pairs)
     lost: list[Verdict] = [
         "inconclusive" for finding in only_before if first.decides(finding) and finding.verdict != "not judged"
@@ -265,41 +248,12 @@ def _key(finding: Finding) -> tuple[Any, ...]:
     return finding.metric, finding.judged_on, frozenset(finding.attributes), finding.settings.get("replicas")
 
 
-class _Pairing:
-    """What two audits have in common: nothing, all of their counts, or their people, whom joint counts pair."""
-
-    def __init__(self, first: Audit, second: Audit) -> None:
-        self.confidence = min(first.policy.confidence, second.policy.confidence)
-        self.joint = None if first.among is None or second.among is None else first.among.beside(second.among)
-        self.itself = self.joint is None and _same_counts(first.cube, second.cube)
-
-    @property
-    def same(self) -> bool:
-        return self.itself or self.joint is not None
-
-    @property
-    def note(self) -> str:
-        return _PAIRED if self.joint is not None else _ITSELF if self.itself else _INDEPENDENT
-
-    def change(self, before: Finding, after: Finding) -> tuple[Estimate, bool]:
-        """The change with its interval, and whether it is one of pairs where there are any."""
-        sizes = size(before), size(after)
-        change = sizes[1].value - sizes[0].value
-        if change == 0 and (self.itself or (self.joint is not None and self.joint.same)):
-            return Estimate(0.0, 0.0, 0.0), True
-        if self.joint is not None and math.isfinite(change):
-            ends = ends_of_change(before, after, self.joint, self.confidence)
-            if ends is not None:
-                return Estimate(change, *within(ends, change)), True
-        rates = after.judged_on == "ratio" or (after.judged_on, after.unit) == ("difference", "rate")
-        chance, bound = (by_chance(before), by_chance(after)), 1.0 if rates else math.inf
-        return between(*sizes, chance=chance, bound=bound, independent=self.joint is None), self.joint is None
-
-
-def _change(first: Audit, second: Audit, before: Finding, after: Finding, people: _Pairing) -> Change:
+def _change(first: Audit, second: Audit, before: Finding, after: Finding, people: Pairing) -> Change:
     required = first.decides(before) or second.decides(after)
-    change, paired = people.change(before, after)
-    tendency = _tendency(change, after.judged_on)
+    farther, paired = people.change_of_size(before, after)
+    change, paired = people.signed_change(before, after) if has_sign(before, after) else (farther, paired)
+    fixed = (FIXED,) if people.cannot_change(after) else ()
+    tendency = _tendency(farther, after.judged_on)
     counted = first.policy.counted(before.verdict), second.policy.counted(after.verdict)
     return Change(
         after.metric,
@@ -317,18 +271,10 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding, people
         before.verdict,
         after.verdict,
         _outcome(*counted, tendency, known=after.value.defined) if required else "not judged",
-        _sentence(before, after, change, min(first.policy.confidence, second.policy.confidence)),
-        (*_warnings(before, after), *(() if paired or change.low is None else (_ADDED,))),
+        _sentence(before, after, (change, farther), people.confidence),
+        (*_warnings(before, after), *(() if paired or change.low is None else (ADDED,)), *fixed),
+        farther,
     )
-
-
-def _same_counts(first: Cube, second: Cube) -> bool:
-    """Are the counts the same? A file does not keep sums over clusters."""
-    if first is second:
-        return True
-    if first.clusters is None or second.clusters is None:
-        first, second = (replace(cube, clusters=None) for cube in (first, second))
-    return first == second
 
 
 def _outcome(before: Verdict, after: Verdict, tendency: Tendency, *, known: bool) -> Verdict:
@@ -338,114 +284,65 @@ def _outcome(before: Verdict, after: Verdict, tendency: Tendency, *, known: bool
     return "inconclusive" if after == "inconclusive" and (before == "pass" or not known) else "pass"
 
 
-def size(finding: Finding) -> Estimate:
-    """How far a finding is from parity, whichever side it is on: a difference without its sign, a ratio below 1."""
-    if finding.judged_on == "value":
-        return finding.value
-    if finding.judged_on == "difference":
-        return _folded(finding.extremes, abs, 0.0)
-    metric = METRICS.get(finding.metric)
-    against = finding.settings.get("against", "extremes") != "extremes"
-    if metric is not None and metric.one_sided and against:
-        return _mapped(finding.extremes, lambda ratio: min(ratio, 1.0))
-    return _folded(finding.extremes, lambda ratio: float(comparison.folded(ratio)) if ratio else 0.0, 1.0)
-
-
-def _mapped(value: Estimate, function: Callable[[float], float]) -> Estimate:
-    if value.low is None or value.high is None:
-        return Estimate(function(value.value))
-    return Estimate(function(value.value), function(value.low), function(value.high))
-
-
-def _folded(value: Estimate, function: Callable[[float], float], parity: float) -> Estimate:
-    """An estimate folded at parity: an interval that holds it reaches it."""
-    folded = _mapped(value, function)
-    if value.low is None or value.high is None or folded.low is None or folded.high is None:
-        return folded
-    ends = [folded.low, folded.high, *([parity] if value.low <= parity <= value.high else [])]
-    return Estimate(folded.value, min(ends), max(ends))
-
-
-def between(
-    before: Estimate,
-    after: Estimate,
-    *,
-    chance: tuple[float, float] = (0.0, 0.0),
-    bound: float = math.inf,
-    independent: bool = True,
-) -> Estimate:
-    """after − before, with the interval that two estimates give it.
-
-    `chance` is how much of each may be chance alone. Where the estimates are not `independent`, their margins are
-    added, which holds whatever they have in common.
-
-    >>> print(between(Estimate(0.10, 0.06, 0.14), Estimate(0.16, 0.13, 0.19)))
-    0.06 [0.01, 0.11]
-    """
-    if not (math.isfinite(before.value) and math.isfinite(after.value)):
-        return Estimate(math.nan)
-    change = after.value - before.value
-    if before.low is None or before.high is None or after.low is None or after.high is None:
-        return Estimate(change)
-    (least_before, most_before), (least, most) = _plausible(before, chance[0]), _plausible(after, chance[1])
-    combined: Callable[[float, float], float] = math.hypot if independent else operator.add
-    low = least - most_before - combined(least - after.low, before.high - most_before)
-    high = most - least_before + combined(after.high - most, least_before - before.low)
-    return Estimate(change, max(low, -bound), min(high, bound))
-
-
-def _plausible(estimate: Estimate, chance: float) -> tuple[float, float]:
-    """The estimate as it is, and without what chance may have added to it, in order."""
-    low = -math.inf if estimate.low is None else estimate.low
-    high = math.inf if estimate.high is None else estimate.high
-    without = min(max(estimate.value - chance, low), high)
-    return min(without, estimate.value), max(without, estimate.value)
-
-
-def by_chance(finding: Finding) -> float:
-    """How much of a gap may be chance: the extremes of groups of these sizes lie apart even where nothing differs.
-
-    It makes a difference larger and a ratio smaller. Of two groups that surely differ it is nothing.
-    """
-    parity = 0.0 if finding.judged_on == "difference" else 1.0
-    low, high = finding.extremes.low, finding.extremes.high
-    sure = low is not None and high is not None and not low <= parity <= high
-    groups = len({row.group for row in finding.groups})
-    gap = math.nan if finding.sample is None else finding.sample.expected_gap
-    if not math.isfinite(gap) or finding.judged_on == "value" or (groups <= 2 and sure):
-        return 0.0
-    if finding.judged_on == "difference":
-        return gap
-    ratio = float(comparison.folded(finding.ratio.value)) if finding.ratio.value else 0.0
-    highest = abs(finding.difference.value) / (1 - ratio) if ratio < 1 else math.nan
-    return -gap / highest if highest > 0 else 0.0
-
-
 def _tendency(change: Estimate, judged_on: JudgedOn) -> Tendency:
     if change.low is None or change.high is None or change.low <= 0 <= change.high:
         return "unclear"
     return "worse" if (change.low > 0) != (judged_on == "ratio") else "better"
 
 
-def _sentence(before: Finding, after: Finding, change: Estimate, confidence: float) -> str:
+def _sentence(before: Finding, after: Finding, changes: tuple[Estimate, Estimate], confidence: float) -> str:
+    """What changed: as it was judged, then in size, where the two are not the same."""
+    change, farther = changes
     what = {"difference": "gap", "ratio": "ratio", "value": "value"}[after.judged_on]
     title = f"{wording.capital(after.title)}: the {what}"
     if not change.defined:
         return f"{title} has no change that can be computed: {before.value} before, {after.value} after."
-    unit = after.unit if after.judged_on == "difference" else "ratio"
-    figures = [wording.distance(size(one).value, unit) for one in (before, after)]
+    unit = after.unit if after.judged_on == "difference" else after.judged_on
+    signed = has_sign(before, after)
+    values = [(one.shown if signed else size(one)).value for one in (before, after)]
+    figures = [_distance(value, unit, signed=signed and after.judged_on == "difference") for value in values]
     reach = _reach(change, confidence, after)
     if change.value == 0:
         return f"{title} is {figures[1]}, as before{reach}."
-    by = wording.distance(change.value, unit, signed=True)
-    return f"{title} changed by {by}{reach}, from {figures[0].removesuffix(' points')} to {figures[1]}."
+    of = _groups(before, after) if signed else ("", "")
+    by = _distance(change.value, unit, signed=True)
+    said = f"{title} changed by {by}{reach}, from {figures[0].removesuffix(' points')}{of[0]} to {figures[1]}{of[1]}."
+    return said if farther.value == change.value else f"{said} {_in_size(before, after, farther, unit, confidence)}"
+
+
+def _groups(before: Finding, after: Finding) -> tuple[str, str]:
+    """The groups that decide before and after, in brackets, where they are not the same."""
+    first, second = (finding.evidence for finding in (before, after))
+    if first is None or second is None or same_pair(before, after):
+        return "", ""
+    names = [spell(row.group, after.attributes) for row in (first, second)]
+    if first.measure != second.measure:
+        titles = [MEASURES[row.measure].title if row.measure in MEASURES else row.measure for row in (first, second)]
+        names = [f"{title} of {name}" for title, name in zip(titles, names, strict=True)]
+    return f" ({names[0]})", f" ({names[1]})"
+
+
+def _in_size(before: Finding, after: Finding, farther: Estimate, unit: str, confidence: float) -> str:
+    """How much farther from parity it is, in a sentence."""
+    by, reach = _distance(farther.value, unit, signed=True), _reach(farther, confidence, after)
+    if after.judged_on == "difference":
+        return f"Its size changed by {by}{reach}."
+    figures = [_distance(size(one).value, unit) for one in (before, after)]
+    return f"As it is judged, below 1, it changed by {by}{reach}, from {figures[0]} to {figures[1]}."
+
+
+def _distance(value: float, unit: str, *, signed: bool = False) -> str:
+    """A value or a change in a sentence; a ratio as the table beside it shows it."""
+    if unit != "ratio":
+        return wording.distance(value, unit, signed=signed)
+    shown = wording.table_figure(value)
+    return f"+{shown}" if signed and float(shown.replace(",", "")) > 0 else shown
 
 
 def _reach(change: Estimate, confidence: float, finding: Finding) -> str:
     if change.low is None or change.high is None:
         return ""
-    low, high = (round(end, 3) + 0.0 if math.isfinite(end) else end for end in (change.low, change.high))
-    return wording.reach((low, high), confidence, finding.judged_on, finding.unit)
+    return wording.reach((change.low, change.high), confidence, finding.judged_on, finding.unit)
 
 
 def _warnings(before: Finding, after: Finding) -> Iterable[str]:

@@ -19,7 +19,6 @@ from evenhand.errors import CallError
 from evenhand.sources import documentation, roles
 from evenhand.sources.documentation import documented
 from evenhand.sources.reader import DATA, SECOND, call_with
-from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts import comparison, row_measures
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.policy import misjudged
@@ -131,8 +130,7 @@ def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding
     rows = RowSource(data, read, [entry])
     cube = Cube.count(data, **rows.counted) if known is None else known
     caller = Caller(frames.kind_of(data), cube.kinds)
-    asked = named_reference(request.reference, read.get("labels"), cube.meaning.sensitive)
-    reference = comparison.check_reference(asked, cube.meaning.sensitive, cube.groups)
+    reference = comparison.reference_in(request.reference, cube)
     request = replace(request, reference=reference)
     if any(row.made_of == "rows" for row in entry.rows):
         if known is not None:

@@ -326,7 +326,7 @@ def trend(
     names = list(chosen) if chosen is not None else list(settled.required_for(total))
     if not names:
         raise CallError("no metric is required by the policy, so there is nothing to watch: name some in metrics=.")
-    baseline = comparison.check_reference(settled.reference, total.meaning.sensitive, total.groups)
+    baseline = comparison.reference_in(settled.reference, total)
     looked_at = total.attribute_sets(settled.intersections)
     sets = [attributes for attributes in looked_at.sets if settled.decides_on(attributes)]
     if not sets:

@@ -8,15 +8,14 @@ from typing import Any
 
 import click
 
-from evenhand.audits.audit import audit_cube
+from evenhand.audits.audit import RowEvaluator, audit_cube, from_rows
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.numbers import DRAWS, SEED
 from evenhand.cli.options import (
     are_cubes,
-    called,
     confidence_option,
-    cube_of,
+    counted,
     database_options,
     database_source,
     intersections_option,
@@ -40,9 +39,11 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.settings import settle
 from evenhand.cli.values import reference, thresholds
+from evenhand.cube.merge import whole_files
 from evenhand.errors import CallError
+from evenhand.sources.files import is_path
 from evenhand.verdicts.data_table import TABLE
-from evenhand.verdicts.policy import CORRECTIONS, INCONCLUSIVE, MISSING_LABELS, ON, Policy, chosen_metrics
+from evenhand.verdicts.policy import ALL, CORRECTIONS, INCONCLUSIVE, MISSING_LABELS, ON, Policy, chosen_metrics
 from evenhand.verdicts.policy_file import resolve
 
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
@@ -112,14 +113,15 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     settings = settle(files, options, quiet=quiet)
     # Errors in the policy are raised before data is read; only for cubes the labels must be known first.
     policy = None if cubes else _policy(options, options["label"] is not None or "label" in options[TABLE])
-    cube = cube_of(files, options)
-    found = audit_cube(
-        cube,
-        reference=called(reference(options["reference"], cube.meaning.sensitive), policy, cube, options),
-        metrics=metrics,
-        policy=policy or _policy(options, cube.has_labels),
-        **{name: options[name] for name in _JUDGING},
-    )
+    with counted(files, options) as (cube, behind):
+        found = audit_cube(
+            cube,
+            reference=reference(options["reference"], cube.meaning.sensitive),
+            metrics=metrics,
+            policy=policy or _policy(options, cube.has_labels),
+            row_evaluator=None if behind is None else _from_rows(*behind, metrics, skip_bad=options["skip_bad"]),
+            **{name: options[name] for name in _JUDGING},
+        )
     return show(
         made_here(found, files or database_source(options), settings=settings, **heading(options)),
         as_json=as_json,
@@ -127,6 +129,16 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         quiet=quiet,
         **{name: options[name] for name in ("no_cube", "share", "smallest_cell", "verbose")},
     )
+
+
+def _from_rows(data: Any, roles: dict[str, Any], metrics: Any, *, skip_bad: bool) -> RowEvaluator:
+    """What computes metrics that are functions of the rows, from the data that was counted."""
+    from evenhand.verdicts.row_source import RowSource
+
+    rows = RowSource(data, roles, () if metrics is None or metrics == ALL else metrics)
+    if skip_bad and rows.measures and is_path(data):
+        rows = RowSource(whole_files(data), roles, metrics)
+    return from_rows(rows)
 
 
 def _policy(options: dict[str, Any], has_labels: bool) -> Policy:

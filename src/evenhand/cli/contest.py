@@ -39,9 +39,16 @@ _EACH = ("prediction", "score", "cutoff")
 @click.command("contest", cls=Command)
 @click.argument("files", nargs=-1)
 @database_options
-@click.option("--prediction", multiple=True, help="Column of what a model decided; repeat it for each model.")
-@click.option("--score", multiple=True, help="Column of the score of a model; repeat it for each model.")
-@click.option("--cutoff", multiple=True, type=NUMBER, help="Cutoff of a score; one for each model, or one for all.")
+@click.option(
+    "--prediction", multiple=True, help="Take what a model decided from this column; repeat it for each model."
+)
+@click.option("--score", multiple=True, help="Take the score of a model from this column; repeat it for each model.")
+@click.option(
+    "--cutoff",
+    multiple=True,
+    type=NUMBER,
+    help="Predict positive at or above this score; give one for each model, or one for all.",
+)
 @shared_role_options(*_EACH, "control", "task", "cluster", "design_strata", "clusters")
 @reference_option()
 @policy_option
@@ -49,7 +56,7 @@ _EACH = ("prediction", "score", "cutoff")
     "--metric",
     "metrics",
     multiple=True,
-    help="Metric to compute, which then decides; may be repeated. all: every one, without deciding.",
+    help="Compute this metric, which then decides; may be repeated. all: compute every one, without deciding.",
 )
 @threshold_option
 @min_group_size_option

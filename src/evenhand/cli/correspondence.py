@@ -31,23 +31,31 @@ _JUDGED = ("worst", "threshold", "min_group_size", "confidence", "random_state")
 
 @click.command("correspondence", cls=Command)
 @click.argument("files", nargs=-1, required=True)
-@click.option("--unit", required=True, help="Column that says which rows are the same case, such as a prompt.")
-@role_option("sensitive", required=True, help="Column of what was changed in the case; may be repeated.")
-@role_option("prediction", help="Column of what was decided.")
-@role_option("score", help="Column of a number, in place of a decision.")
-@click.option("--run", help="Column that tells repetitions of the same unit and group apart.")
-@role_option("positive", help="The favourable value of the prediction (default 1); may be repeated for several.")
+@click.option("--unit", required=True, help="Take which rows are the same case, such as a prompt, from this column.")
+@role_option("sensitive", required=True, help="Take what was changed in the case from this column; may be repeated.")
+@role_option("prediction", help="Take what was decided from this column.")
+@role_option("score", help="Take a number, in place of a decision, from this column.")
+@click.option("--run", help="Tell repetitions of the same unit and group apart by this column.")
+@role_option(
+    "positive", help="Say which value of the prediction is favourable (default 1); may be repeated for several."
+)
 @role_option("bands")
 @role_option("na")
 @role_option("hive")
 @click.option(
-    "--worst", type=PEOPLE, default=10, show_default=True, help="Number of units to show that flip most; 0 for none."
+    "--worst",
+    type=PEOPLE,
+    default=10,
+    show_default=True,
+    help="Show this many of the units that flip most; 0 shows none.",
 )
-@click.option("--threshold", type=NUMBER, help="Largest gap between two groups that is tolerated (default 0.01).")
+@click.option("--threshold", type=NUMBER, help="Tolerate a gap of this size between two groups (default 0.01).")
 @policy_option
 @min_group_size_option
 @confidence_option()
-@click.option("--random-state", type=SEED, help="Seed of permutations, where few units differ (default 0).")
+@click.option(
+    "--random-state", type=SEED, help="Start the permutations, where few units differ, from this seed (default 0)."
+)
 @output_option
 @json_option
 @quiet_option

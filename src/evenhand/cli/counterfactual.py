@@ -41,42 +41,54 @@ from evenhand.verdicts.policy_file import resolve
 @click.command("counterfactual", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @role_option("hive")
-@click.option("--graph", type=click.Path(path_type=Path), help="DOT file of what causes what: race -> LSAT.")
-@click.option("--sensitive", multiple=True, required=True, help="Column to change; several are changed together.")
-@click.option("--model", type=click.Path(path_type=Path), help="A fitted model, saved by joblib; needs --trust.")
+@click.option(
+    "--graph", type=click.Path(path_type=Path), help="Read what causes what from this DOT file: race -> LSAT."
+)
+@click.option("--sensitive", multiple=True, required=True, help="Change this column; several are changed together.")
+@click.option(
+    "--model", type=click.Path(path_type=Path), help="Ask this fitted model, which joblib saved; needs --trust."
+)
 @click.option(
     "--trust", is_flag=True, help="Load the model. A pickle can run any code: do this only if you know who made it."
 )
 @click.option(
     "--prediction-function",
     metavar="MODULE:FUNCTION",
-    help="A Python function that takes a dataframe and returns a value for each row; may be in this folder.",
+    help="Ask this Python function, which takes a dataframe and returns a value for each row; may be in this folder.",
 )
-@click.option("--features", multiple=True, metavar="COLUMN[,COLUMN...]", help="Columns that the model takes.")
+@click.option("--features", multiple=True, metavar="COLUMN[,COLUMN...]", help="Give the model these columns.")
 @click.option(
     "--method",
     type=click.Choice(["predict", "predict_proba", "decision_function"]),
     default="predict",
     show_default=True,
-    help="Method of the model to call.",
+    help="Call this method of the model.",
 )
-@click.option("--cutoff", type=NUMBER, help="Number from which the model's prediction counts as yes.")
-@click.option("--positive", help="The favourable class, where the model gives classes.")
-@click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
+@click.option("--cutoff", type=NUMBER, help="Count the model's prediction as yes from this number on.")
+@click.option("--positive", help="Say which class is favourable, where the model gives classes.")
+@click.option("--categorical", multiple=True, help="Take the numbers in this column as codes; may be repeated.")
 @click.option("--flip", is_flag=True, help="Only change the column itself: the flip test, which ignores the causes.")
-@click.option("--threshold", type=NUMBER, help="Largest mean change of a prediction that is tolerated.")
-@reference_option("Group that the gaps of the others are measured from.")
+@click.option("--threshold", type=NUMBER, help="Tolerate a mean change of a prediction of this size.")
+@reference_option("Measure the gaps of the others from this group.")
 @click.option(
-    "--refits", type=REFIT_COUNT, default=REFITS, show_default=True, help="Refits of the causal model; 0 for none."
+    "--refits",
+    type=REFIT_COUNT,
+    default=REFITS,
+    show_default=True,
+    help="Fit the causal model again so many times; 0 does without.",
 )
 @click.option(
-    "--noise-draws", type=DRAWS, default=NOISE_DRAWS, show_default=True, help="Draws of the noise of categories."
+    "--noise-draws",
+    type=DRAWS,
+    default=NOISE_DRAWS,
+    show_default=True,
+    help="Draw the noise of categories so many times.",
 )
 @policy_option
 @min_group_size_option
 @confidence_option()
-@click.option("--random-state", type=SEED, help="Seed of resamples and draws (default 0).")
-@click.option("--jobs", type=JOBS, help="Processes that share the refits.")
+@click.option("--random-state", type=SEED, help="Start resamples and draws from this seed (default 0).")
+@click.option("--jobs", type=JOBS, help="Share the refits among so many processes.")
 @output_option
 @json_option
 @quiet_option

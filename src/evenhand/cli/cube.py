@@ -27,7 +27,7 @@ from evenhand.errors import short_path
     "--output",
     required=True,
     type=CUBE,
-    help="Where the cube is saved, such as day.cube; written whole or not at all.",
+    help="Save the cube in this file, such as day.cube; it is written whole or not at all.",
 )
 @force_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")

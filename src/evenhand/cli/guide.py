@@ -18,9 +18,11 @@ from evenhand.errors import CallError
 
 
 @click.command("guide", cls=Command)
-@click.option("--ground-truth/--no-ground-truth", default=None, help="Whether it is known how the cases turned out.")
-@click.option("--priority", help="What matters most: opportunity, both_errors, prediction, probability, ...")
-@click.option("--legal", help="The legal context: none, us_employment, nyc_ll144 or eu.")
+@click.option(
+    "--ground-truth/--no-ground-truth", default=None, help="Say whether it is known how the cases turned out."
+)
+@click.option("--priority", help="Say what matters most: opportunity, both_errors, prediction, probability, ...")
+@click.option("--legal", help="Say the legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
 @json_option
 def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> Ending:

@@ -45,12 +45,14 @@ _COMMON = (
     "--features",
     multiple=True,
     metavar="COLUMN[,COLUMN...]",
-    help="Columns that people are compared by (default: all that have no other role); may be repeated.",
+    help="Compare people by these columns (default: all that have no other role); may be repeated.",
 )
-@click.option("--prediction", help="Column of what was decided: measures consistency.")
-@click.option("--score", help="Column of a score: measures the Lipschitz condition.")
+@click.option("--prediction", help="Measure consistency of what was decided, which is in this column.")
+@click.option("--score", help="Measure the Lipschitz condition of the score in this column.")
 @role_option("sensitive")
-@click.option("--k", type=PEOPLE, default=5, show_default=True, help="Number of nearest people to compare each with.")
+@click.option(
+    "--k", type=PEOPLE, default=5, show_default=True, help="Compare each person with this many of the nearest people."
+)
 @click.option("--radius", type=NUMBER, help="Compare with everyone within this distance instead.")
 @click.option("--include-self", is_flag=True, help="Count each person as their own first neighbour, as AIF360 does.")
 @click.option(
@@ -59,62 +61,71 @@ _COMMON = (
     type=NUMBER,
     default=1.0,
     show_default=True,
-    help="Largest difference of scores allowed per unit of distance.",
+    help="Allow this difference of scores for each unit of distance.",
 )
 @click.option(
-    "--epsilon", type=NUMBER, default=0.1, show_default=True, help="Scores that differ by less count as equal."
+    "--epsilon",
+    type=NUMBER,
+    default=0.1,
+    show_default=True,
+    help="Count scores that differ by less than this as equal.",
 )
-@click.option("--categorical", multiple=True, help="Column of numbers that are codes; may be repeated.")
+@click.option("--categorical", multiple=True, help="Take the numbers in this column as codes; may be repeated.")
 @click.option(
     "--weight",
     "weights",
     multiple=True,
     metavar="COLUMN=NUMBER",
-    help="Weight of a column in the distance (default 1).",
+    help="Give a column this weight in the distance (default 1).",
 )
 @click.option(
     "--scale",
     type=click.Choice(["standard", "robust", "none"]),
     default="standard",
     show_default=True,
-    help="How columns of numbers are scaled.",
+    help="Scale columns of numbers in this way.",
 )
 @click.option(
     "--distance",
     type=click.Choice(["euclidean", "learned"]),
     default="euclidean",
     show_default=True,
-    help="Distance between the scaled features, or one learned from --label.",
+    help="Use the distance between the scaled features, or one learned from --label.",
 )
-@click.option("--label", help="Column that a learned distance brings together.")
+@click.option("--label", help="Let a learned distance bring together people with the same value in this column.")
 @click.option(
     "--missing-features",
     type=click.Choice(["level", "drop", "error"]),
     default="level",
     show_default=True,
-    help="A missing feature counts as one more value, leaves the person out, or is an error.",
+    help="Count a missing feature as one more value, leave the person out, or stop with an error.",
 )
 @click.option(
     "--neighbours",
     type=click.Choice(["auto", "exact", "approximate"]),
     default="auto",
     show_default=True,
-    help="How the nearest people are searched; approximate needs faiss.",
+    help="Search for the nearest people in this way; approximate needs faiss.",
 )
-@role_option("positive", help="The favourable value of the prediction (default 1); may be repeated for several.")
+@role_option(
+    "positive", help="Say which value of the prediction is favourable (default 1); may be repeated for several."
+)
 @role_option("bands")
 @role_option("na")
 @role_option("hive")
-@click.option("--id", help="Column that names people in the pairs shown (default: their row, counted from 0).")
-@click.option("--worst", type=PEOPLE, default=10, show_default=True, help="Number of pairs to show; 0 for none.")
+@click.option("--id", help="Name people in the pairs shown by this column (default: by their row, counted from 0).")
+@click.option("--worst", type=PEOPLE, default=10, show_default=True, help="Show this many pairs; 0 shows none.")
 @reference_option()
-@click.option("--threshold", multiple=True, metavar="METRIC=NUMBER", help="Largest gap between groups (default 0.1).")
+@click.option(
+    "--threshold",
+    multiple=True,
+    metavar="METRIC=NUMBER",
+    help="Tolerate a gap of this size between groups (default 0.1).",
+)
 @policy_option
 @min_group_size_option
 @confidence_option()
-@click.option(
-    "--random-state", type=SEED, default=0, show_default=True, help="Seed of the order in which ties are drawn."
-)
+@click.option("--random-state", type=SEED, default=0, show_default=True, help="Draw the order of ties from this seed.")
 @output_option
 @json_option
 @quiet_option

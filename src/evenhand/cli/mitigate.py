@@ -36,7 +36,7 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     "--method",
     type=click.Choice(list(_WRITES)),
     required=True,
-    help="reweigh: a weight for each row; thresholds: cutoffs of the score by group.",
+    help="Make a weight for each row (reweigh), or cutoffs of the score by group (thresholds).",
 )
 @role_options
 @skip_bad_option
@@ -44,29 +44,38 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     "--constraint",
     default="equal_opportunity",
     show_default=True,
-    help="Metric to keep within its limit; none for floors alone.",
+    help="Keep this metric within its limit; none keeps floors alone.",
 )
-@click.option("--within", type=NUMBER, help="Largest difference, or smallest ratio (default: the metric's threshold).")
+@click.option(
+    "--within", type=NUMBER, help="Allow this largest difference, or smallest ratio (default: the metric's threshold)."
+)
 @click.option(
     "--floor",
     "floors",
     multiple=True,
     metavar="MEASURE=NUMBER",
-    help="Smallest value of a measure in every group; may be repeated.",
+    help="Keep a measure at least this large in every group; may be repeated.",
 )
 @click.option(
     "--objective",
     type=click.Choice(["accuracy", "balanced_accuracy"]),
     default="accuracy",
     show_default=True,
-    help="What is maximised.",
+    help="Maximise this.",
 )
-@click.option("--gain", multiple=True, metavar="CELL=NUMBER", help="Value of a TP, FP, TN or FN, to maximise instead.")
+@click.option(
+    "--gain",
+    multiple=True,
+    metavar="CELL=NUMBER",
+    help="Maximise the sum of these values of a TP, FP, TN or FN instead.",
+)
 @click.option(
     "--randomised", is_flag=True, help="Draw at random between two cutoffs where no single one keeps the constraint."
 )
-@confidence_option("Confidence that the constraint also holds for other people; leaves a margin for it.")
-@click.option("-o", "--output", type=REPAIR, help="Where to write, such as weights.csv or thresholds.json.")
+@confidence_option("Leave a margin, so that the constraint also holds for other people with this confidence.")
+@click.option(
+    "-o", "--output", type=REPAIR, help="Write the result to this file, such as weights.csv or thresholds.json."
+)
 @force_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 def command(files: tuple[str, ...], method: str, output: Path | None, quiet: bool, **options: Any) -> Ending:

@@ -27,9 +27,7 @@ from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import CallError, listing
 from evenhand.sources.database import open_table
 from evenhand.sources.roles import ARGUMENTS, TYPES
-from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts.data_table import TABLE, read_toml
-from evenhand.verdicts.policy import Policy
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -150,28 +148,34 @@ def rows_of(files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Any]:
 
 def cube_of(files: tuple[str, ...], options: dict[str, Any]) -> Cube:
     """The cube of the data that a command names: files of data, files of cubes, or a table of a database."""
+    with counted(files, options) as (cube, _):
+        return cube
+
+
+Counted = tuple[Cube, tuple[Any, dict[str, Any]] | None]
+"""A cube, and the data and the arguments that it was counted from; None of cubes."""
+
+
+@contextmanager
+def counted(files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Counted]:
+    """The same cube, and the data and arguments that it was counted from, while they can be read; None of cubes."""
     if _names_database(options, files):
         roles = arguments(options)
         with _opened(options) as frame:
-            return Cube.count(frame, **roles)
-    if are_cubes(files):
+            yield Cube.count(frame, **roles), (frame, roles)
+    elif are_cubes(files):
         refuse_roles()
-        return merge.merge_files(files, skip_bad=options["skip_bad"], clusters=options["clusters"])
-    with paths(files) as found:
-        check_roles(found, options)
-        return merge.count_files(found, arguments(options), skip_bad=options["skip_bad"])
+        yield merge.merge_files(files, skip_bad=options["skip_bad"], clusters=options["clusters"]), None
+    else:
+        with paths(files) as found:
+            check_roles(found, options)
+            roles = arguments(options)
+            yield merge.count_files(found, roles, skip_bad=options["skip_bad"]), (found, roles)
 
 
 def check_roles(files: Sequence[Any], options: dict[str, Any]) -> None:
     """Show what the files hold where a call does not say which column is what."""
     ask_for_roles(files, {**_typed(options), **_from_table(options)})
-
-
-def called(reference: Any, policy: Policy | None, cube: Cube, options: dict[str, Any]) -> Any:
-    """The reference of a call, else of its policy, by the names of groups, where it was given by their codes."""
-    labels = None if policy is None else {**_typed(options), **_from_table(options)}.get("labels")
-    asked = policy.reference if reference is None and policy is not None else reference
-    return named_reference(asked, labels, cube.meaning.sensitive)
 
 
 def are_cubes(files: tuple[str, ...]) -> bool:

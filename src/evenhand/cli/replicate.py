@@ -35,37 +35,39 @@ from evenhand.sources.rows import load_files
 
 @click.command("replicate", cls=Command)
 @click.argument("files", nargs=-1, required=True)
-@click.option("--label", required=True, help="Column of what happened.")
-@click.option("--positive", default="1", show_default=True, help="The favourable value.")
+@click.option("--label", required=True, help="Take what happened from this column.")
+@click.option("--positive", default="1", show_default=True, help="Say which value is favourable.")
 @click.option(
     "--feature",
     "features",
     multiple=True,
-    help="Column to learn from (default: all but label and groups); may be repeated.",
+    help="Learn from this column (default: from all but label and groups); may be repeated.",
 )
 @click.option(
     "--estimator",
     default="sklearn.linear_model:LogisticRegression",
     show_default=True,
     metavar="MODULE:CLASS",
-    help="Classifier with the interface of scikit-learn.",
+    help="Fit this classifier, which has the interface of scikit-learn.",
 )
 @click.option(
     "--parameter",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Parameter of the estimator, such as max_iter=500; may be repeated.",
+    help="Set a parameter of the estimator, such as max_iter=500; may be repeated.",
 )
-@click.option("--n-replicas", type=REPLICAS, default=50, show_default=True, help="Number of replicas to fit.")
+@click.option("--n-replicas", type=REPLICAS, default=50, show_default=True, help="Fit this many replicas.")
 @click.option(
-    "--fraction", type=NUMBER, default=0.8, show_default=True, help="Share of the rows that is drawn for each replica."
+    "--fraction", type=NUMBER, default=0.8, show_default=True, help="Draw this share of the rows for each replica."
 )
 @click.option(
-    "--test-share", type=NUMBER, default=0.3, show_default=True, help="Share of the rows that is kept for the test."
+    "--test-share", type=NUMBER, default=0.3, show_default=True, help="Keep this share of the rows for the test."
 )
-@click.option("--random-state", type=SEED, default=0, show_default=True, help="Seed of the split and of the replicas.")
 @click.option(
-    "--n-jobs", type=JOBS, default=-1, show_default=True, help="Number of replicas fitted at once; -1 uses all cores."
+    "--random-state", type=SEED, default=0, show_default=True, help="Start the split and the replicas from this seed."
+)
+@click.option(
+    "--n-jobs", type=JOBS, default=-1, show_default=True, help="Fit this many replicas at once; -1 uses all cores."
 )
 @click.option("--save-replicas", type=REPLICAS_FILE, help="Also write the replicas, as .parquet or .csv.")
 @judging_options

@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 
 @click.command("serve", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on (default: a free one).")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Serve on this port (default: a free one).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(file: Path, port: int, no_browser: bool) -> Ending:
     """Serve FILE, a page saved with -o audit.html, on 127.0.0.1 until interrupted, and open it in the browser.

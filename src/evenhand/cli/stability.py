@@ -30,7 +30,7 @@ from evenhand.verdicts.policy_file import resolve
 judging_options = together(
     [
         role_option("sensitive", required=True),
-        reference_option("Group that the others are compared with; or rest, largest."),
+        reference_option("Compare the others with this group; or with rest, largest."),
         click.option(
             "--convention",
             type=click.Choice(["virny"]),
@@ -41,7 +41,7 @@ judging_options = together(
         click.option(
             "--require",
             multiple=True,
-            help="Metric that decides (default label_stability_difference); may be repeated.",
+            help="Let this metric decide (default label_stability_difference); may be repeated.",
         ),
         threshold_option,
         policy_option,
@@ -51,7 +51,9 @@ judging_options = together(
         min_group_size_option,
         confidence_option(),
         intersections_option,
-        role_option("cutoff", default=0.5, show_default=True, help="Probability from which a replica predicts yes."),
+        role_option(
+            "cutoff", default=0.5, show_default=True, help="Let a replica predict yes from this probability on."
+        ),
         output_option,
         json_option,
         quiet_option,
@@ -91,15 +93,15 @@ def show_stability(result: Stability, files: tuple[str, ...], options: dict[str,
     multiple=True,
     required=True,
     metavar="PATTERN",
-    help="Columns that hold a replica each, such as 'p_*'; may be repeated.",
+    help="Take a replica from each of these columns, such as 'p_*'; may be repeated.",
 )
 @role_option("label")
 @role_option("positive")
-@role_option("higher_is", help="Whether the columns hold P(Y=1) or P(Y=0).")
+@role_option("higher_is", help="Say whether the columns hold P(Y=1) or P(Y=0).")
 @click.option(
     "--kind",
     type=click.Choice(["probability", "label"]),
-    help="What the columns hold. Default: inferred from the data.",
+    help="Say what the columns hold (default: inferred from the data).",
 )
 @judging_options
 def command(files: tuple[str, ...], output: tuple[Path, ...], **options: Any) -> Ending:

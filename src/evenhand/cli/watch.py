@@ -13,7 +13,6 @@ from evenhand.cli.command import Command
 from evenhand.cli.options import (
     are_cubes,
     arguments,
-    called,
     check_roles,
     confidence_option,
     intersections_option,
@@ -45,12 +44,12 @@ from evenhand.verdicts.policy_file import resolve
 )
 @role_options
 @click.option(
-    "--metric", "metrics", multiple=True, help="Metric to watch (default: what the policy requires); may be repeated."
+    "--metric", "metrics", multiple=True, help="Watch this metric (default: what the policy requires); may be repeated."
 )
 @threshold_option
 @policy_option
 @reference_option()
-@confidence_option("Confidence of the intervals, and of never raising a false alarm (default 0.95).")
+@confidence_option("Make intervals of this confidence, with which no false alarm is ever raised (default 0.95).")
 @min_group_size_option
 @intersections_option
 @heading_options
@@ -67,7 +66,6 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     """
     settings = settle(files, options, quiet=quiet)
     cubes = _cubes(files, options) if options["by"] is None else _counted(files, options)
-    first = next(iter(cubes.values())) if isinstance(cubes, dict) else None
     policy = resolve(options["policy"])
     asked = reference(options["reference"], _attributes(cubes) if options["reference"] else ())
     found = trend(
@@ -75,7 +73,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         metrics=options["metrics"] or None,
         policy=policy,
         threshold=thresholds(options["threshold"]) or None,
-        reference=asked if first is None else called(asked, policy, first, options),
+        reference=asked,
         confidence=options["confidence"],
         min_group_size=options["min_group_size"],
         intersections=options["intersections"],

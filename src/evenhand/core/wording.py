@@ -28,6 +28,20 @@ def amount(value: float, unit: str = "rate") -> str:
     return f"{value:,.0f}" if unit == "number" else figure(value)
 
 
+def table_figure(value: float, scale: int = 1, digits: int | None = None) -> str:
+    """A number as tables show it, and sentences that stand beside them: in percent or points when scaled by 100.
+
+    >>> table_figure(0.2577, 100), table_figure(0.3349), table_figure(-0.001), table_figure(51234.5)
+    ('25.8', '0.33', '0.00', '51,234')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if scale == 1 and abs(value) >= 1e3:
+        return figure(value)
+    digits = digits or (1 if scale == 100 else 2)
+    return f"{round(scale * value, digits) + 0.0:.{digits}f}"  # no minus before a zero
+
+
 def limit_figure(threshold: float) -> str:
     """A threshold in its own units.
 

@@ -42,6 +42,7 @@ from evenhand.sources.roles import (
     complete,
 )
 from evenhand.sources.spelling import spelling
+from evenhand.sources.value_labels import named_reference, united_codes
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -78,6 +79,9 @@ class Cube:
     not compared, so that a cube of a CSV, which is text, equals that of a table, and the two add up."""
     clusters: Clusters | None = None
     """Sums over the clusters that `meaning.cluster` names; None also where a file does not keep them."""
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What the values of attributes are called here, by the codes that stood in the data (`labels=`). It is not
+    compared: a reference may be named by its code."""
 
     @classmethod
     @reader
@@ -167,6 +171,7 @@ class Cube:
             (note(roles.where),) if roles.where else (),
             kinds=counted.kinds,
             clusters=counted.clusters,
+            codes=roles.labels,
         )
 
     @property
@@ -498,6 +503,9 @@ class Cube:
         value
             The value of one attribute, or a tuple of values.
         """
+        value = named_reference(value, self.codes, self.meaning.sensitive)
+        if isinstance(value, Mapping):
+            value = tuple(value.get(name) for name in self.meaning.sensitive)
         wanted = value if isinstance(value, (tuple, list)) else (value,)
         spelled = tuple(None if part is None else spelling(part) for part in wanted)
         for group in self.groups:
@@ -539,7 +547,8 @@ def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
     scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)
     kinds = united_by_name(cube.kinds for cube, _ in pieces)
     kept = None if len(clusters) < len(pieces) else clusters[0] if len(clusters) == 1 else sums_over.merged(clusters)
-    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes, kinds, kept)
+    codes = united_codes(cube.codes for cube, _ in pieces)
+    return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes, kinds, kept, codes)
 
 
 def _may_be_numbers(roles: Roles) -> bool:

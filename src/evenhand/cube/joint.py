@@ -213,7 +213,8 @@ def _one_scan(source: Source, roles: Sequence[Roles]) -> Iterator[Lines]:
 
 def _cube(counted: Tally, roles: Roles) -> Cube:
     parts = {part.name: getattr(counted, part.name) for part in fields(Tally) if part.name != "bands"}
-    return Cube(Meaning.from_roles(roles, counted.bands), **parts, notes=(note(roles.where),) if roles.where else ())
+    notes = (note(roles.where),) if roles.where else ()
+    return Cube(Meaning.from_roles(roles, counted.bands), **parts, notes=notes, codes=roles.labels)
 
 
 def _decisions(lines: Lines, roles: Roles) -> Array:

@@ -153,6 +153,11 @@ def count_files(files: Sequence[str | Path], arguments: dict[str, Any], *, skip_
     return _read_good(files, lambda good: Cube.count(list(good), **arguments), _damage_of_data, skip_bad)
 
 
+def whole_files(files: Sequence[str | Path]) -> list[Path]:
+    """The data files that can be read to their end, of which `count_files` makes a cube with `skip_bad`."""
+    return [path for path in _expanded(files) if _damage_of_data(path) is None]
+
+
 def merge_files(files: Sequence[str | Path], *, skip_bad: bool = False, clusters: Span | None = None) -> Cube:
     """`Cube.merge` of files that hold cubes; damaged ones are named in the error, or left out with `skip_bad`."""
     return _read_good(files, lambda good: Cube.merge(list(good), clusters=clusters), _damage_of_cube, skip_bad)

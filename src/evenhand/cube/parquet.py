@@ -25,6 +25,7 @@ from evenhand.sources.files.formats import identifier, literal, path_list
 from evenhand.sources.files.query import connect
 from evenhand.sources.kinds import united_by_name
 from evenhand.sources.levels import order_key
+from evenhand.sources.value_labels import united_codes
 
 if TYPE_CHECKING:
     from evenhand.cube.cube import Cube
@@ -252,7 +253,8 @@ def _together(headers: Sequence[dict[str, Any]]) -> dict[str, Any]:
             facts[fact] = facts.get(fact, 0) + times
     joined = {name: list(dict.fromkeys(each for header in headers for each in header.get(name, ()))) for name in _LISTS}
     kinds = united_by_name(header.get("kinds", {}) for header in headers)
-    return {**headers[0], "facts": facts, **joined, "kinds": kinds}
+    codes = united_codes(header.get("codes", {}) for header in headers)
+    return {**headers[0], "facts": facts, **joined, "kinds": kinds, "codes": codes}
 
 
 def _texts(column: Any) -> list[str | None]:

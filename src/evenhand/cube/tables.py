@@ -36,6 +36,8 @@ _SCORE_KEYS = ("pair", "label", "bin", "n")
 def header(cube: Cube) -> dict[str, Any]:
     """The fields of a cube that say what its numbers mean."""
     own = {name: records.write(getattr(cube, name)) for name in _own_fields()}
+    if not cube.codes:  # as in files of earlier versions, which keep their checksum
+        del own["codes"]
     reading = None if cube.scores is None else records.write(cube.scores.reading)
     return {**own, "shape": list(cube.n.shape[1:]), "reading": reading}
 

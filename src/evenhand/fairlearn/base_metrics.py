@@ -115,13 +115,25 @@ def _rate(name: str, y_true: Any, y_pred: Any, sample_weight: Any, pos_label: An
     label, prediction = RATE_CELLS[name]
     asked = (labels == positive) == bool(label)
     counted = asked & ((predictions == positive) == bool(prediction))
-    weights = np.ones(len(labels)) if sample_weight is None else as_array(sample_weight).astype(np.float64)
+    weights = np.ones(len(labels)) if sample_weight is None else _weights(sample_weight)
     whole = weights[asked].sum()
     if whole == 0:
         what = f"{name} is 0/0: no label is {'positive' if label else 'negative'}. It is shown as 0."
         warn(what, UndefinedRateWarning)
         return np.float64(0)
     return np.float64(weights[counted].sum() / whole)
+
+
+def _weights(sample_weight: Any) -> Array:
+    """The weights as numbers, with scikit-learn's errors for those that weigh nothing or are not numbers."""
+    weights: Array = as_array(sample_weight).astype(np.float64)
+    if np.isnan(weights).any():
+        raise DataError("Input sample_weight contains NaN.")
+    if np.isinf(weights).any():
+        raise DataError("Input sample_weight contains infinity or a value too large for dtype('float64').")
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number.")
+    return weights
 
 
 def _positive(values: Array, pos_label: Any) -> Any:

@@ -62,6 +62,15 @@ class PairedRates:
             self.sizes,
         )
 
+    @property
+    def least_correlation(self) -> float:
+        """The least correlation of a measure of a group before with the same after; 0 where none is known."""
+        moves = self.moves
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = moves.covariance / np.sqrt(moves.variance_before * moves.variance_after)
+        known = found[np.isfinite(found)]
+        return float(np.clip(known.min(), -1.0, 1.0)) if known.size else 0.0
+
     def reach(
         self, i: Indices, g: Indices, deviate: float, now: Floats | float = 1.0, then: Floats | float = 1.0
     ) -> tuple[Floats, Floats]:
@@ -129,6 +138,17 @@ def change_of_gap(gaps: Gaps, confidence: float) -> tuple[float, float]:
     old, new = (_possible(spreads, gaps, ruled_out) for spreads in (gaps.before, gaps.after))
     high, low = _farthest(gaps, new, old, tail), -_farthest(_turned(gaps), old, new, tail)
     return (-high, -low) if gaps.ratio else (low, high)
+
+
+def change_of_pair(gaps: Gaps, after: Place, before: Place, deviate: float) -> tuple[float, float]:
+    """Both ends of the gap of one pair after less that of the same or another pair before, with its sign."""
+    turned = _turned(gaps)
+    if after == before:
+        high, low = _own_ends(gaps, [after], deviate)[0], -_own_ends(turned, [after], deviate)[0]
+    else:
+        high = _mixed_ends(gaps, [(after, before)], deviate)[0]
+        low = -_mixed_ends(turned, [(before, after)], deviate)[0]
+    return (float(-high), float(-low)) if gaps.ratio else (float(low), float(high))
 
 
 def _turned(gaps: Gaps) -> Gaps:

@@ -114,7 +114,7 @@ class StabilityRequest:
             convention=self.convention,
             judged_on=self.judged_on,
             threshold=self.threshold,
-            reference=comparison.check_reference(self.policy.reference, cube.meaning.sensitive, cube.groups),
+            reference=comparison.reference_in(self.policy.reference, cube),
         )
 
 

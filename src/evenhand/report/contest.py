@@ -20,9 +20,10 @@ from evenhand.report.text.diff import MEANS
 
 if TYPE_CHECKING:
     from evenhand.audits.contest import Contest
+    from evenhand.audits.diff import Change
 
 FORMS = (".html", ".json", ".md")
-TENDENCIES = {"better": "better", "worse": "worse", "unclear": "not settled"}
+_TENDENCIES = {"better": "better", "worse": "worse", "unclear": "not settled"}
 _MOST_ROWS = 12
 _MOST_NAMES = 4
 
@@ -46,6 +47,12 @@ class Section:
     title: str
     sentences: tuple[str, ...]
     sheets: tuple[Sheet, ...]
+
+
+def tendency(each: Change | MeasureChange) -> str:
+    """Better, worse or not settled; "the same" where it is known to be exactly that."""
+    same = (each.change.value, each.change.low, each.change.high) == (0.0, 0.0, 0.0)
+    return "the same" if same else _TENDENCIES[each.tendency]
 
 
 def headline(contest: Contest) -> str:
@@ -78,14 +85,15 @@ def _sentences(contest: Contest, change: ModelChange) -> list[str]:
         found += _who(lines, attributes[0], 1 - at)
     for gap in change.gaps.changes:
         if gap.required:
-            found.append(f"{' × '.join(gap.attributes)}: {TENDENCIES[gap.tendency]}. {gap.interpretation}")
+            said = " ".join((gap.interpretation, *gap.notes))
+            found.append(f"{' × '.join(gap.attributes)}: {tendency(gap)}. {said}")
     return found
 
 
 def _accuracy(each: MeasureChange, first: str, name: str, confidence: float) -> str:
     if not each.change.defined:
         return f"Accuracy is undefined: {each.reason}."
-    return f"Accuracy: {TENDENCIES[each.tendency]}. It is {_figures(each, first, name, confidence)}"
+    return f"Accuracy: {tendency(each)}. It is {_figures(each, first, name, confidence)}"
 
 
 def _measured(each: MeasureChange, first: str, name: str, confidence: float) -> str:
@@ -184,7 +192,7 @@ def _gaps(contest: Contest, change: ModelChange, attributes: tuple[str, ...]) ->
     for each in sorted(own, key=lambda gap: not gap.required):
         scale = shown_scale(each.judged_on, each.unit)
         figures = [tables.interval(one.value, None, None, scale) for one in (each.before, each.after)]
-        rows.append([each.metric, *figures, _interval(each.change, scale), TENDENCIES[each.tendency]])
+        rows.append([each.metric, *figures, _interval(each.change, scale), tendency(each)])
     return _sheet(f"Gaps by {attributes[0]}", columns, rows, ("",))
 
 
@@ -202,7 +210,7 @@ def _accuracies(contest: Contest, change: ModelChange, attributes: tuple[str, ..
                 f"{each.people:,}",
                 *(tables.interval(value, None, None, 100) for value in (each.before, each.after)),
                 _interval(each.change, 100),
-                *([TENDENCIES[each.tendency]] if judged else []),
+                *([tendency(each)] if judged else []),
             ]
             for each in own
         ]

@@ -14,8 +14,8 @@ import numpy as np
 from evenhand.catalogue import complement_of
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, Sensitivity, Verdict, figure, pair_names, shown_names, spell
-from evenhand.core.wording import clip
+from evenhand.core.results import Finding, Sensitivity, Verdict, pair_names, shown_names, spell
+from evenhand.core.wording import clip, table_figure
 from evenhand.errors import join_names
 from evenhand.verdicts.basis import Basis
 
@@ -275,19 +275,10 @@ def _figures(
 ) -> tuple[str, str | None, str | None]:
     if math.isnan(value):
         return "undefined", None, None
-    shown = _figure(value, scale, digits) if math.isfinite(value) else "infinite" if value > 0 else "-infinite"
+    shown = table_figure(value, scale, digits) if math.isfinite(value) else "infinite" if value > 0 else "-infinite"
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return shown, None, None
-    return shown, _figure(low, scale, digits), _figure(high, scale, digits)
-
-
-def _figure(value: float, scale: int, digits: int | None = None) -> str:
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if scale == 1 and abs(value) >= 1e3:
-        return figure(value)
-    digits = digits or (1 if scale == 100 else 2)
-    return f"{round(scale * value, digits) + 0.0:.{digits}f}"  # no minus before a zero
+    return shown, table_figure(low, scale, digits), table_figure(high, scale, digits)
 
 
 def share_of_limit(finding: Finding) -> tuple[float, float, float]:

@@ -52,8 +52,8 @@ def read(lines: Lines, roles: Roles, *, raw: bool = False) -> Rows:
     """
     if lines.n is not None:
         raise CallError(
-            "a function of rows needs one row for each person, in memory: read the file first, as by pandas.read_csv, "
-            "or collect the table."
+            "a function of rows needs one row for each person, in memory: collect the table first, or read the "
+            "result of the query into a dataframe, as by pandas.read_sql, and pass it to evenhand.audit in Python."
         )
     problems = Problems()
     columns = _outcomes(lines, roles, problems)

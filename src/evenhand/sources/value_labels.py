@@ -53,8 +53,29 @@ def label_of(value: object, names: Mapping[str, str]) -> str:
     return names.get(text) or names.get(canonical(value)) or text
 
 
-def named_reference(reference: Any, labels: Any, attributes: Sequence[str]) -> Any:
+def united_codes(parts: Iterable[Labels]) -> dict[str, dict[str, str]]:
+    """The names of codes in several cubes; a code that two of them name differently has none.
+
+    >>> united_codes([{"sex": {"1": "male", "2": "female"}}, {"sex": {"1": "man"}}, {}])
+    {'sex': {'2': 'female'}}
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for part in parts:
+        for column, names in part.items():
+            for code, name in names.items():
+                found.setdefault(column, {}).setdefault(code, set()).add(name)
+    return {
+        column: {code: next(iter(names)) for code, names in codes.items() if len(names) == 1}
+        for column, codes in found.items()
+    }
+
+
+def named_reference(
+    reference: Any, labels: Any, attributes: Sequence[str], groups: Iterable[Sequence[str | None]] = ()
+) -> Any:
     """A reference group by its name, where it was given by its code; anything else stays as it is.
+
+    One value is the reference of every attribute that has it, as a code or, among these `groups`, as a name.
 
     >>> labels = {"sex": {1: "male"}}
     >>> named_reference(1, labels, ["sex"]), named_reference("male", labels, ["sex"])
@@ -74,7 +95,11 @@ def named_reference(reference: Any, labels: Any, attributes: Sequence[str]) -> A
     if isinstance(reference, Mapping):
         return {column: _named(value, spelled.get(str(column), {})) for column, value in reference.items()}
     coded = {column: name for column, part in spelled.items() if (name := _named(reference, part)) != reference}
-    return coded or reference
+    if not coded:
+        return reference
+    known = [{group[i] for group in groups} for i, _ in enumerate(attributes)]
+    plain = {name: reference for i, name in enumerate(attributes) if groups and spelling(reference) in known[i]}
+    return {**plain, **coded}
 
 
 def _named(value: Any, names: Mapping[str, str]) -> Any:

@@ -16,9 +16,11 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.core.quantities import shown
 from evenhand.core.results import Group, JudgedOn, spell
+from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.measures.cells import CellMeasure, evaluate
 from evenhand.sources.spelling import spelling
+from evenhand.sources.value_labels import named_reference
 
 WORDS = ("rest", "overall", "largest", "highest")
 Against = Literal["extremes", "highest", "reference", "rest", "overall"]
@@ -77,6 +79,12 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
         raise CallError(f"convention={shown(name)} is not known; {nearest(str(name), CONVENTIONS)}")
     convention = CONVENTIONS[name]
     return replace(convention, fold=True) if convention.fold_worst and worst_of > 1 else convention
+
+
+def reference_in(reference: Any, cube: Cube) -> Any:
+    """A reference among the groups of a cube, as `check_reference` has it; a group may be named by its code."""
+    names = cube.meaning.sensitive
+    return check_reference(named_reference(reference, cube.codes, names, cube.groups), names, cube.groups)
 
 
 def check_reference(reference: Any, attributes: Sequence[str], groups: Sequence[Group]) -> Any:

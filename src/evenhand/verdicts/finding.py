@@ -251,8 +251,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         sentence = f"In {worst.where}: {sentence[0].lower()}{sentence[1:]}"
     left_out = _left_out(request, strata)
     if left_out and worst.verdict == "pass":
-        few = "no rows" if worst.least <= 1 else f"fewer than {worst.least} rows"
-        sentence = f"{sentence[:-1]}, leaving out {join_names(_small_names(strata), 6)}, with {few} to measure on."
+        sentence = f"{sentence[:-1]}, leaving out {_whom_left_out(strata)}."
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
@@ -349,22 +348,35 @@ def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for stratum in strata for name in stratum.small_names))
 
 
-def _small_names(strata: Sequence[Stratum]) -> list[str]:
-    """The same as people read them, with their strata: a group may be small in one of them and large in another."""
+def _small_names(strata: Sequence[Stratum], *, undefined: bool = False) -> list[str]:
+    """The same as people read them, with their strata: a group may be small in one of them and large in another.
+
+    Those whose value is undefined, whatever their size, are named apart.
+    """
     return [
-        f"{name} in {stratum.where}" if stratum.name else name
+        f"{shown} in {stratum.where}" if stratum.name else shown
         for stratum in strata
-        for name in stratum.small_names.values()
+        for name, shown in stratum.small_names.items()
+        if (name in stratum.without_value) == undefined
     ]
+
+
+def _whom_left_out(strata: Sequence[Stratum]) -> str:
+    """The groups that a pass leaves out, with the reason."""
+    least, few, lacking = strata[0].least, _small_names(strata), _small_names(strata, undefined=True)
+    parts = [f"{join_names(few, 6)}, with fewer than {least} rows to measure on"] if few else []
+    parts += [f"{join_names(lacking, 6)}, where a value is undefined"] if lacking else []
+    return ", and ".join(parts)
 
 
 def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]:
     notes = [clustered.why_alone(cube)] if not clustered.covers(cube, strata[0].table.measures) else []
     notes += dict.fromkeys(stratum.few_clusters for stratum in strata if stratum.few_clusters)
     small = _left_out(request, strata)
-    if small and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
-        least = "No rows to measure on" if strata[0].least <= 1 else f"Fewer than {strata[0].least} rows to measure on"
-        notes.append(f"{least}: {join_names(_small_names(strata), 6)}. Too few to support a pass.")
+    few = _small_names(strata)
+    if small and few and max(strata, key=lambda stratum: stratum.weight).verdict != "pass":  # whose sentence names them
+        least = f"Fewer than {strata[0].least} rows to measure on"
+        notes.append(f"{least}: {join_names(few, 6)}. Too few to support a pass.")
     if isinstance(request.reference, Mapping) and strata[0].plan.against == "extremes":
         lacking = [name for name in cube.meaning.sensitive if name not in request.reference]
         notes.append(f"No reference was given for {join_names(lacking, 6)}, so the extremes are compared.")

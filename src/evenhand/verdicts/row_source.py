@@ -224,7 +224,8 @@ def _column_key(value: Any) -> str:
 
 def _columns_of(roles: Roles) -> list[str]:
     """The columns of the data that are read."""
-    return list(dict.fromkeys(name for key, name in roles.keys.items() if key not in roles.arrays))
+    read = [name for key, name in roles.keys.items() if key not in roles.arrays]
+    return list(dict.fromkeys([*read, *(each.column for each in roles.where)]))
 
 
 def _check_column(row: RowMeasure, parameter: str, column: str, names: Sequence[str] | None) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from evenhand.measures.group_data import SIDES, GroupData, Side
 
 if TYPE_CHECKING:
     from evenhand.verdicts.policy import Policy
+
+Alike = Literal["everybody", "nobody"]
+"""Who was selected, where that is all of the people or none."""
 
 _INSTEAD: dict[tuple[Side, ...], tuple[str, ...]] = {
     ("refused",): ("predictive_parity", "demographic_parity"),
@@ -101,42 +104,48 @@ def selective_labels(cube: Cube, sets: Sequence[Sequence[str]], least: int) -> S
     )
 
 
-def judgeable(names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube) -> tuple[tuple[str, ...], list[str]]:
+def judgeable(
+    names: Sequence[str], metrics: Sequence[str | Metric], cube: Cube, judged_on: Mapping[str, str]
+) -> tuple[tuple[str, ...], list[str]]:
     """The required metrics that say something about this table, and a note on the others.
 
     Where everybody was selected, all true and false positive rates are 1 and all selection rates equal, whatever was
-    done to whom: nothing is judged by them. `metrics` are those that are computed, among them metrics of your own.
+    done to whom, and where nobody was, they are 0: nothing is judged by them. Their ratio is then 0/0, undefined, which
+    is inconclusive by itself. `metrics` are those that are computed, among them metrics of your own; `judged_on` is
+    that of the policy.
     """
     entries = {entry.name: entry for entry in (find(metric)[0] for metric in metrics)}
-    settled = [name for name in names if name in entries and is_settled(entries[name])]
-    if settled and nobody_selected(cube):
-        same = f"{join_names(settled, 6)} would be the same for any groups"
-        return tuple(names), [f"Nobody in this table was selected, and {same}: look at the decision or the cutoff."]
-    if not settled or not everybody_selected(cube):
+    alike = selected_alike(cube)
+    kinds = {name: judged_on.get(name, entry.judged_on) for name, entry in entries.items()}
+    settled = [name for name in names if name in entries and is_settled(entries[name], kinds[name], alike)]
+    if alike is None or not settled:
         return tuple(names), []
-    said = (
-        "Everybody in this table was selected. It does not show who was refused, so that nothing is judged by "
-        f"{join_names(settled, 6)}, which would be the same for any groups. Add the people who were refused."
-    )
-    return tuple(name for name in names if name not in settled), [said]
+    same = f"nothing is judged by {join_names(settled, 6)}, which would be the same for any groups"
+    said = {
+        "everybody": f"Everybody in this table was selected. It does not show who was refused, so that {same}. Add the "
+        "people who were refused.",
+        "nobody": f"Nobody in this table was selected, so that {same}. Look at the decision or the cutoff.",
+    }
+    return tuple(name for name in names if name not in settled), [said[alike]]
 
 
-def is_settled(entry: Metric) -> bool:
-    """Is what the metric compares the same for all groups where everybody is selected?"""
+def is_settled(entry: Metric, judged_on: str, alike: Alike | None) -> bool:
+    """Is what the metric compares the same for all groups, because all or none of the people were selected?"""
+    return alike is not None and can_be_settled(entry) and not (alike == "nobody" and judged_on == "ratio")
+
+
+def can_be_settled(entry: Metric) -> bool:
+    """Is what the metric compares the same for all groups where everybody, or nobody, is selected?"""
     rows = cell_measures(entry.rows)
     return bool(rows) and len(rows) == len(entry.rows) and all(row.settled for row in rows)
 
 
-def everybody_selected(cube: Cube) -> bool:
-    """Was everybody selected who has a group and a decision that counts?"""
+def selected_alike(cube: Cube) -> Alike | None:
+    """Was everybody, or nobody, selected who has a group and a decision that counts? None where some were."""
     refused, selected = _decided(cube)
-    return refused == 0 < selected
-
-
-def nobody_selected(cube: Cube) -> bool:
-    """Was nobody selected who has a group and a decision that counts?"""
-    refused, selected = _decided(cube)
-    return selected == 0 < refused
+    if (refused > 0) == (selected > 0):
+        return None
+    return "everybody" if selected else "nobody"
 
 
 def _decided(cube: Cube) -> tuple[float, float]:

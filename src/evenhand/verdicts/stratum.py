@@ -154,6 +154,17 @@ class Stratum:
         }
 
     @property
+    def without_value(self) -> set[str]:
+        """Those of `small_names` that lack rows only in measures that are undefined for them, such as a false positive
+        rate without negative labels: how many rows they have is not the reason."""
+        if self.request.metric.binned:
+            return set()
+        table, judged = self.table, np.array([row.judged for row in self.table.measures])
+        short = (table.support < self.least) & judged[:, None]
+        unknown = ~(short & np.isfinite(table.values)).any(axis=0)
+        return {spell(group) for i, group in enumerate(table.groups) if group in self.small and unknown[i]}
+
+    @property
     def signed(self) -> bool:
         """Is the value that of one group against its baseline, on either side of it, and not a size?"""
         return self.table.base is not None and not self.plan.fold

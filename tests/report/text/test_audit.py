@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -256,6 +257,14 @@ def test_at_most_three_notes_and_how_many_more():
     every = glance.notes(found, glance.leading(found))
     assert len(shown) == 3
     assert told.splitlines()[-1].startswith(f"{len(every) - 3} more notes and {len(found.findings) - 2} other findings")
+
+
+def test_a_long_note_is_wrapped_and_not_cut():
+    note = " ".join(["one clause without an end,"] * 14) + " and then it ends."
+    found = replace(ONE["codes"](), notes=(note,))
+    told = " ".join(text.plain(found, NARROW).split())
+    assert note in told
+    assert "…" not in told
 
 
 def test_notes_that_bear_on_the_verdict_come_first():

@@ -31,6 +31,16 @@ def test_less_space_between_columns_comes_first():
     assert len(shown(120)) == len(shown(77, below="between", fold=[("rate",)]))
 
 
+def test_a_column_in_which_nothing_stands_takes_no_room():
+    def write(console):
+        table = Columns(console, "name", "between", "alarm", "", left=("between",), fold=[("between",)])
+        table.add(["x", "group one", "0.5", ""])
+        table.show()
+
+    lines = plain_text(write, Screen(len(" name  between    alarm"))).splitlines()
+    assert lines[1:] == [" name  between    alarm", " " + "─" * 22, " x     group one    0.5"]
+
+
 def test_a_column_moves_below():
     lines = shown(70, below="between")
     assert lines[3].split() == ["African-American,", "Male", "12.5", "[10.0,", "15.0]", "≤", "10", "points", "fail"]

@@ -8,7 +8,7 @@ from evenhand.core.wording import shown_scale
 from evenhand.errors import join_names
 from evenhand.report import tables
 from evenhand.report.cards.card import Card, Cell, Sentence, Tone, Word, make
-from evenhand.report.contest import TENDENCIES, sections
+from evenhand.report.contest import sections, tendency
 from evenhand.report.text.diff import MEANS, rank, verdicts
 from evenhand.report.text.trend import gap
 
@@ -44,8 +44,8 @@ def _change(each: Change) -> list[Cell]:
     scale = shown_scale(each.judged_on, each.unit)
     figures = [tables.interval(one.value, None, None, scale) for one in (each.before, each.after)]
     moved = tables.interval(each.change.value, each.change.low, each.change.high, scale)
-    tendency: Cell = "" if each.tendency == "unclear" else Word(each.tendency, _TONES[each.tendency])
-    return [each.metric, " × ".join(each.attributes), *figures, moved, tendency, verdicts(each)]
+    way: Cell = "" if each.tendency == "unclear" else Word(each.tendency, _TONES[each.tendency])
+    return [each.metric, " × ".join(each.attributes), *figures, moved, way, verdicts(each)]
 
 
 def contest(found: Contest) -> Card:
@@ -55,7 +55,7 @@ def contest(found: Contest) -> Card:
         for each in change.gaps.changes:
             if each.required:
                 first, *rest = _change(each)[:-2]
-                word = Word(TENDENCIES[each.tendency], _TONES[each.tendency])
+                word = Word(tendency(each), _TONES[each.tendency])
                 rows.append([change.name, first, *rest, word])
     every = sections(found)
     sides = ("before", "after") if len(found.changes) > 1 else (found.first, next(iter(found.changes)))

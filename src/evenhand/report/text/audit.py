@@ -80,7 +80,7 @@ class _Writer:
         self.left -= len(self._wrapped("".join(texts), 0))
         say(self.console, *parts)
 
-    def _tell(self, text: str, most: int, mark: str) -> None:
+    def _tell(self, text: str, most: int | None, mark: str) -> None:
         """A text in at most so many lines of the screen, the first after a mark and the others below it."""
         for number, line in enumerate(self._wrapped(text, len(mark), most)):
             start = " " * len(mark) if number else mark
@@ -104,7 +104,7 @@ class _Writer:
             lines[-1] = f"{lines[-1].rpartition(' ')[0] or lines[-1][:-2]} …"
         return [line.replace(_KEPT, " ") for line in lines]
 
-    def _height(self, text: str, indent: int, most: int) -> int:
+    def _height(self, text: str, indent: int, most: int | None) -> int:
         return len(self._wrapped(text, indent, most))
 
     def _blank(self) -> None:
@@ -184,8 +184,11 @@ class _Writer:
         every = [clean(note) for note in glance.notes(self.audit, self.findings)]
         shown = 0
         for note in every:
-            if shown < _MOST_NOTES and self._height(note, len(_MARK), _NOTE) <= self.left:
-                self._tell(note, _NOTE, _MARK)
+            # A note that does not end at a sentence within its lines is shown whole, or not at all.
+            cut = self._wrapped(note, len(_MARK), _NOTE)[-1].endswith(" …")
+            most = None if cut else _NOTE
+            if shown < _MOST_NOTES and self._height(note, len(_MARK), most) <= self.left:
+                self._tell(note, most, _MARK)
                 shown += 1
         return len(every) - shown
 

@@ -56,13 +56,16 @@ class Columns:
 
     def show(self) -> None:
         """Print the table, with an empty line before and after it."""
-        columns, gap = list(range(len(self.rows[0]))), _GAPS[0]
+        every = list(range(len(self.rows[0])))
+        # A column in which nothing stands, such as that of alarms where there are none, takes no room.
+        columns = [i for i, width in zip(every, self._widths(every), strict=True) if width]
+        gap = _GAPS[0]
         beneath = None
         if self._excess(columns, gap) > 0:
             gap = _GAPS[1]
         if self._excess(columns, gap) > 0 and self.below is not None:
             beneath = self.below
-            columns.remove(beneath)
+            columns = [i for i in columns if i != beneath]
         for together in self.fold:
             if self._excess(columns, gap) > 0:
                 for i in together:

@@ -67,11 +67,12 @@ def summary(changes: Changes) -> str:
 
 def better_or_worse(change: Change) -> str:
     """Whether groups are now farther apart, in words, and whether that is beyond what chance could bring about."""
-    if not change.change.defined:
+    farther = change.size_change
+    if not farther.defined:
         return "Not known whether better or worse"
-    if change.change.value == 0:
+    if farther.value == 0:
         return "Neither better nor worse"
-    apart = (change.change.value < 0) if change.judged_on == "ratio" else (change.change.value > 0)
+    apart = (farther.value < 0) if change.judged_on == "ratio" else (farther.value > 0)
     word = "Worse" if apart else "Better"
     if change.tendency == word.lower():
         return f"{word}, by more than noise"

@@ -564,11 +564,13 @@ const evenhandVerdicts = (() => {
       return [...new Set(plan.measures.flatMap(of))].filter((reason) => reason !== null);
     }
 
-    // Then rates of selection and of errors are the same for any groups, and nothing is judged by them.
-    everybodySelected() {
+    // Then rates of selection and of errors are the same for any groups, and nothing is judged by them; of nobody
+    // selected there is no ratio, which is undefined by itself.
+    selectedAlike() {
       const { state: { cells }, named } = this;
       const sum = (places) => total(named.map((takes, g) => (takes ? total(places.map((c) => cells[g * 8 + c])) : 0)));
-      return sum([0, 2, 4]) === 0 && sum([1, 3, 5]) > 0;
+      const refused = sum([0, 2, 4]), selected = sum([1, 3, 5]);
+      return (refused > 0) === (selected > 0) ? null : selected > 0 ? "everybody" : this.plan.judged_on === "ratio" ? null : "nobody";
     }
 
     told() {
@@ -591,7 +593,7 @@ const evenhandVerdicts = (() => {
         evidence: this.evidenceRow(evidence),
         left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
         reasons: this.reasons(),
-        settled: plan.settled && this.everybodySelected(),
+        settled: plan.settled ? this.selectedAlike() : null,
       };
     }
   }

@@ -379,7 +379,9 @@ function card(set, each) {
     h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}limit ${limit(each)}`)),
     h("p", { class: "sentence" }, bdi(sentence(set, each))),
     each.required ? null : h("p", { class: "aside" }, "Does not decide here."),
-    each.settled ? h("p", { class: "aside" }, "Everybody is selected here: nothing is judged by it.") : null,
+    each.settled
+      ? h("p", { class: "aside" }, `${capital(each.settled)} is selected here: nothing is judged by it.`)
+      : null,
     each.stale ? h("p", { class: "aside" }, "As audited: not computed again.") : null,
   );
 }
