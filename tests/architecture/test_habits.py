@@ -89,6 +89,7 @@ def test_measures_are_made_of_known_cells_and_measures():
 # Modules over 100 lines whose test cannot be guessed, and where they are tested.
 TESTED_IN = {
     "sources.files.formats": "sources/test_files.py",
+    "verdicts.bounds.draws": "verdicts/test_bounds.py",
     "verdicts.paired_change": "audits/test_gap_change.py",
     "audits.audit": "properties/test_properties.py",
     "audits.audit_tables": "audits/test_groups.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,15 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.settings import settle
 from evenhand.cli.values import reference, thresholds
+from evenhand.core.results import Finding
+from evenhand.cube.cube import Cube
 from evenhand.cube.merge import whole_files
 from evenhand.errors import CallError
 from evenhand.sources.files import is_path
 from evenhand.verdicts.data_table import TABLE
 from evenhand.verdicts.policy import ALL, CORRECTIONS, INCONCLUSIVE, MISSING_LABELS, ON, Policy, chosen_metrics
 from evenhand.verdicts.policy_file import resolve
+from evenhand.verdicts.request import Request
 
 _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state", "intersections")
 
@@ -132,13 +136,21 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
 
 
 def _from_rows(data: Any, roles: dict[str, Any], metrics: Any, *, skip_bad: bool) -> RowEvaluator:
-    """What computes metrics that are functions of the rows, from the data that was counted."""
-    from evenhand.verdicts.row_source import RowSource
+    """What computes metrics that are functions of the rows, from the data that was counted; it is read when needed."""
 
-    rows = RowSource(data, roles, () if metrics is None or metrics == ALL else metrics)
-    if skip_bad and rows.measures and is_path(data):
-        rows = RowSource(whole_files(data), roles, metrics)
-    return from_rows(rows)
+    @cache
+    def evaluator() -> RowEvaluator:
+        from evenhand.verdicts.row_source import RowSource
+
+        rows = RowSource(data, roles, () if metrics is None or metrics == ALL else metrics)
+        if skip_bad and rows.measures and is_path(data):
+            rows = RowSource(whole_files(data), roles, metrics)
+        return from_rows(rows)
+
+    def found(wanted: Request, part: Cube) -> Finding:
+        return evaluator()(wanted, part)
+
+    return found
 
 
 def _policy(options: dict[str, Any], has_labels: bool) -> Policy:

@@ -177,7 +177,7 @@ def _trusted(path: Path) -> Any:
 def _cube(predict: Any, table: Any, options: dict[str, Any]) -> Cube:
     """Counts of the same people, so that the finding can be saved as an audit."""
     predictor = Predictor(predict, _features(options), options["cutoff"], options["positive"])
-    found = predictor.answers(table)
+    found = predictor.answers(predictor.needed(table))
     sensitive = list(options["sensitive"])
     if found.kind == "number":
         return Cube.count(table, prediction=found.values, sensitive=sensitive, task="regression")

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate
-from evenhand.inference.simultaneous import Pairs
+from evenhand.inference.pairs import Pairs
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, first_of_largest, sureness, tie
 from evenhand.verdicts.verdict import beyond, verdict

@@ -9,8 +9,8 @@ import numpy as np
 from evenhand.core.results import Group, Sample, spell
 from evenhand.core.wording import distance
 from evenhand.inference import power
+from evenhand.inference.pairs import front
 from evenhand.inference.replica_spread import Shared
-from evenhand.inference.simultaneous import front
 from evenhand.inference.spread import Spread
 from evenhand.verdicts.stratum import Stratum
 
