@@ -2,7 +2,7 @@
 #
 #   make demo                      try it
 #   make test                      what a change has to pass, with lint, types and docs: at most 10 minutes
-#   make thorough                  the same tests, repeated far more often: CI runs it too
+#   make thorough                  the same tests, repeated far more often: about an hour, before a release
 #   make demo PYTHON=python3.12    another Python (3.11 or newer)
 #   make test ARGS="-k cube"       arguments for pytest
 #

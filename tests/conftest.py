@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--thorough", action="store_true", help="repeat tests far more often, as CI does")
+    parser.addoption("--thorough", action="store_true", help="repeat tests far more often")
 
 
 def pytest_configure(config: pytest.Config) -> None:
