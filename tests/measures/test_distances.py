@@ -121,3 +121,14 @@ def test_errors_drawn_in_blocks_are_those_of_all_bins(groups, monkeypatch):
             every = metric(**data).value
         assert found.value == every.value
         assert found.high - found.value == pytest.approx(every.high - every.value, rel=0.15)
+
+
+def test_many_groups_of_whom_nobody_counts_have_no_distance():
+    group = np.char.add("g", (np.arange(300) % 30).astype(str))
+    weight = np.zeros(300)
+    weight[-1] = 1.0
+    data = {"score": np.linspace(0, 1, 300), "label": np.arange(300) % 2, "sensitive": group, "weight": weight}
+    for metric in (eh.abroca, eh.wasserstein_distance, eh.ks_distance, eh.cross_group_auc):
+        found = metric(**data)
+        assert not found.value.defined
+        assert found.verdict in ("inconclusive", "not judged")

@@ -230,7 +230,7 @@ def _compare(cells: Floats, shape: _Shape, near: Floats, far: Floats, title: str
     groups = len(cells)
     places = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
     values, low, high = (np.full((groups, groups), np.nan) for _ in range(3))
-    shapes = shape.of(cells[places])
+    shapes = shape.of(cells[places]) if len(places) else []
     for k, i in enumerate(places[:-1]):
         others = places[k + 1 :]
         apart = shape.apart(shapes[k], shapes[k + 1 :])
