@@ -127,27 +127,31 @@ def _candidates(spread: Spread | Bounded, q: float, c: float, chosen: Indices, t
     """
     if len(chosen) <= _FEW_GROUPS:
         return chosen
-    if isinstance(spread, (Bounded, BiasedUpwards, Skewed, Shared)) or together_of(spread) is not None:
-        if len(chosen) > _MOST_PAIRED:
-            raise DataError(
-                f"there are {len(chosen):,} groups, and this metric compares each with each: at most {_MOST_PAIRED:,} "
-                "can be. Choose a coarser column."
-            )
-        return chosen
-    near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
-    able = np.ones(len(chosen), bool) if tops is None else tops[chosen]
-    some = near.values > 0
-    kept = np.zeros(len(chosen), bool)
-    kept[[np.argmax(near.values), np.argmin(near.values), np.argmax(np.where(able, near.values, -np.inf))]] = True
+    if not isinstance(spread, (Bounded, BiasedUpwards, Skewed, Shared)) and together_of(spread) is None:
+        near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
+        chosen = chosen[_kept(near, far, np.ones(len(chosen), bool) if tops is None else tops[chosen])]
+    if len(chosen) > _MOST_PAIRED:
+        raise DataError(
+            f"there are {len(chosen):,} groups, and this metric compares each with each: at most {_MOST_PAIRED:,} can "
+            "be. Choose a coarser column."
+        )
+    return chosen
+
+
+def _kept(near: _Limits, far: _Limits, able: Bools) -> Bools:
+    """Which groups are kept; those that are `able` can be the higher one of a pair."""
+    values, some = near.values, near.values > 0
+    kept = np.zeros(len(values), bool)
+    kept[[np.argmax(values), np.argmin(values), np.argmax(np.where(able, values, -np.inf))]] = True
     # Where all pairs reach as far, as to a ratio of 0, the first of them is named.
     kept[[np.argmax(each) for each in (able, ~some, some)]] = True
-    for value, log, high in ((near.values, near.centre, True), (-near.values, -near.centre, False)):
-        margins = (near.down, far.up, near.log_down, far.log_up) if high else (
-            near.up, far.down, near.log_up, far.log_down)  # fmt: skip
-        for those in (able & some, able & ~some) if high else (some, ~some):
-            kept |= front(value, -margins[0], those) | front(value, margins[1], those)
-            kept |= front(log, -margins[2], those) | front(log, margins[3], those)
-    return chosen[kept]
+    for those in (able & some, able & ~some):
+        kept |= front(values, -near.down, those) | front(values, far.up, those)
+        kept |= front(near.centre, -near.log_down, those) | front(near.centre, far.log_up, those)
+    for those in (some, ~some):
+        kept |= front(-values, -near.up, those) | front(-values, far.down, those)
+        kept |= front(-near.centre, -near.log_up, those) | front(-near.centre, far.log_down, those)
+    return kept
 
 
 _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
