@@ -153,7 +153,7 @@ class Stratum:
             if row.bin is not None and None not in group and 0 < self.table.support[i, j] < self.least
         }
 
-    @property
+    @cached_property
     def without_value(self) -> set[str]:
         """Those of `small_names` that lack rows only in measures that are undefined for them, such as a false positive
         rate without negative labels: how many rows they have is not the reason."""
@@ -162,7 +162,8 @@ class Stratum:
         table, judged = self.table, np.array([row.judged for row in self.table.measures])
         short = (table.support < self.least) & judged[:, None]
         unknown = ~(short & np.isfinite(table.values)).any(axis=0)
-        return {spell(group) for i, group in enumerate(table.groups) if group in self.small and unknown[i]}
+        small = set(self.small)
+        return {spell(table.groups[i]) for i in np.flatnonzero(unknown).tolist() if table.groups[i] in small}
 
     @property
     def signed(self) -> bool:

@@ -19,6 +19,7 @@ from evenhand.verdicts.bounds.bounds import (
     deciding_ends,
     fold_differences,
     fold_ratios,
+    largest_and_surest,
     largest_at,
     sureness,
 )
@@ -157,7 +158,9 @@ def _deciding_group(
     close = all(passes(float(each), threshold, judged_on, two_sided=two_sided) for each in values[compared])
     supported = bool(large.any() and inside[large].all() and close)
     extent = -start if judged_on == "ratio" and not two_sided else np.maximum(end, -start)
-    return largest_at(np.nan_to_num(extent, nan=-np.inf), large if supported else compared), supported
+    # Of groups that may lie equally far from no gap, the one that surely lies farthest.
+    surely, taking = np.maximum(start, -end), large if supported else compared
+    return largest_and_surest(np.nan_to_num(extent, nan=-np.inf, posinf=np.inf), surely, taking), supported
 
 
 def _bounded(question: Question, value: Estimate, supported: bool) -> Estimate:

@@ -176,12 +176,16 @@ def fold_ratios(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 def sureness(seen: Floats, near: Floats, judged_on: JudgedOn) -> Floats:
     """How sure gaps are: each gap over the margin down to its near end, of ratios on logarithms.
 
-    So it does not depend on how large a gap is, only on how many of its margins lie between it and no gap at all.
+    So it does not depend on how large a gap is, only on how many of its margins lie between it and no gap at all. A
+    ratio of 0 has a margin as well: from where a rate of 0 is expected to lie up to its limit.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         gap, end = (np.abs(np.log(each)) if judged_on == "ratio" else np.abs(each) for each in (seen, near))
-        # A ratio of 0 is infinitely far from 1 on logarithms, and so is its margin.
-        return np.where(np.isinf(gap), 1.0, gap / (gap - end))
+        return np.where(np.isinf(gap), 1.0 + end / _MARGIN_OF_NONE, gap / (gap - end))
+
+
+_MARGIN_OF_NONE = 2.8
+"""Of a rate of 0 of n, on logarithms: from Jeffreys' median, .23/n, to the upper limit at 97.5 %, 3.7/n."""
 
 
 def largest_at(values: Floats, where: Bools) -> tuple[int, ...] | None:
@@ -189,6 +193,16 @@ def largest_at(values: Floats, where: Bools) -> tuple[int, ...] | None:
     if not where.any():
         return None
     return first_of_largest(np.where(where, np.maximum(values, -np.finfo(np.float64).max), -np.inf))
+
+
+def largest_and_surest(extents: Floats, strengths: Floats, where: Bools) -> tuple[int, ...] | None:
+    """The index of the largest extent among those that are wanted; of equals the one with the most strength."""
+    first = largest_at(extents, where)
+    if first is None:
+        return None
+    top = max(float(extents[first]), -np.finfo(np.float64).max)
+    equal = where & (np.maximum(extents, -np.finfo(np.float64).max) >= top - (tie(top) if math.isfinite(top) else 0.0))
+    return largest_at(np.where(np.isnan(strengths), -np.inf, strengths), equal)
 
 
 def first_of_largest(values: Floats) -> tuple[int, ...]:

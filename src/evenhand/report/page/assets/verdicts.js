@@ -123,7 +123,7 @@ const evenhandVerdicts = (() => {
   // How sure a gap is: it over the margin down to its near end, of a ratio on logarithms; see verdicts/bounds in Python.
   function sureness(seen, near, ratio) {
     const [gap, end] = [seen, near].map((each) => Math.abs(ratio ? Math.log(each) : each));
-    return gap === Infinity ? 1 : gap / (gap - end);
+    return gap === Infinity ? 1 + end / 2.8 : gap / (gap - end);
   }
 
   // A measure at its lower and at its upper bound; twice the same where its value is known.
@@ -518,10 +518,11 @@ const evenhandVerdicts = (() => {
       const every = values.flatMap((row, i) => Array.from(row, (_, g) => [i, g]));
       const taking = every.filter(([i, g]) => compared_[i][g] && isNumber(values[i][g]));
       const of = ([i, g]) => ends[i][g], scale = byRatio ? Math.log : (end) => end;
-      const farthest = (list, size) => {
+      const farthest = (list, size, then) => {
         if (!list.length) return null;
         const sizes = list.map((at) => size(of(at).map(scale), at)), enough = almost(sizes[worst(sizes)]);
-        return list[sizes.findIndex((found) => found >= enough)];
+        const equal = list.filter((_, k) => sizes[k] >= enough);
+        return then && equal.length > 1 ? farthest(equal, then) : equal[0];
       };
       const failing = taking.filter((at) => outside(of(at)));
       // The end towards no gap is the near one.
@@ -531,7 +532,9 @@ const evenhandVerdicts = (() => {
       const supported = mine.length > 0 && mine.every((at) => inside(of(at)))
         && taking.every(([i, g]) => passes(values[i][g]));
       const extent = byRatio && plan.one_sided ? ([low]) => -low : ([low, high]) => Math.max(high, -low);
-      return [farthest(supported ? mine : taking, extent), supported];
+      // Of groups that may lie equally far from no gap, the one that surely lies farthest.
+      const surely = ([low, high]) => (isNumber(low) && isNumber(high) ? Math.max(low, -high) : -Number.MAX_VALUE);
+      return [farthest(supported ? mine : taking, extent, surely), supported];
     }
 
     // --- What is told
