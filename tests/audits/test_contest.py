@@ -388,3 +388,9 @@ def test_four_of_four_flips_settle_nothing():
     change = eh.contest(table, label="y", predictions=["old", "new"], sensitive="g").changes["new"]
     assert change.accuracy.tendency == "unclear"
     assert change.accuracy.change.low == 0
+
+
+def test_a_function_of_rows_is_not_for_a_contest():
+    data = {"y": [0, 1] * 50, "p": [0, 1, 1, 1] * 25, "q": [1, 1, 0, 1] * 25, "g": ["a", "a", "b", "b"] * 25}
+    with pytest.raises(CallError, match="f1_score is a function of the rows, and a contest compares metrics of counts"):
+        eh.contest(data, label="y", predictions=["p", "q"], sensitive="g", metrics=["f1_score"])

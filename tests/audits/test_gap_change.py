@@ -153,3 +153,20 @@ def test_the_measures_are_named_where_they_are_not_the_same():
     (change,) = [each for each in found.changes["model 2"].gaps.changes if each.metric == "equalized_odds"]
     assert "from -50.0 (true positive rate of g = b) to +50.0 points (false positive rate of g = b)." in str(change)
     assert change.size_change.value == pytest.approx(0)
+
+
+def test_gaps_against_two_different_groups_are_compared_by_their_size():
+    random = np.random.default_rng(2)
+    group, label = random.choice(["a", "b", "c"], 900), random.binomial(1, 0.4, 900)
+    wrong = (random.random((2, 900)) < np.where(group == "b", 0.3, 0.15)).astype(int)
+
+    def audited(model: int, reference: str) -> eh.Audit:
+        return eh.audit(label=label, prediction=label ^ wrong[model], sensitive=group, reference=reference)
+
+    for reference in ("b", "rest"):
+        changes = eh.diff(audited(0, "a"), audited(1, reference))
+        for change in changes.changes:
+            if change.change.defined:
+                assert change.change.value == pytest.approx(change.after.value - change.before.value, abs=1e-12)
+                assert change.before.value >= 0
+                assert change.after.value >= 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.core.results import Estimate, spell, spell_stratum
 from evenhand.verdicts import sentences
+from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
 
 COMPAS = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
@@ -179,3 +181,39 @@ def test_data_keeps_the_values(coded):
     assert finding.highest in ("0", "1", "2")
     assert finding.evidence.against in ("0", "1", "2")
     assert set(coded.groups()["age_band"].dropna()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("reference", ["ref", "rest", None])
+def test_a_group_of_whom_nobody_is_selected_leads_where_its_evidence_is_strongest(reference):
+    group = ["ref"] * 1000 + ["a"] * 5000 + ["b"] * 200
+    chosen = [1] * 500 + [0] * 500 + [0] * 5000 + [1] * 60 + [0] * 140
+    found = eh.disparate_impact(prediction=chosen, sensitive=group, reference=reference)
+    assert found.verdict == "fail"
+    assert found.value.value == 0
+    assert "0.0 % for group a (n = 5,000)" in found.interpretation
+    assert not any("less sure" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("reference", ["ref", "rest", None])
+@pytest.mark.parametrize("rows", [((500, 250), (100, 0), (300, 0)), ((20, 12), (4, 0), (7, 0))])
+@pytest.mark.parametrize("metric", [eh.demographic_parity, eh.disparate_impact])
+def test_what_decides_does_not_depend_on_names(metric, rows, reference):
+    def found(names):
+        group = [name for (n, _), name in zip(rows, names, strict=True) for _ in range(n)]
+        chosen = [int(i < k) for n, k in rows for i in range(n)]
+        return metric(prediction=chosen, sensitive=group, reference=reference)
+
+    first, second = found(["ref", "a", "b"]), found(["ref", "b", "a"])
+    assert (first.verdict, first.value) == (second.verdict, second.value)
+    assert (first.evidence.difference, first.evidence.ratio) == (second.evidence.difference, second.evidence.ratio)
+    assert {first.evidence.n, first.evidence.n_against} == {second.evidence.n, second.evidence.n_against}
+
+
+def test_the_names_of_many_small_groups_are_found_once(monkeypatch):
+    times = []
+    without = Stratum.without_value.func
+    counted = cached_property(lambda self: times.append(1) or without(self))
+    counted.__set_name__(Stratum, "without_value")
+    monkeypatch.setattr(Stratum, "without_value", counted)
+    eh.demographic_parity(prediction=[0, 1, 1] * 200, sensitive=[f"g{i}" for i in range(60)] * 10)
+    assert len(times) == 1

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from evenhand.audits.audit import Audit, audit_cube
 from evenhand.audits.diff import diff
 from evenhand.audits.model_change import ModelChange, Pairs, change_of_auc
+from evenhand.catalogue import find
 from evenhand.core import frames, records
 from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import DataLike
@@ -28,7 +29,7 @@ from evenhand.sources.documentation import documented
 from evenhand.sources.roles import DEFAULTS, Function, ReadArguments, with_read_arguments
 from evenhand.verdicts import policy_file
 from evenhand.verdicts.data_table import data_table
-from evenhand.verdicts.policy import Policy, chosen_metrics
+from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
 from evenhand.verdicts.row_source import reusable
 from evenhand.verdicts.verdict import overall
 
@@ -179,6 +180,7 @@ def contest(
     """
     own, models = _shared(arguments), _models(predictions, scores, cutoffs)
     settled, metrics = policy_file.resolve(policy), chosen_metrics(metrics)
+    _check_counted(metrics)
     read = {**DEFAULTS, **{name: value for name, value in data_table(policy).items() if name in _SHARED}, **own}
     data, read = reusable(data), reusable(read)
     counted = joints.count(data, models, read)
@@ -206,6 +208,17 @@ def contest(
         changes[name] = ModelChange(name, diff(first, audit), pairs.measures, pairs.flips, pairs.accuracy, auc, reason)
     notes = (*counted.cubes[0].notes, *_notes(counted.joints))
     return Contest(audits, changes, first.policy.confidence, first.cube.size, notes, frames.kind_of(data))
+
+
+def _check_counted(metrics: Any) -> None:
+    """Metrics of a contest are computed from joint counts; a function of rows has none."""
+    for name in () if metrics is None or metrics == ALL else metrics:
+        metric = find(name)[0]
+        if any(row.made_of == "rows" for row in metric.rows):
+            raise CallError(
+                f"{metric.name} is a function of the rows, and a contest compares metrics of counts: audit each model "
+                "by itself."
+            )
 
 
 def _shared(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -251,7 +251,10 @@ def _key(finding: Finding) -> tuple[Any, ...]:
 def _change(first: Audit, second: Audit, before: Finding, after: Finding, people: Pairing) -> Change:
     required = first.decides(before) or second.decides(after)
     farther, paired = people.change_of_size(before, after)
-    change, paired = people.signed_change(before, after) if has_sign(before, after) else (farther, paired)
+    signed = has_sign(before, after)
+    change, paired = people.signed_change(before, after) if signed else (farther, paired)
+    # Gaps against two different groups have no sign in common: their sizes are set side by side.
+    values = (before.value, after.value) if signed else (size(before), size(after))
     fixed = (FIXED,) if people.cannot_change(after) else ()
     tendency = _tendency(farther, after.judged_on)
     counted = first.policy.counted(before.verdict), second.policy.counted(after.verdict)
@@ -262,8 +265,7 @@ def _change(first: Audit, second: Audit, before: Finding, after: Finding, people
         after.judged_on,
         after.unit,
         required,
-        before.value,
-        after.value,
+        *values,
         change,
         tendency,
         before.threshold,

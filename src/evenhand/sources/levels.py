@@ -94,7 +94,7 @@ def too_many(name: str, values: str, *, numbers: bool = True) -> str:
     shown = shorten(name)
     cut = as_typed(f"bands={{{shown!r}: [...]}}", f"--bands {shown}=0,25,45")
     remedy = f"choose a coarser column{f', or cut numbers into bands with {cut}' if numbers else ''}."
-    return f"{shown!r} has {values} different values: an id? A group needs more than one person; {remedy}"
+    return f"{shown!r} has {values} different values: an id? So many groups need several people each; {remedy}"
 
 
 def quantile_edges(values: Floats, mass: Floats) -> tuple[float, ...]:

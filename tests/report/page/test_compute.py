@@ -242,6 +242,6 @@ def test_the_beta_quantile_is_that_of_scipy(tmp_path):
 @pytest.mark.parametrize("name", ["inference.js", "verdicts.js", "compute.js"])
 def test_the_script_is_small_and_touches_no_document(name):
     code = (PAGE / name).read_text(encoding="utf-8")
-    assert len(code.encode()) < 35_000
+    assert len(code.encode()) < 36_000
     for word in ("document", "window", "innerHTML", "eval(", "Function(", "fetch", "import(", "XMLHttp"):
         assert not re.search(rf"\b{re.escape(word)}", re.sub(r"(?m)^\s*//.*$", "", code)), word

@@ -192,7 +192,10 @@ def largest_at(values: Floats, where: Bools) -> tuple[int, ...] | None:
     """The index of the largest value among those that are wanted; None where nothing is."""
     if not where.any():
         return None
-    return first_of_largest(np.where(where, np.maximum(values, -np.finfo(np.float64).max), -np.inf))
+    return first_of_largest(np.where(where, np.maximum(values, _LOWEST), -np.inf))
+
+
+_LOWEST = float(np.finfo(np.float64).min)
 
 
 def largest_and_surest(extents: Floats, strengths: Floats, where: Bools) -> tuple[int, ...] | None:
@@ -200,16 +203,21 @@ def largest_and_surest(extents: Floats, strengths: Floats, where: Bools) -> tupl
     first = largest_at(extents, where)
     if first is None:
         return None
-    top = max(float(extents[first]), -np.finfo(np.float64).max)
-    equal = where & (np.maximum(extents, -np.finfo(np.float64).max) >= top - (tie(top) if math.isfinite(top) else 0.0))
+    equal = where & (np.maximum(extents, _LOWEST) >= _but_for_rounding(max(float(extents[first]), _LOWEST)))
     return largest_at(np.where(np.isnan(strengths), -np.inf, strengths), equal)
 
 
 def first_of_largest(values: Floats) -> tuple[int, ...]:
     """The index of the first value that is the largest but for rounding: which of equals is named is not left to it."""
     top = float(np.nanmax(values))
-    place = int(np.flatnonzero(values.reshape(-1) >= top - (tie(top) if math.isfinite(top) else 0.0))[0])
+    place = int(np.flatnonzero(values.reshape(-1) >= _but_for_rounding(top))[0])
     return tuple(int(i) for i in np.unravel_index(place, values.shape))
+
+
+def _but_for_rounding(top: float) -> float:
+    """The least value that counts as equal to this one."""
+    least = top - tie(top)
+    return least if math.isfinite(least) else top
 
 
 def tie(value: float) -> float:

@@ -10,7 +10,7 @@ from evenhand.core.arrays import Floats
 from evenhand.core.results import Estimate
 from evenhand.inference.pairs import Pairs
 from evenhand.verdicts import comparison
-from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, first_of_largest, sureness, tie
+from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question, largest_and_surest, sureness, tie
 from evenhand.verdicts.verdict import beyond, verdict
 
 
@@ -108,12 +108,14 @@ def _strongest(question: Question, near: Reach, far: tuple[Reach, ...], failed: 
             if question.judged.yardsticks is not None:
                 pairs = pairs.among(question.judged.yardsticks[measure])  # noqa: PLW2901 - the same, fewer of them
             if failed:
-                size = _sureness(question, measure, pairs)
+                size = near_end = _sureness(question, measure, pairs)
             else:
                 size = -pairs.ratio_far if on_ratio else pairs.difference_far
-            if np.isnan(size).all():
+                near_end = -pairs.ratio_near if on_ratio else pairs.difference_near
+            at = largest_and_surest(size, near_end, ~np.isnan(size))
+            if at is None:
                 continue
-            row, column = first_of_largest(size)
+            row, column = at
             high, low = (column, row) if on_ratio else (row, column)
             if best is None or size[row, column] > best[0] + tie(best[0]):
                 groups = int(pairs.groups[high]), int(pairs.groups[low])

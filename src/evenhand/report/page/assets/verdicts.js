@@ -171,7 +171,8 @@ const evenhandVerdicts = (() => {
       let least = Infinity;
       for (const g of chosen) least = Math.min(least, name === 'near' ? high.at[g] : low.at[g] - low.down[g]);
       const bound = name === 'near' ? (i) => low.at[i] - low.down[i] - least : (i) => high.at[i] + high.up[i] - least;
-      return this.search((i, j) => this.difference(name, i, j), bound);
+      const then = name === 'far' ? (i, j) => this.difference('near', i, j) : null;
+      return this.search((i, j) => this.difference(name, i, j), bound, undefined, then);
     }
 
     smallestRatio(name) {
@@ -183,7 +184,8 @@ const evenhandVerdicts = (() => {
       }
       const bound = name === 'near' ? (i) => -Math.exp(high.at[i] + high.up[i] - most)
         : (i) => (this.low[i] === 0 ? 0 : -Math.min(Math.exp(low.at[i] - low.down[i] - most), this.low[i] / highest));
-      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound, (i, j) => j);
+      const then = name === 'far' ? (i, j) => -this.ratio('near', i, j) : null;
+      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound, (i, j) => j, then);
       return { size: -size, pair };
     }
 
@@ -204,8 +206,9 @@ const evenhandVerdicts = (() => {
     }
 
     // The largest size and the first pair that has it, but for rounding; `bound` says of a row what no size in it exceeds.
-    // The higher group of a pair, the row of a difference and the column of a ratio, must be able to be that.
-    search(size, estimated, higher = (i) => i) {
+    // The higher group of a pair, the row of a difference and the column of a ratio, must be able to be that. Of pairs of
+    // one size, the one of which `then` is largest.
+    search(size, estimated, higher = (i) => i, then = null) {
       const { chosen, able } = this, fits = (i, j) => i !== j && able(higher(i, j));
       // Infinite bounds of values leave no estimate of what a row exceeds.
       const bound = this.bounded && !chosen.every((g) => isNumber(estimated(g))) ? () => Infinity : estimated;
@@ -216,13 +219,17 @@ const evenhandVerdicts = (() => {
           for (const j of chosen) if (fits(i, j)) best = Math.max(best, size(i, j));
         }
       }
-      const enough = almost(best);
+      const enough = almost(best), equal = [];
       for (const i of chosen) {
         if (bound(i) >= almost(enough)) {
-          for (const j of chosen) if (fits(i, j) && size(i, j) >= enough) return { size: best, pair: [i, j] };
+          for (const j of chosen) if (fits(i, j) && size(i, j) >= enough) equal.push([i, j]);
+          if (equal.length && !then) break;
         }
       }
-      return { size: best, pair: null };
+      if (equal.length < 2 || !then) return { size: best, pair: equal[0] || null };
+      const sizes = equal.map((pair) => { const found = then(...pair); return isNumber(found) ? found : -Number.MAX_VALUE; });
+      const most = almost(sizes[worst(sizes)]);
+      return { size: best, pair: equal.find((_, k) => sizes[k] >= most) };
     }
   }
 
