@@ -102,15 +102,14 @@ def as_typed(python: str, option: str) -> str:
 
 # --- what is never shown
 
-# Repetitions have an upper end, so that the search takes no longer than the text is long.
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):/+")  # one slash is what pathlib leaves of two
-_PLACE = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?", re.DOTALL)
-_AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]*\]|[^:/?#\s'\"]*)(:\d*)?(?:[/?#\s'\")\]},.;]|$)")
-_OPTION = re.compile(
-    r"[?&;#]\s{0,9}\w{0,30}(?:pass|pwd|secret|token|credential|key|auth)\w{0,30}\s{0,9}=", re.IGNORECASE
-)
-_SERVER = re.compile(r"(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s{0,9}=", re.IGNORECASE)
-_PASSWORD = re.compile(r"(?:passw|pwd|secret|token|credential)\w{0,30}\s{0,9}=", re.IGNORECASE)
+# Repetitions have an upper end, so that the search takes no longer than the text is long. Most texts hold no address,
+# so patterns are compiled by the first that does: all of them together take as long as a finding.
+_URL = r"([A-Za-z][A-Za-z0-9+.-]{1,30}):/+"  # one slash is what pathlib leaves of two
+_PLACE = r"(?s)(\[[0-9a-fA-F:.]*\]|[^:/]*)(:\d+)?(/.*)?"
+_AUTHORITY = r"(\[[0-9a-fA-F:.]*\]|[^:/?#\s'\"]*)(:\d*)?(?:[/?#\s'\")\]},.;]|$)"
+_OPTION = r"(?i)[?&;#]\s{0,9}\w{0,30}(?:pass|pwd|secret|token|credential|key|auth)\w{0,30}\s{0,9}="
+_SERVER = r"(?i)(?<![\w-])(?:host|hostaddr|port|dbname|database|server|service|user|uid)\s{0,9}="
+_PASSWORD = r"(?i)(?:passw|pwd|secret|token|credential)\w{0,30}\s{0,9}="  # noqa: S105 - a pattern
 
 
 def without_secrets(text: str) -> str:
@@ -124,10 +123,10 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("host=db.example password=secret"), without_secrets("https://example.org/?page=2")
     ('…', 'https://example.org/?page=2')
     """
-    url, pairs = _URL.search(text), _pairs(text)
+    url, pairs = re.search(_URL, text) if ":/" in text else None, _pairs(text)
     if url is not None and (pairs is None or url.start() < pairs):
         rest = text[url.end() :]
-        if "@" in rest or _OPTION.search(rest) or not _AUTHORITY.match(rest):
+        if "@" in rest or re.search(_OPTION, rest) or not re.match(_AUTHORITY, rest):
             text = text[: url.start()] + shown(text[url.start() :])
             pairs = _pairs(text)
     return text if pairs is None else text[:pairs] + "…"
@@ -135,7 +134,9 @@ def without_secrets(text: str) -> str:
 
 def _pairs(text: str) -> int | None:
     """Where pairs such as host=… password=… begin, in any order."""
-    server, password = _SERVER.search(text), _PASSWORD.search(text)
+    if "=" not in text:
+        return None
+    server, password = re.search(_SERVER, text), re.search(_PASSWORD, text)
     return min(server.start(), password.start()) if server and password else None
 
 
@@ -145,13 +146,13 @@ def shown(url: str) -> str:
     >>> shown("postgresql://ann:secret@db.example:5432/loans?sslmode=require"), shown("postgresql://ann:secret")
     ('postgresql://db.example:5432/loans', 'postgresql://…')
     """
-    found = _URL.match(url)
+    found = re.match(_URL, url)
     if found is None:
         return "…"
     place, _, options = url[found.end() :].partition("?")
     slashes = "/" * (found.group().count("/") - 2)
     place = slashes + place.rpartition("@")[2].partition("#")[0]
-    return f"{found[1]}://{place if _PLACE.fullmatch(place) and '@' not in options else '…'}"
+    return f"{found[1]}://{place if re.fullmatch(_PLACE, place) and '@' not in options else '…'}"
 
 
 # --- values and names in a sentence
@@ -205,7 +206,7 @@ def shorten(text: str, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-_WORD = re.compile(r"\S{200,}")
+_WORD = r"\S{200,}"
 
 
 def cut_words(text: str) -> str:
@@ -214,7 +215,7 @@ def cut_words(text: str) -> str:
     >>> len(cut_words("label='" + "x" * 100_000 + "' is not a column."))
     97
     """
-    return _WORD.sub(lambda word: shorten(word[0]), text)
+    return re.sub(_WORD, lambda word: shorten(word[0]), text)
 
 
 def short_path(path: object, most: int = 80) -> str:

@@ -39,7 +39,7 @@ from evenhand.errors import CallError
 from evenhand.measures import cells
 from evenhand.measures.regression import REGRESSION_MEASURES
 from evenhand.measures.scores import SCORE_MEASURES
-from evenhand.verdicts.finding import FINDERS
+from evenhand.verdicts.finders import FINDERS
 
 FAMILIES = (
     independence,

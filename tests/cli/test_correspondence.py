@@ -10,7 +10,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.cli import run
-from evenhand.report.page.results import findings_data
+from evenhand.report.results import findings_data
 from support.hostile import NAMES
 
 ROLES = ["--unit", "prompt", "--sensitive", "name", "--prediction", "answer", "--positive", "yes"]

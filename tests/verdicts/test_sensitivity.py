@@ -11,7 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.core import records
 from evenhand.core.results import Sensitivity
-from evenhand.report.page.results import findings_data
+from evenhand.report.results import findings_data
 from evenhand.report.text import Screen
 from evenhand.report.text.details import plain
 from evenhand.verdicts.sensitivity import first_turn, mislabelled, tilted

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from evenhand.core import inputs
 from evenhand.core.arguments import is_series
-from evenhand.cube import parquet, scores
+from evenhand.cube import scores
 from evenhand.cube.cube import Cube, collect
 from evenhand.errors import CallError, DataError, EvenhandError, as_typed, join_names, short_path, shorten
 from evenhand.sources.files import FileSource
@@ -35,6 +35,8 @@ def merge(cubes: Any, clusters: Span | None = None) -> Cube:
     paths = [part for part in parts.values() if isinstance(part, Path)]
     summands = [(name, part) for name, part in parts.items() if isinstance(part, Cube)]
     if paths:
+        from evenhand.cube import parquet
+
         summands += [(repr(short_path(path)), cube) for path, cube in parquet.load_sums(paths)]
     return add(summands, clusters)
 
@@ -215,6 +217,8 @@ def _damage_of_data(path: Path) -> str | None:
 
 def _damage_of_cube(path: Path) -> str | None:
     """Why a file cannot be read as a cube; None for a whole cube."""
+    from evenhand.cube import parquet
+
     try:
         parquet.load(path)
     except EvenhandError as error:

@@ -1,7 +1,7 @@
 """Kinds of index: metrics that are one number over all groups instead of a comparison of measures between groups.
 
 An entry of the catalogue names one of these with the function that computes it, the roles and options of that
-function. The type says what the function is given; `evenhand.verdicts.finding` has a finder for each type.
+function. The type says what the function is given; `evenhand.verdicts.finders` has a finder for each type.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from evenhand.core.results import Finding, Group, Pair, Row, spell, spell_stratu
 from evenhand.core.wording import clip
 from evenhand.errors import join_names
 from evenhand.report import tables
-from evenhand.report.page.results import Results, results_of
+from evenhand.report.results import Results, results_of
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit

@@ -19,10 +19,10 @@ from evenhand.errors import DataError, Problems, nearest, shorten
 from evenhand.sources.spelling import spelling
 
 ORDERED: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
-_OPERATOR = re.compile(r"\s*(!=|<=|>=|==|=|<|>|in(?=[\s(]))\s*(.*)", re.DOTALL)
-_VALUE = re.compile(r"\s*(?:'((?:[^']|'')*)'|([^',()]+?))\s*(?:,|$)")
-_SECOND = re.compile(r"[=<>!]|\s(and|or|not)\s", re.IGNORECASE)  # in a value without quotes, a slip
-DAY = re.compile(r"\d{4}-\d\d(-\d\d([ T].*)?)?", re.DOTALL)
+_OPERATOR = r"(?s)\s*(!=|<=|>=|==|=|<|>|in(?=[\s(]))\s*(.*)"
+_VALUE = r"\s*(?:'((?:[^']|'')*)'|([^',()]+?))\s*(?:,|$)"
+_SECOND = r"(?i)[=<>!]|\s(and|or|not)\s"  # in a value without quotes, a slip
+_DAY = r"(?s)\d{4}-\d\d(-\d\d([ T].*)?)?"
 """How text writes a date, by which it can be ordered: the year first."""
 
 
@@ -65,7 +65,7 @@ class Condition:
             number = as_number(value)
             return number is not None and ORDERED[self.operator](number, wanted.number)
         text = spelling(value)
-        return DAY.fullmatch(text) is not None and ORDERED[self.operator](text, wanted.text)
+        return re.fullmatch(_DAY, text) is not None and ORDERED[self.operator](text, wanted.text)
 
 
 def as_number(value: object) -> float | None:
@@ -137,7 +137,7 @@ def parse(text: str, names: Sequence[str]) -> Condition:
     shown = shorten(text)
     for name in sorted(names, key=len, reverse=True):
         for start in (name, '"' + name.replace('"', '""') + '"'):
-            match = _OPERATOR.fullmatch(text.strip()[len(start) :]) if text.strip().startswith(start) else None
+            match = re.fullmatch(_OPERATOR, text.strip()[len(start) :]) if text.strip().startswith(start) else None
             if match is not None:
                 return _condition(name, match[1].replace("==", "="), match[2].strip(), text.strip())
     column, operator = re.match(r'\s*("[^"]*"|[^=!<>\s]*)\s*(.?)', text, re.DOTALL).groups()  # type: ignore[union-attr]
@@ -153,14 +153,14 @@ def _condition(column: str, operator: str, rest: str, said: str) -> Condition:
         rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
     values, place = [], 0
     while place < len(rest):
-        match = _VALUE.match(rest, place)
+        match = re.compile(_VALUE).match(rest, place)
         if match is None:
             raise ValueError(
                 f"where={shown!r}: {shorten(rest[place:])!r} is not a value: quote text that holds marks, as in "
                 "\"city = 'St. John''s'\"."
             )
         quoted, bare = match.groups()
-        if bare is not None and _SECOND.search(bare):
+        if bare is not None and re.search(_SECOND, bare):
             raise ValueError(
                 f"where={shown!r}: {shorten(bare)!r} looks like more than one value: give each condition by itself, "
                 "all of which must hold, or quote the value, as in \"city = 'A and B'\"."
@@ -173,7 +173,7 @@ def _condition(column: str, operator: str, rest: str, said: str) -> Condition:
     if operator != "in" and len(values) > 1:
         raise ValueError(f"where={shown!r} has several values: write {shorten(column)} in (…), or give one.")
     wanted = values[0]
-    if operator in ORDERED and wanted.number is None and not DAY.fullmatch(wanted.text):
+    if operator in ORDERED and wanted.number is None and not re.fullmatch(_DAY, wanted.text):
         raise ValueError(
             f"where={shown!r}: {operator} compares numbers and dates that begin with the year, as 2026-01-31; "
             f"{shorten(wanted.text)!r} is neither."

@@ -3,7 +3,6 @@ data. It holds names of columns and settings; nothing in it is run and no file i
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,8 @@ _EXAMPLES = {
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """The keys of a TOML file; `what` it is read as is for the errors."""
+    import tomllib
+
     where = repr(short_path(path))
     text = read_text(path, what, MOST_BYTES)
     if text.count(".") > _MOST_POINTS:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,24 +18,13 @@ from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.measures.cells import cell_measures
 from evenhand.measures.classes import class_measures
-from evenhand.measures.indices import (
-    CellIndex,
-    DependenceIndex,
-    Index,
-    LargestLoss,
-    LogRatioIndex,
-    OutcomeTestIndex,
-    ScoreDistance,
-    ShiftFromEveryone,
-)
+from evenhand.measures.indices import Index, OutcomeTestIndex
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import ScoreMeasure, calibration_bins
-from evenhand.verdicts import clustered, comparison, distance_finding, index_finding, outcome_finding
+from evenhand.verdicts import clustered, comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
-from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.notes import calibration, impact_ratios, intersections, missing_labels, p_values, sample_size
-from evenhand.verdicts.notes import strata as strata_notes
 from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
@@ -44,18 +33,10 @@ from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, against_reference, tabulate
 from evenhand.verdicts.verdict import passes, verdict
 
-MISSING_SHARE_NOTED = 0.05  # above this share of rows without a group, the note says that a pass leaves them out
+if TYPE_CHECKING:
+    from evenhand.verdicts.index_finding import ValueResult
 
-# How each kind of index is computed for a finding.
-FINDERS: dict[type[Index], Callable[[Request, Cube, Any], ValueResult]] = {
-    CellIndex: index_finding.cell_index,
-    LogRatioIndex: index_finding.log_ratio,
-    ScoreDistance: distance_finding.distances,
-    ShiftFromEveryone: distance_finding.shift,
-    LargestLoss: distance_finding.largest_loss,
-    DependenceIndex: distance_finding.dependent,
-    OutcomeTestIndex: outcome_finding.robust_outcome,
-}
+MISSING_SHARE_NOTED = 0.05  # above this share of rows without a group, the note says that a pass leaves them out
 
 
 def judge(request: Request, cube: Cube) -> Finding:
@@ -80,15 +61,8 @@ def _judge(request: Request, cube: Cube) -> Finding:
     check_groups(cube)
     clustered.check_interval(request, cube)
     request = _to_scale(request, cube)
-    index = request.metric.index
-    if index is not None:
-        request = clustered.alone(request) if cube.clustered else request
-        result = FINDERS[type(index)](request, cube, index)
-        result = index_finding.value_alone(request, result, clustered.why_alone(cube)) if cube.clustered else result
-        if request.policy.interval == "none":
-            result = index_finding.value_alone(request, result)
-        names, together = cube.meaning.sensitive, bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
-        return on_value(request, names, result, all_strata=together, notes=cut_notes(cube))
+    if request.metric.index is not None:
+        return _on_index(request, cube, request.metric.index)
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
@@ -104,6 +78,15 @@ def _judge(request: Request, cube: Cube) -> Finding:
     return _beside_the_whole(finding, whole, strata)
 
 
+def _on_index(request: Request, cube: Cube, index: Index) -> Finding:
+    from evenhand.verdicts import finders
+
+    request = clustered.alone(request) if cube.clustered else request
+    result = finders.find_value(request, cube, index)
+    together = bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
+    return on_value(request, cube.meaning.sensitive, result, all_strata=together, notes=cut_notes(cube))
+
+
 def finding_of_tables(
     request: Request, plan: Plan, cube: Cube, tables: Mapping[Group, Table], whole: Table | None
 ) -> Finding:
@@ -116,6 +99,8 @@ def finding_of_tables(
 
 def _beside_the_whole(finding: Finding, whole: Stratum, strata: Sequence[Stratum]) -> Finding:
     """The finding with what is to be said of all strata together."""
+    from evenhand.verdicts.notes import strata as strata_notes
+
     more, notes, panels = strata_notes.stratum_notes(whole, strata)
     return replace(
         finding,

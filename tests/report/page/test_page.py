@@ -23,7 +23,8 @@ from conftest import ROOT
 from evenhand.cli import run, serve
 from evenhand.errors import CallError, DataError
 from evenhand.report import page as html
-from evenhand.report.page import results, static
+from evenhand.report import results
+from evenhand.report.page import static
 from support import hostile, page_data, pages
 from support.hostile import DECISION, GROUP, LABEL
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 from evenhand.core.records import pack
 from evenhand.core.version import __version__
 from evenhand.core.wording import capital
+from evenhand.report import results as pageresults
 from evenhand.report import tables
 from evenhand.report.json import full_counts
-from evenhand.report.page import results as pageresults
 from evenhand.report.page import static
-from evenhand.report.page.results import Results
+from evenhand.report.results import Results
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -16,7 +16,7 @@ from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
 from evenhand.core.wording import capital
 from evenhand.report import tables
-from evenhand.report.page.results import Results
+from evenhand.report.results import Results
 from evenhand.report.tables import GroupTable
 
 if TYPE_CHECKING:
