@@ -140,8 +140,82 @@ def can_be_held(problem: BaseRates, epsilon: float) -> bool:
 def test_two_groups_by_search_and_in_closed_form():
     for seed in range(8):
         both = BaseRates.of(np.random.default_rng(seed).integers(1, 40, (2, 4)).astype(float))
-        searched = least_gaps._Search(both, 1.0, 1.0).least([both.everywhere], least_gaps.PROOF)[0]
-        assert searched == pytest.approx(smallest_gap(both), rel=1e-6)
+        searched = least_gaps._Search(both, 1.0, 1.0).least(least_gaps.PROOF)[0]
+        assert searched == pytest.approx(smallest_gap(both), rel=1e-9)
+
+
+def least_error_gap(problem: BaseRates, low: float, high: float) -> float:
+    """The least gap in error rates with all PPVs in [low, high], by a linear program of all rates."""
+    many = len(problem.odds)
+    eye, none, one = np.eye(many), np.zeros((many, many)), np.ones((many, 1))
+    right, wrong = np.diag(problem.positives), np.diag(problem.negatives)
+    scale = (problem.positives + problem.negatives)[:, None]
+    ppvs = np.block([[-(1 - low) * right, low * wrong], [(1 - high) * right, -high * wrong]]) / np.tile(scale, (2, 1))
+    rows = np.block(  # rates, the least TPR, the least FPR, the gap
+        [
+            [-eye, none, one, 0 * one, 0 * one],
+            [eye, none, -one, 0 * one, -one],
+            [none, -eye, 0 * one, one, 0 * one],
+            [none, eye, 0 * one, -one, -one],
+            [ppvs, np.zeros((2 * many, 3))],
+        ]
+    )
+    pooled = np.zeros((2, 2 * many + 3))
+    pooled[0, :many], pooled[1, many:-3] = (part / part.sum() for part in (problem.positives, problem.negatives))
+    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(
+        np.eye(1, 2 * many + 3, 2 * many + 2)[0],
+        rows,
+        np.zeros(len(rows)),
+        pooled,
+        [problem.tpr, problem.fpr],
+        bounds=(0, 1),
+        options=tight,
+    )
+    return float(found.fun) if found.status == 0 else np.inf
+
+
+def random_table(rng: np.random.Generator) -> BaseRates:
+    """Two to six groups: of tens of people, of a few, of very different sizes, or some with one base rate."""
+    kind, many = rng.integers(4), rng.integers(2, 7)
+    cells = rng.integers(1, 100, (many, 4)).astype(float)
+    if kind == 1:
+        cells = rng.integers(0, 4, (many, 4)) + np.array([0.0, 1.0, 0.0, 1.0])
+    elif kind == 2:
+        cells = np.round(np.exp(rng.uniform(0, 7, (many, 4))))
+    elif kind == 3:
+        cells[-1] = 3 * cells[0]
+    return BaseRates.of(cells)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_smallest_gap_is_that_of_a_linear_program(seed):
+    problem = random_table(np.random.default_rng(seed))
+    if problem.free:
+        return
+    search = least_gaps._Search(problem, 1.0, 1.0)
+    epsilon, reach = search.least(least_gaps.PROOF)
+    low, high = map(float, search.ends(reach))
+    assert epsilon == pytest.approx(smallest_gap(problem), abs=1e-9)
+    assert high - low <= epsilon + 1e-9
+    assert least_error_gap(problem, low, low + epsilon) <= epsilon + 1e-9
+    goal = epsilon - 1e-8
+    for shift in (-0.1, -1e-3, -1e-6, 0.0, 1e-6, 1e-3, 0.1):
+        start = min(max(low + shift * epsilon, 0.0), 1 - goal)
+        assert least_error_gap(problem, start, start + goal) > goal
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_ends_of_ppvs_are_those_of_a_linear_program(seed):
+    """Any reach, not only the best: rates exist just when both ends lie outside those that are computed."""
+    rng = np.random.default_rng(seed)
+    problem = random_table(rng)
+    gap, of_tpr, of_fpr = rng.uniform(0, [0.4, 1, 1])
+    reach = np.array([gap * (1 - of_tpr), gap * of_tpr, gap * of_fpr, gap * (1 - of_fpr)])
+    reach /= np.array([problem.tpr, problem.tpr, problem.fpr, problem.fpr])
+    search = least_gaps._Search(problem, 1.0, 1.0)
+    low, high = map(float, search.ends(np.minimum(reach, search.most)))
+    assert least_error_gap(problem, low, high) <= gap + 1e-9
 
 
 def test_groups_with_one_base_rate_count_as_one():
@@ -195,7 +269,7 @@ def test_the_smallest_gap_of_many_is_never_more_than_what_was_observed(groups):
     tn, fp, fn, tp = cells.T
     rates = tp / (fn + tp), fp / (tn + fp)
     largest = max(np.ptp(tp / (tp + fp)), *(np.ptp(part) for part in rates))
-    assert 0 <= smallest_gap(BaseRates.of(cells), rates) <= largest + 1e-9
+    assert 0 <= smallest_gap(BaseRates.of(cells)) <= largest + 1e-9
 
 
 @examples(6)

@@ -312,8 +312,7 @@ class _Computation:
     def _epsilon(self, base: BaseRates, odds: tuple[float, float]) -> Estimate:
         if math.isnan(base.ppv):
             return UNDEFINED
-        cells = self.cells[self.used]
-        value = least_gaps.smallest_gap(base, (cells[:, 3] / base.positives, cells[:, 1] / base.negatives))
+        value = least_gaps.smallest_gap(base)
         if base.free:
             return Estimate(value)
         low, high = (

@@ -2,13 +2,13 @@
 
 Base rates, the pooled true positive rate T and the pooled false positive rate F are fixed; the rates (t, f) of each
 group are free, as long as they pool to T and F. With two groups the least gap is the root of one falling function.
-With more it is a linear program once the window of PPVs is known, and windows are searched until none is left. A
-group of whom nobody is selected has no PPV, and so no gap in it.
+With more, four numbers are searched: how far rates reach above and below T and F. They alone decide the least gap in
+PPVs (`_Search`). A group of whom nobody is selected has no PPV, and so no gap in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,8 +22,10 @@ Rates = tuple[Floats, Floats]
 PROOF, ROUGH = 0.01, 0.05  # how close to the least gap a search must come, as a share of it
 _MANY_GROUPS = 50  # from here on the frontier has few points
 _HALVINGS = 60  # of an interval of length 1: beyond the precision of a float
-_POLISHING_STEPS = 60
-_PRECISION = 1e-9  # of rates and of improvements
+_POLISHES = 20  # from one start
+_PRECISION = 1e-12  # of improvements, as a share
+_SCAN = np.linspace(0, 1, 13)  # where a first look is taken
+_ZOOM, _ZOOMS = np.linspace(0, 1, 33), 4  # towards the highest point of a concave function
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ def implied_rates(base: BaseRates) -> Floats:
     return np.asarray(base.odds * ((1 - base.ppv) / base.ppv * base.tpr))
 
 
-def smallest_gap(base: BaseRates, observed: Rates | None = None, proof: float = PROOF) -> float:
-    """The least ε within which PPVs, FPRs and FNRs can all be held; `observed` rates are one more start.
+def smallest_gap(base: BaseRates, proof: float = PROOF) -> float:
+    """The least ε within which PPVs, FPRs and FNRs can all be held.
 
     It is exact for two groups. For more it is attained, and no rates do better by more than a share `proof` of it.
 
@@ -114,8 +116,7 @@ def smallest_gap(base: BaseRates, observed: Rates | None = None, proof: float = 
         return 0.0
     if len(base.odds) == 2:
         return _crossing(lambda gap: _ahead(base, gap) - gap)
-    starts = [base.everywhere, *([observed] if observed is not None else [])]
-    return _Search(base, 1.0, 1.0).least(starts, proof)[0]
+    return _Search(base, 1.0, 1.0).least(proof)[0]
 
 
 def frontier(base: BaseRates, points: int = 9) -> list[tuple[float, float]]:
@@ -130,11 +131,10 @@ def frontier(base: BaseRates, points: int = 9) -> list[tuple[float, float]]:
         least = max(_ahead(base, 1.0), 0.0)
         most = _crossing(lambda gap: max(_ahead(base, gap), 0.0) - least)
         return [(max(_ahead(base, float(gap)), 0.0), float(gap)) for gap in np.linspace(0, most, points)]
-    rates = base.everywhere
-    curve = [(_spread(base.ppvs(rates)), 0.0)]
+    curve = [(float(np.ptp(base.ppvs(base.everywhere))), 0.0)]
     for angle in np.linspace(0, np.pi / 2, min(points, 5) if len(base.odds) > _MANY_GROUPS else points)[1:-1]:
         sine, cosine = float(np.sin(angle)), float(np.cos(angle))
-        least, rates = _Search(base, sine, cosine).least([base.everywhere, rates], ROUGH)
+        least, _ = _Search(base, sine, cosine).least(ROUGH)
         curve.append((cosine * least, sine * least))
     return curve
 
@@ -165,119 +165,187 @@ def _crossing(falling: Callable[[float], float]) -> float:
     return high
 
 
-def _spread(values: Floats) -> float:
-    return float(np.nanmax(values) - np.nanmin(values))
-
-
 class _Search:
     """The least z with error-rate gaps of at most z·for_errors and a PPV gap of at most z·for_ppv.
 
-    For a window in which all PPVs must lie, what is left is a linear program. All is relative in it, so that rare
-    outcomes lose no precision: t' = t/T, f' = f/F, j = odds / pooled odds, and an end of the window is V + V(1−V)y
-    for the pooled PPV V. Then PPV ≥ that end says (1 + (1−V)y) f' ≤ (1 − Vy) j t'. The variables are t' and f' of
-    each group, the least of each, both y, and z in units of the best so far.
+    Let all TPRs lie between T(1 − below) and T(1 + above), all FPRs between F(1 − less) and F(1 + more): the `reach`,
+    in this order. Groups are sorted by their odds, and a cut parts them into those with lower and with higher odds.
+    Of all true positives, the lower part can take min(A·above, (1 − A)·below) more than its share A of the positives,
+    and of all false positives min((1 − B)·more, B·less) less than its share B of the negatives. So no rates bring the
+    highest PPV below that of the higher part after this shift, nor the lowest above that of the lower part.
+
+    Over all cuts these bounds are attained, both at once: in counts (TP, FP), the rates that a group may have are a
+    rectangle, cut by the two lines of the lowest and the highest PPV, which are the same for all groups. The sum of
+    such polygons has no other directions of edges, so the pooled counts lie in it if they lie on the right side of six
+    lines, and these are the bounds above.
     """
 
     def __init__(self, base: BaseRates, for_errors: float, for_ppv: float) -> None:
         self.base, self.for_errors, self.for_ppv = base, for_errors, for_ppv
+        order = np.argsort(base.odds, kind="stable")
+        self.positives, self.negatives = (
+            np.stack([np.cumsum(part)[:-1], np.cumsum(part[::-1])[-2::-1]]) / part.sum()
+            for part in (base.positives[order], base.negatives[order])
+        )  # of the lower and of the higher part, at each cut
+        self.most = np.array([1 / base.tpr - 1, 1.0, 1.0, 1 / base.fpr - 1])
         self.scale = base.ppv * (1 - base.ppv)
-        self.many = many = len(base.odds)
-        self.lines = self._lines()
-        self.least_values = np.zeros(2 * many + 5)
-        self.most_values = np.array([1 / base.tpr] * many + [1 / base.fpr] * many + [np.inf] * 5)
 
-    def _lines(self) -> Floats:
-        """The lines of every program, without what depends on the window: t' and f' of each group are at least their
-        least and at most z above it, PPVs lie above the low end and below the high one, and rates pool to T and F."""
-        base, many = self.base, self.many
-        groups = np.arange(many)
-        lines = np.zeros((6 * many + 3, 2 * many + 5))
-        for kind in range(2):  # t', then f'
-            start, rate = 2 * kind * many, kind * many
-            lines[start + groups, rate + groups] = -1.0
-            lines[start : start + many, 2 * many + kind] = 1.0
-            lines[start + many + groups, rate + groups] = 1.0
-            lines[start + many : start + 2 * many, 2 * many + kind] = -1.0
-        lines[-2, :many] = base.positives / base.positives.sum()
-        lines[-1, many : 2 * many] = base.negatives / base.negatives.sum()
-        return lines
-
-    def least(self, starts: Sequence[Rates], proof: float) -> tuple[float, Rates]:
-        """The least z, up to a share of itself that is not searched, and rates that attain it.
+    def least(self, proof: float) -> tuple[float, Floats]:
+        """The least z, up to a share `proof` of itself, and a reach that attains it.
 
         If rates reached the goal, all their PPVs would lie in [v, v + goal] for some v. A range of v's is ruled out
         when no rates with PPVs from its low end to its high end + goal have error rates that are close enough; else
-        it is halved. A range shorter than what is not searched yields better rates, or rounding has let it through.
+        it is halved. A range shorter than what is not searched yields a better reach, or rounding has let it through.
         """
-        best, rates = min((self.polish(start) for start in starts), key=lambda polished: polished[0])
-        ranges = [(self.base.ppv - self.for_ppv * best, self.base.ppv)]
-        while ranges:
-            low, high = ranges.pop()
+        best, at = min((self.polish(start) for start in (np.zeros(4), self.first())), key=lambda polished: polished[0])
+        ends = np.linspace(self.base.ppv - self.for_ppv * best, self.base.ppv, 9)
+        low, high = ends[:-1], ends[1:]
+        while len(low):
             goal = best * (1 - proof)
-            ends = np.array([max(low, 0.0), min(high + self.for_ppv * goal, 1.0)])
-            inside, apart = self.solve((ends - self.base.ppv) / self.scale, None, 0.0, best)
-            if inside is None or apart > goal:
-                continue
-            better = self.attained(inside) < best
-            if better:
-                best, rates = self.polish(inside)
-            if better or high - low > self.for_ppv * best * proof / 4:
-                middle = (low + high) / 2
-                ranges += [(low, middle), (middle, high)]
-        return best, rates
+            slack, reach = self.closest(np.maximum(low, 0.0), np.minimum(high + self.for_ppv * goal, 1.0), goal)
+            possible = slack >= 0
+            values = np.where(possible, self.attained(reach), np.inf)
+            if values.min() < best:
+                best, at = self.polish(reach[values.argmin()])
+            possible &= (high - low > self.for_ppv * best * proof / 4) & (high > self.base.ppv - self.for_ppv * best)
+            low, high, middle = low[possible], high[possible], (low + high)[possible] / 2
+            low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+        return best, at
 
-    def attained(self, rates: Rates) -> float:
-        """The z of some rates."""
-        errors = max(_spread(part) for part in rates)
-        return max(errors / self.for_errors, _spread(self.base.ppvs(rates)) / self.for_ppv)
+    def ppvs(self, right: Floats, wrong: Floats) -> Floats:
+        """PPVs of parts with these shares of all true and all false positives; the pooled PPV where there are none."""
+        right, wrong = self.base.ppv * np.maximum(right, 0.0), (1 - self.base.ppv) * np.maximum(wrong, 0.0)
+        none = right + wrong == 0
+        return np.where(none, self.base.ppv, right / np.where(none, 1.0, right + wrong))
 
-    def polish(self, rates: Rates) -> tuple[float, Rates]:
-        """From some rates downwards, as long as moving the ends of their window helps."""
-        best, reach = self.attained(rates), 1.0
-        for _ in range(_POLISHING_STEPS):
-            seen = self.base.ppvs(rates)
-            ends = (np.array([np.nanmin(seen), np.nanmax(seen)]) - self.base.ppv) / self.scale
-            proposed, promised = self.solve(ends, rates, reach, best)
-            if proposed is None or promised > best * (1 - _PRECISION):
-                break
-            value = self.attained(proposed)
-            if value < best:
-                best, rates, reach = value, proposed, 2 * reach
-            else:
-                reach /= 4
-        return best, rates
+    def ends(self, reach: Floats) -> tuple[Floats, Floats]:
+        """The lowest and the highest PPV, as close as they can be, for each reach, [..., 4]."""
+        above, below, less, more = np.moveaxis(reach, -1, 0)[..., None]
+        (lower, higher), (lower_negatives, higher_negatives) = self.positives, self.negatives
+        right = np.minimum(lower * above, higher * below)
+        wrong = np.minimum(higher_negatives * more, lower_negatives * less)
+        lowest = self.ppvs(lower + right, lower_negatives - wrong).min(axis=-1)
+        highest = self.ppvs(higher - right, higher_negatives + wrong).max(axis=-1)
+        return np.minimum(lowest, self.base.ppv), np.maximum(highest, self.base.ppv)
 
-    def solve(self, ends: Floats, around: Rates | None, reach: float, unit: float) -> tuple[Rates | None, float]:
-        """Rates and their z, with ends (as y) that move by up to `reach`, linearised around present rates.
+    def attained(self, reach: Floats) -> Floats:
+        """The z of each reach, [..., 4]."""
+        lowest, highest = self.ends(reach)
+        above, below, less, more = np.moveaxis(reach, -1, 0)
+        errors = np.maximum(self.base.tpr * (above + below), self.base.fpr * (less + more))
+        return np.asarray(np.maximum(errors / self.for_errors, (highest - lowest) / self.for_ppv))
 
-        Without these the ends are fixed, and z is that of the error rates alone.
+    def first(self) -> Floats:
+        """The best reach of a coarse grid of error-rate gaps, and of how far they lie below the pooled rates."""
+        gap, of_tpr, of_fpr = np.meshgrid(_SCAN, _SCAN, _SCAN, indexing="ij")
+        scale = np.array([self.base.tpr, self.base.tpr, self.base.fpr, self.base.fpr])
+        parts = np.stack([gap * (1 - of_tpr), gap * of_tpr, gap * of_fpr, gap * (1 - of_fpr)], axis=-1)
+        reach = np.minimum(parts / scale, self.most).reshape(-1, 4)
+        return np.asarray(reach[self.attained(reach).argmin()])
+
+    def closest(self, low: Floats, high: Floats, z: float) -> tuple[Floats, Floats]:
+        """For windows of PPVs, by how much a reach of z suffices (below 0: it does not), and that reach, [..., 4].
+
+        For a given `less`, the window says how much each cut must shift, and so the least `above` and `below`. What is
+        left of the reach is a concave function of `less`, whose highest point is found by zooming in.
         """
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        width, height = z * self.for_errors / self.base.tpr, z * self.for_errors / self.base.fpr
+        start = np.full(len(low), max(height - self.most[3], 0.0))
+        stop = np.full(len(low), min(height, 1.0))
+        rows = np.arange(len(low))
+        for _ in range(_ZOOMS):
+            less = start[:, None] + _ZOOM * (stop - start)[:, None]
+            above, below = self.needed(low[:, None, None], high[:, None, None], less[..., None], height)
+            above = np.maximum(above, width - 1)
+            below = np.maximum(below, width - self.most[0])
+            best = (above + below).argmin(axis=1)
+            start, stop = less[rows, np.maximum(best - 1, 0)], less[rows, np.minimum(best + 1, len(_ZOOM) - 1)]
+        above, below, less = (part[rows, best] for part in (above, below, less))
+        reach = np.stack([above, below, less, height - less], axis=-1)
+        return width + 1e-12 - above - below, np.clip(reach, 0.0, self.most)
 
-        base, many, ppv = self.base, self.many, self.base.ppv
-        groups, lines, limits = np.arange(many), self.lines.copy(), np.zeros(6 * many + 3)
-        lines[many : 2 * many, -1] = -self.for_errors * unit / base.tpr
-        lines[3 * many : 4 * many, -1] = -self.for_errors * unit / base.fpr
-        for end, sign, start in ((0, 1.0, 4 * many), (1, -1.0, 5 * many)):
-            lines[start + groups, groups] = -sign * (1 - ppv * ends[end]) * base.relative
-            lines[start + groups, many + groups] = sign * (1 + (1 - ppv) * ends[end])
-        if around is not None:
-            slope = (1 - ppv) * around[1] / base.fpr + ppv * base.relative * around[0] / base.tpr
-            lines[4 * many : 5 * many, -3], lines[5 * many : 6 * many, -2] = slope, -slope
-            limits[4 * many : 5 * many], limits[5 * many : 6 * many] = slope * ends[0], -slope * ends[1]
-            lines[-3, -3:] = -self.scale, self.scale, -self.for_ppv * unit
-        limits[-2:] = 1.0
-        below = np.full(len(limits), -np.inf)
-        below[-2:] = 1.0
-        least, most = self.least_values.copy(), self.most_values.copy()
-        least[-3:-1], most[-3:-1] = ends - reach, ends + reach
-        # linprog() calls the same solver, and takes half as long again to check and to turn over what it is given.
-        solution = milp(
-            np.eye(1, 2 * many + 5, 2 * many + 4)[0],
-            constraints=LinearConstraint(lines, below, limits),
-            bounds=Bounds(least, most),
+    def needed(self, low: Floats, high: Floats, less: Floats, height: float) -> Rates:
+        """The least `above` and `below` with which PPVs lie from `low` to `high`."""
+        (lower, higher), (lower_negatives, higher_negatives), ppv = self.positives, self.negatives, self.base.ppv
+        wrong = np.minimum(higher_negatives * (height - less), lower_negatives * less)
+        for_lowest = low * (1 - ppv) * (lower_negatives - wrong) / ((1 - low) * ppv) - lower
+        with np.errstate(divide="ignore"):
+            for_highest = higher - high * (1 - ppv) * (higher_negatives + wrong) / ((1 - high) * ppv)
+        shift = np.maximum(np.maximum(for_lowest, for_highest), 0.0)
+        return (shift / lower).max(axis=-1), (shift / higher).max(axis=-1)
+
+    def polish(self, reach: Floats) -> tuple[float, Floats]:
+        """The least z downhill from here, and its reach."""
+        best = float(self.attained(reach))
+        for _ in range(_POLISHES):
+            proposed = self.downhill(reach, best)
+            value, before = float(self.attained(proposed)), best
+            if value < best:
+                best, reach = value, proposed
+            if value > before * (1 - _PRECISION):
+                break
+        return best, reach
+
+    def downhill(self, reach: Floats, unit: float) -> Floats:
+        """A better reach, by sequential quadratic programming in the reach, both ends of the PPVs, and z / unit.
+
+        An end of the PPVs is V + V(1 − V)y for the pooled PPV V, so that rare outcomes lose no precision.
+        """
+        from scipy.optimize import minimize
+
+        ppv, scale = self.base.ppv, self.scale
+        slopes, shares = self._slopes, self._shares
+        wide = np.zeros((3, 7))
+        wide[0, :2], wide[1, 2:4], wide[2, 4:6] = -self.base.tpr, -self.base.fpr, (scale, -scale)
+        wide[:, 6] = unit * np.array([self.for_errors, self.for_errors, self.for_ppv])
+
+        def parts(point: Floats) -> Floats:
+            """Shares of true and of false positives: of each lower part, then of each higher part."""
+            return np.asarray(shares + slopes @ point[:4])
+
+        def sides(point: Floats) -> Floats:
+            (right_low, right_high), (wrong_low, wrong_high) = parts(point)
+            low, high = point[4:6]
+            above = right_low * (1 - ppv * low) - wrong_low * (1 + (1 - ppv) * low)
+            under = wrong_high * (1 + (1 - ppv) * high) - right_high * (1 - ppv * high)
+            return np.concatenate([above, under, wide @ point])
+
+        def gradient(point: Floats) -> Floats:
+            (right_low, right_high), (wrong_low, wrong_high) = parts(point)
+            low, high = point[4:6]
+            many = len(right_low)
+            lines = np.zeros((2 * many + 3, 7))
+            lines[:many, :4] = slopes[0, 0] * (1 - ppv * low) - slopes[1, 0] * (1 + (1 - ppv) * low)
+            lines[:many, 4] = -ppv * right_low - (1 - ppv) * wrong_low
+            lines[many:-3, :4] = slopes[1, 1] * (1 + (1 - ppv) * high) - slopes[0, 1] * (1 - ppv * high)
+            lines[many:-3, 5] = (1 - ppv) * wrong_high + ppv * right_high
+            lines[-3:] = wide
+            return lines
+
+        lowest, highest = self.ends(reach)
+        found = minimize(
+            lambda point: point[6],
+            np.array([*reach, (lowest - ppv) / scale, (highest - ppv) / scale, 1.0]),
+            jac=lambda _: np.eye(1, 7, 6)[0],
+            method="SLSQP",
+            bounds=[*((0.0, most) for most in self.most), (-1 / (1 - ppv), 0.0), (0.0, 1 / ppv), (0.0, 1.0)],
+            constraints={"type": "ineq", "fun": sides, "jac": gradient},
+            options={"ftol": 1e-14, "maxiter": 100},
         )
-        if solution.status != 0:
-            return None, unit
-        rates = np.where(solution.x > _PRECISION, solution.x, 0.0)
-        return (rates[:many] * base.tpr, rates[many : 2 * many] * base.fpr), float(solution.fun) * unit
+        return np.asarray(np.clip(np.nan_to_num(found.x[:4]), 0.0, self.most))
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """[true or false positives, lower or higher part, four for each cut] at the pooled rates."""
+        return np.tile(np.stack([self.positives, self.negatives]), 4)
+
+    @cached_property
+    def _slopes(self) -> Floats:
+        """How these shares grow with the reach, which is the last axis: each minimum is written as its two lines."""
+        (lower, higher), (lower_negatives, higher_negatives) = self.positives, self.negatives
+        slopes = np.zeros((2, 2, 4, len(lower), 4))
+        for pair, (of_right, of_wrong) in enumerate(((0, 2), (0, 3), (1, 2), (1, 3))):
+            slopes[0, 0, pair, :, of_right] = lower if of_right == 0 else higher
+            slopes[1, 1, pair, :, of_wrong] = lower_negatives if of_wrong == 2 else higher_negatives
+        slopes[0, 1], slopes[1, 0] = -slopes[0, 0], -slopes[1, 1]
+        return slopes.reshape(2, 2, -1, 4)
