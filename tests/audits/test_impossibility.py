@@ -252,6 +252,14 @@ def test_a_base_rate_of_0_or_1_is_shown_and_not_compared(odd, label):
     assert "Only g = a can be compared" in alone.degenerate
 
 
+@pytest.mark.parametrize("person", [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)])
+def test_one_person_changes_nothing_that_is_forced_on_three_groups(person):
+    three = {**TIGHT, "c": (40, 30, 20, 60)}
+    with_one = found({**three, "one": person}, min_group_size=1)
+    assert with_one.smallest_epsilon.value == found(three).smallest_epsilon.value
+    assert with_one.panel == found(three).panel
+
+
 def test_one_group_has_nothing_to_be_compared_with():
     result = found({"a": TIGHT["a"]})
     assert "Only g = a can be compared" in result.degenerate
