@@ -14,9 +14,11 @@ from evenhand.inference import means as kinds
 from evenhand.inference.means import AMOUNTS, SIGNED, Means, Roots
 from evenhand.inference.spread import Normal, Spread
 from evenhand.measures.regression import LEAST_EXPLAINED, third_of_sizes
+from evenhand.measures.scores import UNMET
 from evenhand.sources.scores import TINY
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Random = np.random.Generator
 Shape = tuple[int, int]
 
@@ -79,25 +81,37 @@ OF_LABELS = ("balance", "Brier score", "log loss")
 GAP = 1.5  # the first group has so many times the size, where sizes can grow
 
 
-def draw(what: tuple[str, str], gap: bool, random: Random, shape: Shape) -> tuple[Floats, Floats]:
-    """What is averaged for each person, [samples, people], and 0 for those who do not count, else 1."""
+@dataclass(frozen=True)
+class Drawn:
+    """What is averaged for each person, [samples, people], and 0 for those who do not count, else 1.
+
+    Of losses also the labels, and by how much a positive one would cost more than a negative one.
+    """
+
+    x: Floats
+    counted: Floats
+    labels: Bools | None = None
+    apart: Floats | None = None
+
+
+def draw(what: tuple[str, str], gap: bool, random: Random, shape: Shape) -> Drawn:
+    """Samples of one group; the one with the gap has a law or a label of its own."""
     measure, law = what
     everyone = np.ones(shape)
     if measure == "mean score":
-        return SCORES[law][int(gap)].draw(random, shape), everyone
+        return Drawn(SCORES[law][int(gap)].draw(random, shape), everyone)
     if measure in OF_LABELS:
         a, b = BETAS[law][int(gap and measure == "balance")]
         score = random.beta(a, b, shape)
         label = random.random(shape) < _chance(measure, score, gap)
-        return (
-            (score, label * 1.0)
-            if measure == "balance"
-            else (np.where(label, *_losses(measure, score)[::-1]), everyone)
-        )
+        if measure == "balance":
+            return Drawn(score, label * 1.0)
+        of_negative, of_positive = _losses(measure, score)
+        return Drawn(np.where(label, of_positive, of_negative), everyone, label, of_positive - of_negative)
     number, scale, shift = NUMBERS[law], *_change(what, gap)
     x = scale * number.draw(random, shape) + shift
     moved = {"mean prediction": x, "mean residual": x - number.mean, "mean |error|": np.abs(x), "RMSE": x**2}
-    return moved[measure], everyone
+    return Drawn(moved[measure], everyone)
 
 
 def _change(what: tuple[str, str], gap: bool) -> tuple[float, float]:
@@ -242,15 +256,28 @@ def _group_sums(
         if what[0] == "R²":
             parts.append(_r_squared(NUMBERS[what[1]], gap, w, random))
             continue
-        x, counted = draw(what, gap, random, shape)
+        drawn = draw(what, gap, random, shape)
+        x, counted = drawn.x, drawn.counted
         w = w * counted
         mass, squares = w.sum(axis=1), (w**2).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(mass > 0, (w * x).sum(axis=1) / mass, np.nan)
         away = (w**2 * (x - np.nan_to_num(value)[:, None]) ** 2).sum(axis=1)
+        away = np.maximum(away, _unmet(drawn, w))
         cubes = _cubes(what[0], x, w, value) if what[0] in KNOWN_CUBES else np.zeros_like(value)
         parts.append([mass, squares, counted.sum(axis=1), value, away, cubes, x.min(axis=1), x.max(axis=1)])
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
+def _unmet(drawn: Drawn, w: Floats) -> Floats:
+    """Σw²(x − mean)² as it would be at least if `UNMET` people had the label that nobody has."""
+    if drawn.labels is None or drawn.apart is None:
+        return np.zeros(len(w))
+    mass, squares, n = w.sum(axis=1), (w**2).sum(axis=1), w.shape[1]
+    share = UNMET / (mass**2 / squares + 2 * UNMET)
+    variance = share * (1 - share) * ((w * drawn.apart).sum(axis=1) / mass) ** 2
+    alike = drawn.labels.all(axis=1) | ~drawn.labels.any(axis=1)
+    return np.where(alike, variance * squares * max(n - 1, 1) / n, 0.0)
 
 
 def _cubes(measure: str, x: Floats, w: Floats, value: Floats) -> Floats:

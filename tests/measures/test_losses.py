@@ -193,3 +193,37 @@ def test_any_probabilities_and_weights(data):
     columns["y"][:2] = [0, 1]
     mass = MASSES[data.draw(st.sampled_from(list(MASSES)))]
     check(Cube.count(columns, **ROLES, **mass), columns, mass)
+
+
+@pytest.mark.parametrize("metric", LOSSES)
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_label_that_nobody_in_a_group_has_may_still_be_met(metric, label):
+    """Thirty people without an event do not show that events are free: limits are as those of 0 selected of 30."""
+    score, groups = np.full(60, 0.02 if label == 0 else 0.98), ["a"] * 30 + ["b"] * 30
+    finding = getattr(eh, metric)(label=np.full(60, label), score=score, sensitive=groups, confidence=0.95)
+    apart = 0.98**2 - 0.02**2 if metric == "brier_score_parity" else np.log(0.98 / 0.02)
+    nobody = eh.demographic_parity(prediction=np.zeros(60, int), sensitive=groups, confidence=0.95)
+    assert finding.value.low == 0
+    assert finding.value.high == pytest.approx(apart * nobody.value.high, rel=0.06)
+
+
+@pytest.mark.parametrize("metric", LOSSES)
+def test_losses_of_a_group_of_one_or_of_nobody_are_bounded_or_undefined(metric):
+    groups = ["a"] * 30 + ["b"] * 30 + ["one", "unlabelled"]
+    label = [0] * 60 + [1, None]
+    finding = getattr(eh, metric)(label=label, score=[0.02] * 62, sensitive=groups, min_group_size=1)
+    rows = {row.group[0]: row.estimate for row in finding.groups}
+    assert rows["one"].low < rows["one"].value < rows["one"].high
+    assert np.isnan(rows["unlabelled"].value)
+    assert finding.verdict == "inconclusive"
+
+
+def test_a_group_with_both_labels_has_the_variance_of_its_own_losses():
+    columns = overconfident()
+    data = {role: np.array(columns[name]) for role, name in ROLES.items()}
+    finding = eh.brier_score_parity(**data)
+    each = (data["score"] - data["label"]) ** 2
+    for row in finding.groups:
+        own = each[data["sensitive"] == row.group[0]]
+        width = row.estimate.high - row.estimate.low
+        assert width == pytest.approx(2 * 1.96 * own.std() / np.sqrt(len(own)), rel=0.25)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.core.arrays import Array, Floats
+from evenhand.cube.scores import log_loss as loss_of
 from evenhand.inference.means import SCORES, Means
 from evenhand.inference.spread import PLAIN, Errors, Largest, Logit, Proportions, Spread, effective
 from evenhand.measures import curves
@@ -38,6 +39,7 @@ MIN_BIN = 10
 _LOG_LOSSES = (0.0, -math.log(TINY))  # the range of a log loss
 _ALL = (NEGATIVE, POSITIVE, UNLABELLED)
 _LABELLED = (NEGATIVE, POSITIVE)
+UNMET = 2.5  # people with a label that nobody in a group has: two groups of 30 have the limits of 0/30 and 0/30
 
 
 def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
@@ -50,10 +52,16 @@ def mean_score(labels: tuple[int, ...]) -> Callable[[BinnedScores], Spread]:
     return spread
 
 
-def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...], span: tuple[float, float]) -> Means:
+def _mean(
+    data: BinnedScores,
+    sums: tuple[Floats, ...],
+    labels: tuple[int, ...],
+    span: tuple[float, float],
+    apart: Floats | None = None,
+) -> Means:
     """The mean of what was summed by bin over the rows with these labels; `sums` are Σwx, Σw²x and Σw²x².
 
-    `span` is the range of x.
+    `span` is the range of x; `apart` is as in `_means`.
     """
     chosen = list(labels)
     mass, q0 = (part[:, chosen].sum(axis=(1, 2)) for part in (data.mass, data.squares[0]))
@@ -62,15 +70,29 @@ def _mean(data: BinnedScores, sums: tuple[Floats, ...], labels: tuple[int, ...],
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(mass > 0, first / mass, np.nan)
         squares = without_rounding(q2 - 2 * value * q1 + value**2 * q0, q2, n)
-    return _means(value, squares, (mass, q0, n), span)
+    return _means(value, squares, (mass, q0, n), span, apart)
 
 
-def _means(value: Floats, squares: Floats, sums: tuple[Floats, Floats, Floats], span: tuple[float, float]) -> Means:
-    """Means of groups from Σw²(x − mean)² and the sums of weights, of squared weights and of people."""
+def _means(
+    value: Floats,
+    squares: Floats,
+    sums: tuple[Floats, Floats, Floats],
+    span: tuple[float, float],
+    apart: Floats | None = None,
+) -> Means:
+    """Means of groups from Σw²(x − mean)² and the sums of weights, of squared weights and of people.
+
+    `apart` is how far x lies, on average, from what it would be with the other label, where all have the same: then it
+    may vary as much as if some people had the other one, so many that limits are those of a share of 0.
+    """
     mass, q0, n = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = np.where(q0 > 0, mass**2 / q0, 0.0)
-        return Means.of(value, squares / q0 * n / np.maximum(n - 1, 1), n, worth, span, growth=SCORES)
+        own = squares / q0 * n / np.maximum(n - 1, 1)
+        if apart is not None:
+            unmet = UNMET / (worth + 2 * UNMET)
+            own = np.fmax(own, unmet * (1 - unmet) * apart**2)
+        return Means.of(value, own, n, worth, span, growth=SCORES)
 
 
 def scoring_rate(data: BinnedScores) -> Spread:
@@ -149,7 +171,18 @@ def log_loss(data: BinnedScores) -> Spread:
     if data.losses is None:
         unknown, nobody = np.full(len(data.mass), np.nan), np.zeros(len(data.mass))
         return Means.of(unknown, unknown, nobody, nobody, _LOG_LOSSES)
-    return _mean(data, data.losses, _LABELLED, _LOG_LOSSES)
+    apart = _apart(data, lambda score, label: loss_of(score, np.full(score.shape, label)))
+    return _mean(data, data.losses, _LABELLED, _LOG_LOSSES, apart)
+
+
+def _apart(data: BinnedScores, loss: Callable[[Floats, int], Floats]) -> Floats:
+    """How far apart the mean losses of a group would be with one label and with the other; 0 where it has both."""
+    mass, first = (part[:, list(_LABELLED)].sum(axis=1) for part in (data.mass, data.first))
+    met = (data.mass[:, list(_LABELLED)].sum(axis=2) > 0).all(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = np.where(mass > 0, first / mass, 0.0)
+        would = [(mass * loss(score, label)).sum(axis=1) / mass.sum(axis=1) for label in _LABELLED]
+    return np.where(met, 0.0, would[1] - would[0])
 
 
 def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
@@ -162,7 +195,8 @@ def _mean_loss(data: BinnedScores, loss: Floats, each: Floats) -> Spread:
     away, scale = (
         (part**2 * squares).sum(axis=(1, 2)) for part in (each - value[:, None, None], np.where(squares > 0, each, 0.0))
     )
-    return _means(value, without_rounding(away, scale, n), (mass, squares.sum(axis=(1, 2)), n), (0.0, 1.0))
+    sums, apart = (mass, squares.sum(axis=(1, 2)), n), _apart(data, lambda score, label: (score - label) ** 2)
+    return _means(value, without_rounding(away, scale, n), sums, (0.0, 1.0), apart)
 
 
 def calibration_error(data: BinnedScores) -> Spread:
