@@ -288,7 +288,7 @@ SHAPES: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "beta(3, 2) and (2, 2)": ((3, 2), (2, 2)),
     "beta(.4, 9.6) and (.2, 9.8)": ((0.4, 9.6), (0.2, 9.8)),
 }
-DISTANCES: dict[str, tuple[Callable[[BinnedScores, float, int], distances.Distances], int]] = {
+DISTANCES: dict[str, tuple[Callable[[BinnedScores, distances.Levels, int], distances.Distances], int]] = {
     "KS": (distances.ks, 500),
     "Wasserstein": (distances.wasserstein, 200),
     "ABROCA": (distances.abroca, 60),
@@ -316,7 +316,8 @@ def sample_distances(setting: Setting, random: np.random.Generator) -> tuple[lis
             score = random.beta(*(first if j == 0 else others), size)
             label = (random.random(size) < score).astype(int)
             np.add.at(n[j], (label, np.minimum((score * BINS).astype(int), BINS - 1)), 1)
-        found = function(BinnedScores(READING, {"n": n, "s": n * PLACES, "s2": n * PLACES**2}), CONFIDENCE, i).worst
+        scores = BinnedScores(READING, {"n": n, "s": n * PLACES, "s2": n * PLACES**2})
+        found = function(scores, (CONFIDENCE, CONFIDENCE), i).worst
         if np.isfinite(found).all():
             ends.append((found[1], found[2], true))
     return ends, []

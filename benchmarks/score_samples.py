@@ -263,7 +263,7 @@ def _group_sums(
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(mass > 0, (w * x).sum(axis=1) / mass, np.nan)
         away = (w**2 * (x - np.nan_to_num(value)[:, None]) ** 2).sum(axis=1)
-        away = np.maximum(away, _unmet(drawn, w))
+        away = np.where(away > 0, np.maximum(away, _unmet(drawn, w)), away)
         cubes = _cubes(what[0], x, w, value) if what[0] in KNOWN_CUBES else np.zeros_like(value)
         parts.append([mass, squares, counted.sum(axis=1), value, away, cubes, x.min(axis=1), x.max(axis=1)])
     return [np.concatenate(part) for part in zip(*parts, strict=True)]

@@ -387,3 +387,17 @@ def test_more_groups_than_can_be_paired_are_an_error():
     away, sizes = np.linspace(0, 1, 5001)[:, None], np.full(5001, 50.0)
     with pytest.raises(DataError, match="5,001 groups, and this metric compares each with each"):
         simultaneous.between_extremes([Largest(away, away / 10, sizes)], np.ones((1, 5001), bool), 0.95)
+
+
+@examples(40)
+@given(tables(most_groups=40))
+def test_whether_values_differ_is_found_without_comparing_all_pairs(table: Table) -> None:
+    spread = proportions(*table)
+    found = simultaneous.no_gap(spread, np.ones(len(table[0]), dtype=bool)).statistic
+    if found in (0.0, simultaneous._FARTHEST_DEVIATE):
+        return
+    low, high = spread.limits(found, 0.0)
+    values = spread.values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = (values[:, None] - values) / np.hypot((values - low)[:, None], high - values)
+    assert np.nanmax(gaps) == pytest.approx(1.0, rel=1e-6)

@@ -113,3 +113,10 @@ def test_weights_worth_fewer_people_than_there_are_values():
     for metric in (eh.maximal_correlation, eh.mutual_information):
         found = metric(**table)
         assert 0 < found.p_value <= 1
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(256, 10), (257, 10), (1_000, 2), (3_000, 10), (300, 200)])
+def test_tables_of_many_groups_have_the_singular_values_of_the_whole(rows, columns):
+    matrices = np.random.default_rng(rows).normal(size=(3, rows, columns))
+    plain = np.linalg.svd(matrices, compute_uv=False)
+    assert np.linalg.svd(dependence._folded(matrices), compute_uv=False) == pytest.approx(plain, rel=1e-12)

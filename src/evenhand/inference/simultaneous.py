@@ -36,10 +36,11 @@ class Ends:
     pairs: tuple[Pairs | None, ...] = ()
 
 
-def own(spread: Spread, confidence: float) -> tuple[Floats, Floats]:
-    """Limits for each group's own value, holding for all groups together."""
+def own(spread: Spread, confidence: float, places: Sequence[int] | None = None) -> tuple[Floats, Floats]:
+    """Limits for each group's own value, holding for all groups together; only of those at `places`, if given."""
     there = ~np.isnan(spread.values)
-    return spread.limits(critical.sidak(int(there.sum()), confidence), _NEAR)
+    asked = spread if places is None else spread.scaled(1.0, places)
+    return asked.limits(critical.sidak(int(there.sum()), confidence), _NEAR)
 
 
 def between_extremes(
@@ -182,13 +183,17 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
     that interval.
     """
     chosen = np.flatnonzero(usable & np.isfinite(spread.values))
-    values = spread.values[chosen]
-    apart, common = values[:, None] - values, _common(spread, chosen)
+    values, common = spread.values[chosen], _common(spread, chosen)
+    strangers = together_of(spread) is None
 
     def farthest(deviate: float) -> float:
         low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
+        down, up = values - low, high - values
+        # Beside a group of a higher value and a smaller margin no other is needed as the higher one, and so below.
+        tops, bottoms = (front(values, -down), front(-values, -up)) if strangers else (slice(None), slice(None))
         with np.errstate(divide="ignore", invalid="ignore"):
-            margins = joined((values - low)[:, None], high - values, common)
+            margins = joined(down[tops, None], up[bottoms], common)
+            apart = values[tops, None] - values[bottoms]
             return float(np.fmax.reduce(apart / margins, axis=None, initial=-1.0))
 
     first = farthest(2.0)

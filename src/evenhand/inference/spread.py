@@ -374,9 +374,9 @@ class Logit(Normal):
             low, high = expit(logit(inside) - student * reach), expit(logit(inside) + student * reach)
         coarse = (reach > _COARSE) | (self.fewer < _FEW)
         if coarse.any():
-            people = np.nan_to_num(np.maximum(self.fewer, 0.0))
-            shares = Proportions(np.nan_to_num(self.values) * people, people, PLAIN).limits(deviate, offset)
-            low, high = (np.where(coarse, share, end) for share, end in zip(shares, (low, high), strict=True))
+            people = np.nan_to_num(np.maximum(self.fewer[coarse], 0.0))
+            positive = np.nan_to_num(self.values[coarse]) * people
+            low[coarse], high[coarse] = Proportions(positive, people, PLAIN).limits(deviate, offset)
         there = np.where(np.isnan(self.values), np.nan, 0.0)
         return np.fmin(low, self.values) + there, np.fmax(high, self.values) + there
 

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Indices
 from evenhand.inference import critical, simultaneous
 from evenhand.inference.spread import Logit
-from evenhand.measures import curves
+from evenhand.measures import curves, pair_search
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, BinnedScores
+
+EVERY_PAIR = 50
+"""Of more groups, each has a row only with the one that is farthest from it."""
 
 _DRAWS = 200
 _ALL_DRAWS = 20_000  # over all groups
@@ -31,6 +35,12 @@ _BLOCKS = 128  # of equal width, and as many of equally many people: the scores 
 _MOST_PAIRED = 2000  # values that are compared pair by pair
 _MODERATION = 10.0
 _EQUAL_LEAST, _EQUAL_CONSTANT = 4, 2.17  # of Wei and Dudley, for two samples of one size; e holds for any two
+
+
+Levels = tuple[float, float]
+"""The confidence of lower ends, on which a fail rests and which several findings may share, and that of upper ends."""
+
+End = TypeVar("End")
 
 
 class _Shape(Protocol):
@@ -68,7 +78,9 @@ class _Shares:
 
     def apart(self, one: Floats, others: Floats) -> Floats:
         gaps = np.abs(others - one)
-        return np.asarray(gaps.max(axis=-1) if self.widths is None else gaps[..., :-1] @ self.widths)
+        # Not as a product of matrices, whose threads cost more than they save, and whose last digits depend on how
+        # many are multiplied.
+        return np.asarray(gaps.max(axis=-1) if self.widths is None else (gaps[..., :-1] * self.widths).sum(axis=-1))
 
 
 class _Rocs:
@@ -108,7 +120,11 @@ class _Heights(_Rocs):
 
 @dataclass(frozen=True)
 class Distances:
-    """The distance of every pair of groups, [groups, groups], with both ends; NaN where there is none."""
+    """The distance of every pair of groups, [groups, groups], with both ends; NaN where there is none.
+
+    Of more than `EVERY_PAIR` groups, NaN as well where a pair is not the farthest of one of its groups and does not
+    decide.
+    """
 
     values: Floats
     low: Floats
@@ -123,50 +139,50 @@ class Distances:
     """Whether (a, b) and (b, a) are different values, and the largest gap between any two values is judged."""
 
 
-def ks(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
+def ks(data: BinnedScores, levels: Levels, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
     """The largest distance between two cumulative distributions."""
     cells = _cells(data, labels=False)
     people = cells.sum(axis=(1, 2))
     usable = int((people > 0).sum())
-    near, far = _ks_reach(people[:, None], people, usable * (usable - 1) // 2, confidence)
+    near, far = _ks_reach(people[:, None], people, usable * (usable - 1) // 2, levels)
     distances = _compare(cells, _Shares(), near, far, "Kolmogorov-Smirnov distance")
     share = cells.max(axis=(1, 2)) / np.maximum(people, 1)
-    return replace(_capped(distances), error=float(share.max()))
+    return replace(distances, error=float(share.max()))
 
 
-def _ks_reach(people: Floats, others: Floats, comparisons: int, confidence: float) -> tuple[Floats, Floats]:
+def _ks_reach(people: Floats, others: Floats, comparisons: int, levels: Levels) -> tuple[Floats, Floats]:
     """How far the distance between two samples may lie above and below the true one.
 
     Above, for all comparisons at once. Below, the distance is at least that at the one score where the truth is
     largest, so that Hoeffding's bound for two shares is enough.
     """
-    error = 1 - confidence
+    above, below = 1 - levels[0], 1 - levels[1]
     equal = (people == others) & (people >= _EQUAL_LEAST)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = (1 / people + 1 / others) / 2
     constant = np.where(equal, _EQUAL_CONSTANT, math.e)
-    near = np.sqrt(np.log(constant * max(comparisons, 1) / error) * scale)
-    return near, np.sqrt(np.log(2 / error) * scale)
+    near = np.sqrt(np.log(constant * max(comparisons, 1) / above) * scale)
+    return near, np.sqrt(np.log(2 / below) * scale)
 
 
-def wasserstein(data: BinnedScores, confidence: float, random_state: int) -> Distances:
+def wasserstein(data: BinnedScores, levels: Levels, random_state: int) -> Distances:
     """How far scores must move, on average, to turn one distribution into the other."""
     bins = data.reading.bins
     span = bins.high - bins.low
-    distances = _between(data, confidence, random_state, "Wasserstein distance", _Shares(np.diff(data.places), span))
-    return replace(_capped(distances, span), error=span / bins.cells)
+    distances = _between(data, levels, random_state, "Wasserstein distance", _Shares(np.diff(data.places), span))
+    return replace(distances, error=span / bins.cells)
 
 
-def abroca(data: BinnedScores, confidence: float, random_state: int) -> Distances:
+def abroca(data: BinnedScores, levels: Levels, random_state: int) -> Distances:
     """The area between two ROC curves."""
     many = len(data.n) > _MOST_EXACT
-    distances = _between(data, confidence, random_state, "area between ROC curves", _Heights() if many else _Rocs())
+    distances = _between(data, levels, random_state, "area between ROC curves", _Heights() if many else _Rocs())
     off = curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
     error = 2 * float(np.nan_to_num(off).max()) + (2 / _HEIGHTS if many else 0.0)
-    return replace(_capped(distances), error=error, exact=not many)
+    return replace(distances, error=error, exact=not many)
 
 
-def largest_shift(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - as for ks
+def largest_shift(data: BinnedScores, levels: Levels, random_state: int) -> Distances:  # noqa: ARG001 - as for ks
     """How far each group's distribution lies from everyone's, [groups, 1].
 
     Everyone includes the group, with a share π by weight: the shift is (1 − π) times the distance from the rest.
@@ -174,7 +190,7 @@ def largest_shift(data: BinnedScores, confidence: float, random_state: int) -> D
     people, rest, mass = data.people(), data.of("rest").people(), data.mass.sum(axis=(1, 2))
     size, others = people.sum(axis=1), rest.sum(axis=1)
     usable = (size > 0) & (others > 0)
-    near, far = _ks_reach(size, others, int(usable.sum()), confidence)
+    near, far = _ks_reach(size, others, int(usable.sum()), levels)
     shifts = np.full((3, len(people), 1), np.nan)
     share = mass / mass.sum()
     for i in np.flatnonzero(usable):
@@ -186,7 +202,7 @@ def largest_shift(data: BinnedScores, confidence: float, random_state: int) -> D
     return Distances(shifts[0], shifts[1], shifts[2], (value, low, high), "shift from everyone", error)
 
 
-def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
+def cross_auc(data: BinnedScores, levels: Levels, random_state: int) -> Distances:  # noqa: ARG001 - it needs no draws
     """P(a positive of the first group scores higher than a negative of the second), for every two groups.
 
     The worst is the largest gap between any two of these.
@@ -199,12 +215,37 @@ def cross_auc(data: BinnedScores, confidence: float, random_state: int) -> Dista
     variance = np.fmax(curves.cross_auc_variance(positives, negatives, values), curves.auc_floor(values, p, n))
     fewer = np.minimum(p, n).reshape(-1)
     spread = Logit(values.reshape(-1), np.sqrt(variance).reshape(-1), fewer, fewer)
-    low, high = (end.reshape(values.shape) for end in simultaneous.own(spread, confidence))
+    shown = _shown(values)
+    low, high = (np.full(values.shape, np.nan) for _ in range(2))
+    low.flat[shown], high.flat[shown] = _at(levels, lambda level: simultaneous.own(spread, level, shown.tolist()))
     gap, ends = np.nan, (np.nan, np.nan)
     if np.isfinite(values).sum() > 1:
-        gap, ends = float(np.nanmax(values) - np.nanmin(values)), _range_of(spread, confidence)
+        gap = float(np.nanmax(values) - np.nanmin(values))
+        ends = _at(levels, lambda level: _range_of(spread, level))
     error = 2 * float(np.nan_to_num(off).max())
     return Distances(values, low, high, (gap, *ends), "cross-group AUC", error, ordered=True)
+
+
+def _at(levels: Levels, ends: Callable[[float], tuple[End, End]]) -> tuple[End, End]:
+    """The lower and the upper end, each at its own confidence."""
+    near = ends(levels[0])
+    far = near if levels[1] == levels[0] else ends(levels[1])
+    return near[0], far[1]
+
+
+def _shown(values: Floats) -> Indices:
+    """The places of the values that have a row, in a flat array: of many groups, the extremes of each."""
+    if len(values) <= EVERY_PAIR:
+        return np.arange(values.size)
+    first, second = extremes(values)
+    return np.asarray(first * len(values) + second)
+
+
+def extremes(values: Floats) -> tuple[Indices, Indices]:
+    """Of each row of a matrix the places of its highest value and of its lowest, the first of equals: rows, columns."""
+    highest = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
+    lowest = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
+    return np.repeat(np.arange(len(values)), 2), np.stack([highest, lowest], axis=1).reshape(-1)
 
 
 def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
@@ -217,36 +258,35 @@ def _range_of(spread: Logit, confidence: float) -> tuple[float, float]:
     return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())
 
 
-def _between(data: BinnedScores, confidence: float, random_state: int, title: str, shape: _Shape) -> Distances:
+def _between(data: BinnedScores, levels: Levels, random_state: int, title: str, shape: _Shape) -> Distances:
     cells = _cells(data, shape.labels)
     first = _block_starts(cells)
-    errors = _own_errors(np.add.reduceat(cells, first, axis=-1), confidence, random_state, shape.in_blocks(first))
-    reach = errors[:, None] + errors
-    return _compare(cells, shape, reach, reach, title)
+    errors = _own_errors(np.add.reduceat(cells, first, axis=-1), levels, random_state, shape.in_blocks(first))
+    near, far = (each[:, None] + each for each in errors)
+    return _compare(cells, shape, near, far, title)
 
 
 def _compare(cells: Floats, shape: _Shape, near: Floats, far: Floats, title: str) -> Distances:
-    """The distance of every pair with its ends: `near` below the estimate and `far` above it, [groups, groups]."""
-    groups = len(cells)
+    """The distances with their ends: `near` below the estimate and `far` above it, [groups, groups]."""
     places = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
-    values, low, high = (np.full((groups, groups), np.nan) for _ in range(3))
-    shapes = shape.of(cells[places]) if len(places) else []
-    for k, i in enumerate(places[:-1]):
-        others = places[k + 1 :]
-        apart = shape.apart(shapes[k], shapes[k + 1 :])
-        values[i, others] = values[others, i] = apart
-        low[i, others] = low[others, i] = np.maximum(0.0, apart - near[i, others])
-        high[i, others] = high[others, i] = apart + far[i, others]
-    if np.isnan(values).all():
-        return Distances(values, low, high, (np.nan, np.nan, np.nan), title)
+    values = np.full((len(cells), len(cells)), np.nan)
+    if len(places) > 1:
+        both = np.ix_(places, places)
+        values[both] = _apart(shape, shape.of(cells[places]), near[both], far[both])
+    low, high = np.maximum(values - near, 0.0), np.minimum(values + far, shape.span)
     worst = tuple(float(np.fmax.reduce(part, axis=None)) for part in (values, low, high))
     return Distances(values, low, high, (worst[0], worst[1], worst[2]), title)
 
 
-def _capped(distances: Distances, most: float = 1.0) -> Distances:
-    """A distance that cannot exceed this."""
-    value, low, high = distances.worst
-    return replace(distances, high=np.minimum(distances.high, most), worst=(value, low, float(np.minimum(high, most))))
+def _apart(shape: _Shape, shapes: Any, near: Floats, far: Floats) -> Floats:
+    """The distances of shapes, [shapes, shapes]; of many shapes, which are arrays then, only those that decide."""
+    if len(shapes) <= EVERY_PAIR:
+        return pair_search.every_pair(
+            lambda i, others: shape.apart(shapes[i], [shapes[j] for j in others]), len(shapes)
+        )
+    centre = shape.apart(shapes.mean(axis=0), shapes)
+    return pair_search.deciding_pairs(lambda i, others: shape.apart(shapes[i], shapes[others]), centre, near, far,
+                                      shape.span)  # fmt: skip
 
 
 def _cells(data: BinnedScores, labels: bool) -> Floats:
@@ -266,16 +306,19 @@ def _block_starts(cells: Floats) -> Indices:
     return np.flatnonzero(starts)
 
 
-def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Shape) -> Floats:
-    """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need."""
+def _own_errors(cells: Floats, levels: Levels, random_state: int, shape: _Shape) -> Floats:
+    """How far a sample of each group is expected to lie from its truth, at the confidence that all pairs need.
+
+    Of each confidence in `levels`, [levels, groups].
+    """
     from scipy.special import stdtrit
 
     usable = np.flatnonzero((cells.sum(axis=-1) > 0).all(axis=-1))
     many = max(len(usable), 1)
-    tail = (1 - confidence) / (2 * many)
+    tails = (1 - np.array(levels)) / (2 * many)
     draws = min(max(_ALL_DRAWS // many, 50), _DRAWS)
     everyone = cells[usable].sum(axis=0)
-    errors = np.full(len(cells), np.nan)
+    errors = np.full((len(levels), len(cells)), np.nan)
     for i in usable:
         # The draws follow from the shares of the group, so that neither the order of groups nor the unit of weights
         # makes a difference; in single precision, because another unit changes the last digits.
@@ -286,10 +329,10 @@ def _own_errors(cells: Floats, confidence: float, random_state: int, shape: _Sha
         drawn = random.multinomial(people, law, size=(draws, len(people))).astype(np.float64)
         apart = shape.apart(shape.of(law[None]), shape.of(drawn))
         # Of a few people the distance is far from normal.
-        errors[i] = apart.mean() - stdtrit(people.min() + 2, tail) * apart.std(ddof=1)
+        errors[:, i] = apart.mean() - stdtrit(people.min() + 2, tails) * apart.std(ddof=1)
         if apart.max() <= 1e-12 * shape.span:  # nobody differs: what bounds the distance of any sample from its truth
-            bound = np.sqrt(np.log(2 * many / (1 - confidence)) / (2 * people)).sum()
-            errors[i] = shape.span * bound if shape.span > 0 else np.nan
+            bounds = np.sqrt(-np.log(tails[:, None]) / (2 * people)).sum(axis=1)
+            errors[:, i] = shape.span * bounds if shape.span > 0 else np.nan
     return errors
 
 

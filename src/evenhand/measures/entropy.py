@@ -60,7 +60,10 @@ def entropy(benefits: npt.ArrayLike, people: npt.ArrayLike, alpha: float, axis: 
             terms = -np.log(x)
         else:
             terms = ((x * x if alpha == 2 else x**alpha) - 1) / (alpha * (alpha - 1))
-        total = np.where(share == 0, 0.0, share * terms).sum(axis=axis)
+        held = share * terms
+        if alpha <= 0:  # the term of a benefit of 0 is infinite, also where nobody has it
+            held = np.where(share == 0, 0.0, held)
+        total = held.sum(axis=axis)
         return np.asarray(np.where(np.abs(total) < _ROUNDING, 0.0, total))  # its root would be 1e-8
 
 

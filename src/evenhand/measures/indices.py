@@ -12,7 +12,7 @@ from typing import Any
 
 from evenhand.core.arrays import Floats
 from evenhand.measures.dependence import Statistic
-from evenhand.measures.distances import Distances
+from evenhand.measures.distances import Distances, Levels
 from evenhand.measures.entropy import IndexValues
 from evenhand.measures.group_data import BinnedScores
 from evenhand.measures.scores import ScoreMeasure
@@ -51,16 +51,16 @@ class LogRatioIndex(CellIndex):
 
 @dataclass(frozen=True)
 class ScoreDistance(Index):
-    """Computed for every pair of groups from their binned scores, the confidence and the seed."""
+    """Computed for every pair of groups from their binned scores, the confidence of both ends and the seed."""
 
-    function: Callable[[BinnedScores, float, int], Distances]
+    function: Callable[[BinnedScores, Levels, int], Distances]
 
 
 @dataclass(frozen=True)
 class ShiftFromEveryone(Index):
-    """Computed for each group from the binned predictions of all, the confidence and the seed."""
+    """Computed for each group from the binned predictions of all, the confidence of both ends and the seed."""
 
-    function: Callable[[BinnedScores, float, int], Distances]
+    function: Callable[[BinnedScores, Levels, int], Distances]
 
 
 @dataclass(frozen=True)

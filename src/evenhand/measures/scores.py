@@ -83,7 +83,8 @@ def _means(
     """Means of groups from Σw²(x − mean)² and the sums of weights, of squared weights and of people.
 
     `apart` is how far x lies, on average, from what it would be with the other label, where all have the same: then it
-    may vary as much as if some people had the other one, so many that limits are those of a share of 0.
+    may vary as much as if some people had the other one, so many that limits are those of a share of 0. Where no x
+    differs, `Means` takes its limits from the range.
     """
     mass, q0, n = sums
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,7 +92,7 @@ def _means(
         own = squares / q0 * n / np.maximum(n - 1, 1)
         if apart is not None:
             unmet = UNMET / (worth + 2 * UNMET)
-            own = np.fmax(own, unmet * (1 - unmet) * apart**2)
+            own = np.where(own > 0, np.fmax(own, unmet * (1 - unmet) * apart**2), own)
         return Means.of(value, own, n, worth, span, growth=SCORES)
 
 

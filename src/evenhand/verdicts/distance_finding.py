@@ -17,15 +17,13 @@ from evenhand.inference import simultaneous
 from evenhand.inference.hypotheses import BOTH
 from evenhand.measures import dependence
 from evenhand.measures.base import no_labels, undefined_reason
-from evenhand.measures.distances import Distances
+from evenhand.measures.distances import EVERY_PAIR, Distances, extremes
 from evenhand.measures.group_data import SIDES, BinnedScores, GroupData, RegressionSums, worth
 from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
 from evenhand.verdicts.index_finding import ValueResult, deciding_row, nobody
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.verdict import verdict
-
-_MOST_PAIRED = 50  # groups of which every pair has a row
 
 
 def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult:
@@ -53,7 +51,7 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
     why = join_names(list(silent.values()), 4, mark="; ") or "fewer than two groups have scores with what it needs"
     sentence = f"{metric.title} is undefined: {why}."
     notes = [sentences.precision(table.bins, apart.error, exact=apart.exact)]
-    if len(groups) > _MOST_PAIRED:
+    if len(groups) > EVERY_PAIR:
         notes.append(f"Of {len(groups):,} groups, each is shown with the one that is farthest from it.")
     if silent:
         notes.append(f"Undefined, so not compared: {join_names(list(silent.values()), 6, mark='; ')}.")
@@ -88,12 +86,7 @@ def _without_labels(request: Request, cube: Cube, groups: list[Group]) -> dict[G
 
 def _apart(request: Request, index: ScoreDistance | ShiftFromEveryone, binned: BinnedScores) -> Distances:
     """The distances with their ends; the lower ones share the error probability of a fail with other findings."""
-    seed = request.policy.random_state
-    apart = index.function(binned, request.confidence, seed)
-    if request.family == 1:
-        return apart
-    near = index.function(binned, request.near_confidence, seed)
-    return replace(apart, low=near.low, worst=(apart.worst[0], near.worst[1], apart.worst[2]))
+    return index.function(binned, (request.near_confidence, request.confidence), request.policy.random_state)
 
 
 def _evidence(request: Request, apart: Distances, groups: list[Group], table: ScoreTable, between: Bools) -> Row:
@@ -287,12 +280,10 @@ def _shown_pairs(apart: Distances, between: Bools) -> tuple[Array, ...]:
     Where a pair has an order, the farthest are the group's highest value and its lowest.
     """
     first, second = np.nonzero(between)
-    if len(between) > _MOST_PAIRED:
-        every, values = np.arange(len(between)), apart.values
-        highest = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)
-        lowest = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
-        first, second = (np.repeat(every, 2), np.stack([highest, lowest], axis=1).reshape(-1)) if apart.ordered else (
-            every, highest)  # fmt: skip
+    if len(between) > EVERY_PAIR:
+        first, second = extremes(apart.values)
+        if not apart.ordered:
+            first, second = first[::2], second[::2]
     return first, second, *(part[first, second] for part in (apart.values, apart.low, apart.high))
 
 

@@ -113,7 +113,7 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
     values = index.function(whole.cells * kept, **request.options)
 
     def statistic(cells: Floats) -> Floats:
-        drawn = index.function(cells * kept, **request.options)
+        drawn = index.function(cells if kept.all() else cells * kept, **request.options)
         return np.concatenate([drawn.value[..., None], drawn.by_group], axis=-1)
 
     low, high = _both(draws.ends_of(statistic, whole, request))

@@ -21,9 +21,9 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
     """
     table, rows = stratum.table, []
     for i, row in enumerate(table.measures):
-        low, high = stratum.bounds.own[i]
-        for j, group in enumerate(table.groups):
-            value = float(table.values[i, j])
+        values, people = table.values[i].tolist(), table.support[i].tolist()
+        own = zip(table.groups, values, *(end.tolist() for end in stratum.bounds.own[i]), strict=True)
+        for j, (group, value, low, high) in enumerate(own):
             against, difference, ratio = _compared(stratum, i, j)
             rows.append(
                 Row(
@@ -32,13 +32,13 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
                     stratum.name,
                     bin=row.bin,
                     against=against,
-                    n=int(table.support[i, j]),
-                    estimate=Estimate.of(value, low[j], high[j]),
+                    n=int(people[j]),
+                    estimate=Estimate.of(value, low, high),
                     difference=difference,
                     ratio=ratio,
                     p_value=number_or_none(p[0][i, j]) if p is not None else None,
                     p_adjusted=number_or_none(p[1][i, j]) if p is not None else None,
-                    reason=table.reason(i, j),
+                    reason=table.reason(i, j) if math.isnan(value) else None,
                     of_class=row.of_class,
                 )
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -100,7 +99,7 @@ def undefined_reasons(stratum: Stratum) -> list[str]:
     """Why values are undefined, each reason once."""
     table, rows = stratum.table, stratum.table.measures
     reasons: dict[str, None] = {}
-    for i, j in itertools.product(range(len(rows)), range(len(table.groups))):
+    for i, j in np.argwhere(np.isnan(table.values)).tolist():
         reason = table.reason(i, j)
         if reason is not None and len(rows) > 1 and rows[i].bin is not None and np.isnan(table.values[:, j]).all():
             # Without anybody in any bin, the bins are no part of the reason.
