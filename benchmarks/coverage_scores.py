@@ -15,7 +15,8 @@ ratio; with and without weights. A pairwise covering design takes every two of t
 The bars, at 95 % confidence:
 - The interval holds the truth in at least 94 % of samples (92 % with weights, of an AUC and of calibration).
 - Where there is no gap, it excludes 0 in at most 5.5 %.
-- Where the true gap is the threshold, it passes in at most 5 %: the far end is on the near side of the truth.
+- Where the true gap is the threshold, it passes in at most 5 %: the far end is on the near side of the truth. In 20
+  groups of 10 people this is printed and has no bar: no pass rests on groups below `min_group_size`.
 - With groups of at least 100 it is at most 1.15 times as wide as before variances were moderated, the median at most
   1.05 times, where that covered. A method does not know whether there is a gap, so it covered where it did so with
   and without one.
@@ -46,6 +47,7 @@ import numpy.typing as npt
 from score_calibration import CALIBRATION, calibration_settings, sample_calibration
 from score_samples import WHAT, span, sums, truth
 
+from evenhand import Policy
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Logit, Spread
 from evenhand.measures import curves, distances
@@ -63,6 +65,7 @@ SURE = 0.999
 MORE = 10  # times the samples, where a bar is near
 COVERAGE, LOOSE_COVERAGE, ALARM, WRONG_PASS = 0.94, 0.92, 0.055, 0.05
 WIDEST, MEDIAN_WIDTH, LARGE = 1.15, 1.05, 100
+LEAST_JUDGED = Policy().min_group_size
 BINS = 256
 
 LAYOUTS: dict[str, tuple[int, ...]] = {
@@ -105,6 +108,10 @@ class Setting:
     def __str__(self) -> str:
         options = "gap" if self.gap else "no gap", self.comparison, *(("weighted",) if self.weighted else ())
         return f"{self.measure} of {self.law}, {self.layout}: {', '.join(options)}"
+
+    @property
+    def can_pass(self) -> bool:
+        return self.layout not in LAYOUTS or max(LAYOUTS[self.layout]) >= LEAST_JUDGED
 
     @property
     def loose(self) -> bool:
@@ -366,7 +373,9 @@ class Found:
     def missed(self) -> list[str]:
         """The bars that this setting misses, beyond chance."""
         bar = LOOSE_COVERAGE if self.setting.loose else COVERAGE
-        bars = {"coverage": (self.near + self.far + self.none, 1 - bar), "wrong pass": (self.far, WRONG_PASS)}
+        bars = {"coverage": (self.near + self.far + self.none, 1 - bar)}
+        if self.setting.can_pass:
+            bars["wrong pass"] = (self.far, WRONG_PASS)
         if not self.setting.gap:
             bars["alarm"] = (self.near, 1 - bar if self.setting.loose else ALARM)
         bad = [name for name, (count, most) in bars.items() if _least(count, self.samples) > most]
