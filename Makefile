@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test thorough coverage browser engines lint format types docs bench stubs dist clean
+.PHONY: help demo test thorough coverage browser engines handover lint format types docs bench stubs dist clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)$$/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s  %s\n", $$1, $$2 }'
@@ -29,7 +29,7 @@ help: ## list these targets
 demo: $(STAMPS)/package ## audit the COMPAS counts that ship with the package
 	@$(VENV)/bin/evenhand demo
 
-PYTEST := $(PY) -m pytest -n $(WORKERS) --ignore=tests/browser --ignore=tests/engines
+PYTEST := $(PY) -m pytest -n $(WORKERS) --ignore=tests/browser --ignore=tests/engines --ignore=tests/handover
 
 test: $(STAMPS)/test $(STAMPS)/widgets ## run the tests and the doctests
 	$(PYTEST) $(ARGS)
@@ -45,6 +45,10 @@ browser: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/axe ## test the page in chro
 
 engines: $(STAMPS)/test $(STAMPS)/engines ## test PostgreSQL, Spark, Dask and others, on servers that are started here
 	$(PY) -m pytest tests/engines $(ARGS)
+
+# MLflow asks for older libraries than the tests, so it has an environment of its own. Warnings are those of others there.
+handover: $(VENV)/handover/stamp ## test MLflow and Weights & Biases, in an environment of their own
+	$(VENV)/handover/bin/python -m pytest -W default tests/handover $(ARGS)
 
 lint: $(STAMPS)/lint ## check style and layout with ruff
 	$(PY) -m ruff check .
@@ -62,7 +66,7 @@ docs: $(STAMPS)/docs ## build the documentation into site/, running its examples
 	$(PY) -m mkdocs build --strict
 
 bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark (slow; not part of CI)
-	@for name in group_metrics coverage coverage_scores coverage_clusters coverage_rows own_metrics dropin promises contest correspondence clusters bootstrap scores audit individual stability counterfactual mitigate report watch engines scale startup; do \
+	@for name in group_metrics coverage coverage_scores coverage_clusters coverage_rows own_metrics dropin promises contest correspondence explain search clusters bootstrap scores audit individual stability counterfactual mitigate report watch engines scale startup; do \
 	  echo; echo "== $$name"; $(PY) benchmarks/$$name.py || exit 1; \
 	done
 
@@ -113,6 +117,12 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/pip
 $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/dist $(STAMPS)/browser $(STAMPS)/engines: $(STAMPS)/package
 	@echo "Installing what $(@F) needs ..."
 	@$(INSTALL) --group $(@F)
+	@touch $@
+
+$(VENV)/handover/stamp: pyproject.toml $(STAMPS)/pip
+	@echo "Installing what handover needs ..."
+	@$(PY) -m venv --without-pip --clear $(VENV)/handover
+	@$(PY) -m pip --python $(VENV)/handover/bin/python install --quiet -e ".[mlflow,wandb]" --group handover
 	@touch $@
 
 # For the notebooks of the tests: a folder that one of their kernels can import from, and the other cannot.

@@ -7,13 +7,15 @@
     python benchmarks/coverage_scores.py --only KS  the measures whose name holds this
 
 Samples are drawn from groups whose truth is known (`score_samples.py`): means of scores, losses and residuals with all
-their skew, AUC from .5 to 1, distances between distributions, and the calibration of scores. The library's own
+their skew, AUC from .5 to 1, distances between distributions, the calibration of scores, and figures of lenders and
+insurers (`score_lending.py`). The library's own
 functions make the interval of each sample. Groups of 1 to 30 people stand beside thousands, 10 beside 100,000, and 2 to
 30 groups beside each other; between extremes, against the largest group, the rest and everyone; as difference and as
 ratio; with and without weights. A pairwise covering design takes every two of these options together at least once.
 
 The bars, at 95 % confidence:
-- The interval holds the truth in at least 94 % of samples (92 % with weights, of an AUC and of calibration).
+- The interval holds the truth in at least 94 % of samples (92 % with weights, of an AUC, of calibration, of slopes and
+  of a Gini).
 - Where there is no gap, it excludes 0 in at most 5.5 %.
 - Where the true gap is the threshold, it passes in at most 5 %: the far end is on the near side of the truth. In 20
   groups of 10 people this is printed and has no bar: no pass rests on groups below `min_group_size`.
@@ -45,6 +47,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from score_calibration import CALIBRATION, calibration_settings, sample_calibration
+from score_lending import LENDING, is_loose, lending_settings, sample_lending
 from score_samples import WHAT, span, sums, truth
 
 from evenhand import Policy
@@ -115,7 +118,7 @@ class Setting:
 
     @property
     def loose(self) -> bool:
-        return self.weighted or self.measure in ("AUC", *CALIBRATION)
+        return self.weighted or self.measure in ("AUC", *CALIBRATION) or is_loose(self.measure)
 
 
 # --- means
@@ -407,6 +410,8 @@ def _measured(setting: Setting, seed: int) -> Found:
         new, old = sample_auc(setting, random)
     elif setting.measure in DISTANCES:
         new, old = sample_distances(setting, random)
+    elif setting.measure in LENDING:
+        new, old = sample_lending(setting.measure, setting.law, setting.layout, setting.samples, random), []
     elif setting.measure in CALIBRATION:
         new, old = sample_calibration(setting.measure, setting.layout, setting.samples, random), []
     else:
@@ -502,7 +507,8 @@ def main() -> int:
     calibrated = (
         Setting(name, "beta scores", layout, gap, samples=250) for name, layout, gap in calibration_settings()
     )
-    every = [*mean_settings(options.full), *auc_settings(), *distance_settings(), *calibrated]
+    lending = (Setting(*each, samples=400) for each in lending_settings())
+    every = [*mean_settings(options.full), *auc_settings(), *distance_settings(), *calibrated, *lending]
     jobs = [each for each in dict.fromkeys(every) if options.only.lower() in each.measure.lower()]
     if options.quick:
         jobs = [replace(each, samples=max(each.samples // 10, 10)) for each in jobs]

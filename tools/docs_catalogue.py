@@ -35,6 +35,8 @@ FAMILIES = {
     "counterfactual": "Would the prediction for the same person differ in another group? Needs a graph of causes.",
     "stability": "Do predictions vary more for some groups than for others? From many replicas of a model.",
     "data": "Do the groups differ before any decision is made?",
+    "subgroups": "Is there a group that nobody looked at? Every combination of values is one.",
+    "lending": "What lenders and insurers ask for: standardised gaps, every cutoff at once, claims that come true.",
 }
 PASSES = {
     "difference": "a difference of at most {}",
@@ -153,7 +155,7 @@ def alias(item: tuple[str, Any]) -> str:
 def example(metric: Metric) -> str:
     if metric.example:
         return f"```python exec\n{metric.example.strip()}\n```\n"
-    if metric.family == "regression":
+    if metric.tasks == {"regression"}:
         return OF_A_NUMBER.replace("NAME", metric.name)
     return (AS_PROBABILITY if metric.probability else EXAMPLE).replace("NAME", metric.name)
 

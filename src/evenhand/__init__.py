@@ -28,6 +28,7 @@ _HOMES = {
     "Change": "audits.diff",
     "Changes": "audits.diff",
     "Contest": "audits.contest",
+    "Cover": "core.cover",
     "Cube": "cube.cube",
     "DataError": "errors",
     "Equation": "counterfactual.fairness",
@@ -47,6 +48,7 @@ _HOMES = {
     "Stability": "replicas.stability",
     "Sweep": "audits.sweep",
     "Trend": "audits.trend",
+    "adverse_impact": "audits.adverse_impact",
     "audit": "audits.audit",
     "consistency": "individual.consistency",
     "contest": "audits.contest",
@@ -54,14 +56,19 @@ _HOMES = {
     "counterfactual_fairness": "counterfactual.fairness",
     "decompose": "counterfactual.fairness",
     "diff": "audits.diff",
+    "explain": "audits.composition",
     "flip_test": "counterfactual.fairness",
     "impossibility": "audits.impossibility",
     "lipschitz": "individual.consistency",
+    "log": "report.tracking",
     "measure": "measures.cells",
     "metric": "audits.functions",
+    "proxies": "audits.proxy_columns",
     "recommend": "audits.guide",
     "replicate": "replicas.fit",
+    "representation": "audits.representation",
     "scorer": "audits.scorer",
+    "search": "subgroups.search",
     "show_versions": "core.version",
     "stability": "replicas.stability",
     "sweep": "audits.sweep",
@@ -72,9 +79,9 @@ _HOMES = {
 # What people call first: an editor proposes these. All other names are there, too; metrics are listed in `metrics`.
 _FIRST = (
     *("Audit", "CausalModel", "Cube", "Estimate", "EvenhandError", "Finding", "Policy"),
-    *("audit", "consistency", "contest", "correspondence", "counterfactual_fairness", "diff", "flip_test"),
-    *("impossibility", "lipschitz", "measure", "metric", "recommend", "replicate", "scorer", "show_versions"),
-    *("stability", "sweep", "trend"),
+    *("audit", "consistency", "contest", "correspondence", "counterfactual_fairness", "diff", "explain"),
+    *("flip_test", "impossibility", "lipschitz", "measure", "metric", "recommend", "replicate", "scorer", "search"),
+    *("show_versions", "stability", "sweep", "trend"),
     *("demographic_parity", "disparate_impact", "equal_opportunity", "equalized_odds", "predictive_parity"),
     *("datasets", "fairlearn", "metrics", "mitigate", "plots", "testing"),
     "__version__",
@@ -102,7 +109,7 @@ def _metric_function(name: str) -> Any:
     """The function of a metric or alias of the catalogue."""
     from evenhand import metrics
 
-    if name not in metrics.names():
+    if name not in metrics.names() and metrics.find_extreme(name) is None:
         from evenhand.core.familiar import missing_name
 
         remedy = missing_name(name, metrics.ABBREVIATIONS, _public())

@@ -89,9 +89,12 @@ def test_measures_are_made_of_known_cells_and_measures():
 # Modules over 100 lines whose test cannot be guessed, and where they are tested.
 TESTED_IN = {
     "sources.files.formats": "sources/test_files.py",
-    "verdicts.bounds.draws": "verdicts/test_bounds.py",
+    "verdicts.bounds.bounds": "verdicts/test_bounds.py",
     "verdicts.paired_change": "audits/test_gap_change.py",
+    "verdicts.rows": "verdicts/test_finding.py",
+    "verdicts.table": "verdicts/test_finding.py",
     "audits.audit": "properties/test_properties.py",
+    "audits.audit_notes": "properties/test_properties.py",
     "audits.audit_tables": "audits/test_groups.py",
     "audits.functions": "architecture/test_public_names.py",
     "audits.metric_scorer": "audits/test_scorer.py",
@@ -110,8 +113,9 @@ TESTED_IN = {
     "counterfactual.columns": "counterfactual/test_fairness.py",
     "cube.scores": "sources/test_bins.py",
     "errors": "sources/test_bad_input.py",
+    "inference.combined": "measures/test_combinations.py",
     "inference.replica_spread": "replicas/test_stability.py",
-    "measures.base": "measures/test_scores.py",
+    "measures.indices": "catalogue/test_catalogue.py",
     "measures.entropy": "properties/test_properties.py",
     "report.cards.change": "report/cards/test_cards.py",
     "report.cards.cutoff": "report/cards/test_cards.py",
@@ -120,6 +124,7 @@ TESTED_IN = {
     "sources.documentation": "architecture/test_docstrings.py",
     "sources.features": "individual/test_consistency.py",
     "sources.lines": "sources/test_bad_input.py",
+    "sources.reader": "sources/test_first_calls.py",
     "verdicts.comparison": "cases/test_known_references.py",
     "verdicts.index_finding": "properties/test_properties.py",
 }

@@ -27,6 +27,7 @@ ORDER = (
     "audits",
     "individual",
     "counterfactual",
+    "subgroups",
     "replicas",
     "mitigate",
     "report",
@@ -207,6 +208,10 @@ def test_an_audit_on_the_command_line_loads_only_what_it_needs(tmp_path):
     )
     rows = {"evenhand.cube.joint", "evenhand.verdicts.row_measures", "evenhand.verdicts.row_source"}
     assert loaded.isdisjoint(rows | {"evenhand.audits.guide", "evenhand.audits.impossibility", "evenhand.report.saved"})
+    other_data = {"evenhand.sources.database", "evenhand.sources.engines", "evenhand.sources.memory"}
+    other_bounds = {"evenhand.verdicts.bounds.draws", "evenhand.verdicts.bounds.baseline", "evenhand.measures.missing"}
+    tables = {"evenhand.audits.audit_tables", "evenhand.audits.measure_tables", "evenhand.report.text.details"}
+    assert loaded.isdisjoint(other_data | other_bounds | tables)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ ONLY_THOROUGH = {
 # test: properties/test_hostile_together.py puts all of them into every output in both profiles.
 A_HANDFUL = {
     "audits/test_contest.py::test_hostile_names_stay_names",
+    "report/contest_page/test_cover.py::test_hostile_names_are_only_names",
     "cube/test_joint.py::test_each_cube_is_that_of_the_model_alone",
     "fairlearn/test_frame.py::test_labels_of_any_kind",
     "fairlearn/test_frame.py::test_unusual_weights",

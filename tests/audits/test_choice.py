@@ -167,6 +167,7 @@ def test_complements_follow_from_the_coefficients():
         "false_discovery_rate_parity": "predictive_parity",
         "false_omission_rate_parity": "negative_predictive_parity",
         "error_rate_parity": "overall_accuracy_equality",
+        "true_negative_rate_parity": "predictive_equality",
     }
 
 

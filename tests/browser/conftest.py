@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +11,9 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, require
+from evenhand.report.pdf import find_chromium
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 AXE = "node_modules/axe-core/axe.min.js"
-
-
-def _program() -> str | None:
-    return os.environ.get("EVENHAND_CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +23,7 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         require("playwright", False, "pip install --group browser, or make browser")
-    program = _program()
+    program = find_chromium()
     require("chromium", program is not None, "apt-get install chromium, or name a browser in EVENHAND_CHROMIUM")
     with sync_playwright() as play:
         running = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -69,9 +64,28 @@ class Opened:
         """Let the page draw what it has put off to the next frame."""
         self.tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
+    def go(self, name: str) -> None:
+        """Open a tab of the page by its link."""
+        self.tab.locator(f'.tabs a[href="#{name}"]').click()
+        self.frame()
+
+    def tabs(self) -> Iterator[str]:
+        """Open each tab, one after the other."""
+        links = self.tab.locator(".tabs a").all()
+        for name in [link.get_attribute("href").removeprefix("#") for link in links]:
+            self.go(name)
+            yield name
+
     def show(self, query: str) -> None:
-        """Scroll there, and let what waited out of sight be drawn."""
-        self.tab.locator(query).first.scroll_into_view_if_needed()
+        """Open its tab, scroll there, and let what waited out of sight be drawn."""
+        place = self.tab.locator(query).first
+        place.evaluate(
+            """(node) => {
+              const tab = node.closest(".tab");
+              if (tab && !tab.classList.contains("open")) document.querySelector(`.tabs a[href="#${tab.id}"]`).click();
+            }"""
+        )
+        place.scroll_into_view_if_needed()
         self.frame()
         self.frame()
 

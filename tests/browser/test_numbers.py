@@ -51,10 +51,10 @@ READ = """async (stop) => {
       lines: all("#metrics details.metric").map(data),
       groups,
       sweeps,
-      roc: all("#scores figure").filter((each) => each.querySelector("h3").textContent === "ROC")
-        .flatMap((each) => all(".curve", each).map(data)),
-      spread: all("#scores figure").filter((each) => each.querySelector("h3").textContent === "Distribution")
-        .flatMap((each) => all(".curve", each).map(data)),
+      roc: all("#curves figure").filter((each) => each.dataset.plot === "ROC")
+        .flatMap((each) => all(".curve[data-name]", each).map(data)),
+      spread: all("#curves figure").filter((each) => each.dataset.plot === "Distribution")
+        .flatMap((each) => all(".curve[data-name]", each).map(data)),
     });
   }
   if (radios.length) radios[0].click();

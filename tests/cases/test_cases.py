@@ -161,7 +161,7 @@ COMPOSED = {
     "Equalized_Odds_FNR": (eh.false_negative_rate_parity, "FNR", "difference"),
     "Equalized_Odds_FPR": (eh.predictive_equality, "FPR", "difference"),
     "Equalized_Odds_TPR": (eh.equal_opportunity, "TPR", "difference"),
-    "Equalized_Odds_TNR": (eh.metric("specificity_parity", measures="specificity"), "TNR", "difference"),
+    "Equalized_Odds_TNR": (eh.true_negative_rate_parity, "TNR", "difference"),
     "Statistical_Parity_Difference": (eh.demographic_parity, "Selection-Rate", "difference"),
     "Disparate_Impact": (eh.disparate_impact, "Selection-Rate", "ratio"),
 }

@@ -11,6 +11,8 @@ import pytest
 import evenhand as eh
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.measures.cells import MEASURES
+from evenhand.measures.combinations import COMBINATIONS
+from evenhand.measures.evaluate import every_measure
 
 F = Fraction  # exact, so that a mistake is not a matter of digits
 DECISIONS = {"label", "prediction"}
@@ -213,6 +215,7 @@ BY_HAND = {
     "false_omission_rate": (F(1, 5), F(2, 5), F(3, 12)),
     "balanced_accuracy": (F(4, 5), F(1, 2), F(49, 66)),
     "f1": (F(8, 10), F(4, 9), F(12, 17)),
+    "threat_score": (F(4, 6), F(2, 7), F(6, 11)),
     "error_balance": (F(1, 1), F(2, 3), F(3, 2)),
     "selected_share": (F(5, 18), F(5, 18), F(8, 18)),
     "count": (10, 10, 20),
@@ -252,13 +255,50 @@ METRICS_BY_HAND = {
     "base_rate_parity": (F(1, 10), F(4, 5), "AB"),
 }
 
+METRICS_BY_HAND |= {
+    "true_negative_rate_parity": (F(7, 22), F(11, 18), "CB"),
+    "informedness_parity": (F(3, 5), math.nan, "AB"),  # B has 0, and a number that can be negative then has no ratio
+    "positive_likelihood_ratio_parity": (F(3), F(1, 4), "AB"),
+    "negative_likelihood_ratio_parity": (F(3, 4), F(1, 4), "BA"),
+    "average_predictive_value": (F(3, 10), F(1, 2), None),
+    "markedness_parity": (F(3, 5), math.nan, "AB"),
+    "conditional_acceptance_parity": (F(13, 40), F(32, 45), "CB"),
+    "conditional_rejection_parity": (F(17, 60), F(55, 72), "BC"),
+    "f1_parity": (F(16, 45), F(5, 9), "AB"),
+    "threat_score_parity": (F(8, 21), F(3, 7), "AB"),
+    "matthews_correlation_parity": (F(3, 5), math.nan, "AB"),
+}
+
 # 6 people were wrongly refused (benefit 0), 6 wrongly accepted (2), 28 treated as their label says (1): the mean is 1.
 INDICES_BY_HAND = {
     "generalized_entropy": (0.15, 0.001875),
     "theil_index": (0.3 * math.log(2), (11 * math.log(1.1) + 19 * math.log(0.95)) / 40),
     "coefficient_of_variation": (math.sqrt(0.3), math.sqrt(2 * 0.001875)),
     "differential_fairness": (math.log(21 / 17), None),
+    "atkinson_index": (
+        1 - ((28 + 6 * math.sqrt(2)) / 40) ** 2,
+        1 - ((10 + 10 * math.sqrt(1.1) + 20 * math.sqrt(0.95)) / 40) ** 2,
+    ),
+    "bias_amplification": ((0 - 0.1 + 0.05) / 3, None),  # base rates .5, .4, .45 and .45 of all; selected .5, .5, .4
+    "practical_disparity": (0.0, None),  # .4 against .5 is four fifths, and not below it
+    "conditional_demographic_disparity": (12 / 22 - 8 / 18, None),  # C: 12 of 22 refused, 8 of 18 selected
 }
+COMBINED_BY_HAND = {
+    "informedness": (F(3, 5), F(0), F(16, 33)),
+    "markedness": (F(3, 5), F(0), F(1, 2)),
+    "matthews_correlation": (F(3, 5), F(0), 48 / math.sqrt(8 * 9 * 11 * 12)),
+    "positive_likelihood_ratio": (F(4), F(1), F(11, 3)),
+    "negative_likelihood_ratio": (F(1, 4), F(1), F(11, 27)),
+    "observed_to_accepted": (F(1), F(4, 5), F(9, 8)),
+    "observed_to_rejected": (F(1), F(6, 5), F(11, 12)),
+}
+
+
+def test_every_combination_has_been_worked_by_hand():
+    assert set(COMBINED_BY_HAND) == set(COMBINATIONS)
+    groups = {(each.measure.name): each.values for each in every_measure(eh.Cube.count(HAND, **ARRAYS), 0.95)}
+    for name, expected in COMBINED_BY_HAND.items():
+        assert groups[name].tolist() == pytest.approx([float(value) for value in expected], rel=1e-12, abs=1e-15), name
 
 
 def test_every_metric_has_been_worked_by_hand():
@@ -273,7 +313,7 @@ def test_metric_by_hand(name):
     difference, ratio, pair = METRICS_BY_HAND[name]
     found = getattr(eh, name)(HAND, **ARRAYS)
     assert float(found.difference) == pytest.approx(float(difference), rel=1e-12)
-    assert float(found.ratio) == pytest.approx(float(ratio), rel=1e-12)
+    assert float(found.ratio) == pytest.approx(float(ratio), rel=1e-12, nan_ok=True)
     assert found.value == (found.ratio if found.judged_on == "ratio" else found.difference)
     if pair:
         assert (found.highest, found.lowest) == tuple(pair)

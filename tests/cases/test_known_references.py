@@ -205,3 +205,22 @@ def test_the_only_other_group_keeps_its_name_beside_people_without_one():
     table["sensitive"] = [None if group == "C" else group for group in table["sensitive"]]
     found = eh.demographic_parity(**table, reference="A", convention="aif360")
     assert found.highest == "B"
+
+
+def test_clarify_has_the_favoured_facet_first_in_some_differences():
+    """DPPL is a − d and DRR is d − a; a ratio is d / a, and a metric without a name there is group − reference."""
+    settings = {"reference": "A", "convention": "clarify"}
+    selected, refused = (
+        {row.group[0]: float(row.estimate) for row in found.groups}
+        for found in (
+            eh.demographic_parity(**rows(HAND), **settings),
+            eh.negative_predictive_parity(**rows(HAND), **settings),
+        )
+    )
+    first, other = selected["A"], selected["everyone else"]
+    assert float(eh.demographic_parity(**rows(HAND), **settings)) == pytest.approx(first - other, abs=1e-12)
+    assert float(eh.disparate_impact(**rows(HAND), **settings)) == pytest.approx(other / first, abs=1e-12)
+    drr = float(eh.negative_predictive_parity(**rows(HAND), **settings))
+    assert drr == pytest.approx(refused["everyone else"] - refused["A"], abs=1e-12)
+    with pytest.raises(eh.CallError, match="name it, as in reference="):
+        eh.demographic_parity(**rows(HAND), convention="solas")

@@ -51,7 +51,6 @@ def test_the_expected_calibration_error_weighs_bins_by_weight():
     assert by_group(eh.calibration_error_parity(**table))["a"] == close(4 / 6 * 0.55 + 2 / 6 * 0.2)
 
 
-F1 = eh.metric("f1_parity", measures="f1")
 SAME = {"score": [0.2, 0.4, 0.6, 0.8] * 2, "sensitive": list("aaaabbbb"), "weight": [1, 9, 1, 1, 1, 1, 1, 1]}
 LABELS = [0, 1, 0, 1, 1, 0, 0, 1]
 
@@ -202,7 +201,7 @@ def test_f1_against_everyone_lies_inside_its_interval_however_few_the_true_posit
                 label += [y] * many
                 prediction += [z] * many
                 group += [name] * many
-        found = F1(label=label, prediction=prediction, sensitive=group, reference="overall")
+        found = eh.f1_parity(label=label, prediction=prediction, sensitive=group, reference="overall")
         for row in found.groups:
             assert row.difference.low <= row.difference.value <= row.difference.high
             assert row.ratio.low <= row.ratio.value <= row.ratio.high

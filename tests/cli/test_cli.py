@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_written(even, tmp_path, capsys, monkeypatch):
     def full(*_given, **_more):
         raise OSError(28, "No space left on device", "x.json")
 
-    monkeypatch.setattr("evenhand.report.replace_text", full)
+    monkeypatch.setattr("evenhand.report.write_text", full)
     assert run(["audit", str(even), *ROLES, "-o", str(tmp_path / "x.json")]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""

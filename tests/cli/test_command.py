@@ -30,7 +30,9 @@ BASE: dict[str, tuple[list[str], dict[str, str]]] = {
     "cube": (["people.csv"], ROLES | {"--output": "o.cube"}),
     "demo": ([], {}),
     "diff": (["saved.json", "saved.json"], {}),
+    "explain": (["people.csv"], ROLES | {"--control": "y"}),
     "guide": ([], {"--priority": "selection"}),
+    "impact": (["people.csv"], ROLES),
     "individual": (["people.csv"], ROLES | {"--features": "x", "--score": "s"}),
     "metrics": ([], {}),
     "mitigate": (
@@ -39,14 +41,18 @@ BASE: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "policy init": (["new.toml"], {}),
     "policy show": (["four-fifths"], {}),
+    "proxies": (["people.csv"], {"--sensitive": "g", "--features": "x,s"}),
     "replicate": (
         ["people.csv"],
         {"--label": "y", "--sensitive": "g", "--feature": "x", "--n-replicas": "3", "--n-jobs": "1"},
     ),
     "report": (["saved.json"], {}),
+    "representation": (["people.csv"], {"--benchmark": "g=shares.csv", "--label": "y"}),
     "schema": ([], {}),
+    "search": (["people.csv"], {"--within": "g", "--prediction": "d", "--least": "10", "--draws": "19"}),
     "serve": (["page.html"], {}),
     "stability": (["people.csv"], {"--label": "y", "--sensitive": "g", "--replicas-columns": "p_*"}),
+    "verify": (["form.html"], {"--cube": "saved.json"}),
     "watch": (["saved.cube"], {}),
 }
 HUGE = "9" * 400
@@ -76,11 +82,13 @@ def files(tmp_path_factory) -> Path:
     with contextlib.chdir(made):
         lines = [f"{'AB'[i % 2]},{i},{i // 3 % 2},{i // 2 % 2},0.{i % 9},0.5,0.{i % 7},{i // 2}" for i in range(80)]
         Path("people.csv").write_text("g,x,y,d,s,p_0,p_1,u\n" + "\n".join(lines) + "\n")
+        Path("shares.csv").write_text("value,share\nA,0.5\nB,0.5\n")
         Path("even_model.py").write_text("def predict(table):\n    return [1] * len(table)\n")
         Path("g.dot").write_text("digraph { g -> x }")
         made_by = ["people.csv", "--prediction", "d", "--sensitive", "g", "-q"]
         run(["audit", *made_by, "-o", "saved.json", "-o", "page.html"])
         run(["cube", *made_by, "-o", "saved.cube"])
+        run(["report", "saved.json", "--form", "nist", "-o", "form.html"])
     return made
 
 

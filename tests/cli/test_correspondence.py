@@ -74,7 +74,7 @@ def test_every_report_holds_the_finding_and_comes_back(file, tmp_path, capsys):
     call = ["correspondence", str(file), *ROLES, "--run", "run", "-q"]
     assert run([*call, *(part for path in outputs for part in ("-o", str(path)))]) == 1
     for path in outputs:
-        assert "Of the same units (n = 400), 59" in path.read_text("utf-8")
+        assert "Of the same units (n = 400), 59" in path.read_text("utf-8").replace("\u00a0", " ")
     loaded = eh.Audit.load(outputs[1])
     [finding], panels = findings_data(loaded, curves=False)
     assert [panels[i]["title"] for i in finding["panels"]] == [panel.title for panel in loaded.findings[0].panels]

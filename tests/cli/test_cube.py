@@ -123,7 +123,7 @@ def test_cubes_are_audited_as_the_data_is(parts, tmp_path, capsys):
         (["watch", "{folder}/none.cube"], "there is no file"),
         (["watch", "{cube}", "{cube}"], "given twice"),
         (["watch", "{cube}", "--metric", "treatment_equality"], "no alarm can be raised on treatment_equality"),
-        (["watch", "{cube}", "-o", "x.pdf"], "an audit is saved as"),
+        (["watch", "{cube}", "-o", "x.docx"], "an audit is saved as"),
     ],
 )
 def test_a_wrong_call_is_2_and_says_what_to_do(arguments, said, parts, tmp_path, capsys):

@@ -34,6 +34,8 @@ COMMANDS = {
     "demo": ["demo"],
     "diff": ["diff", "a.json", "a.json"],
     "report": ["report", "a.json"],
+    "form": ["report", "a.json", "--form", "nist", "-o", "form.md"],
+    "verify": ["verify", "form.md", "--cube", "a.json"],
     "guide": ["guide", "--ground-truth", "--priority", "opportunity"],
     "guide tree": ["guide", "--tree"],
     "metrics": ["metrics"],
@@ -51,6 +53,11 @@ COMMANDS = {
                        "--prediction-function", "own:decide"],
     "contest": ["contest", "people.csv", "--label", "y", *ROLES, "--prediction", "größer"],
     "correspondence": ["correspondence", "answers.csv", "--unit", "unité", *ROLES],
+    "impact": ["impact", "people.csv", *ROLES],
+    "representation": ["representation", "people.csv", "--benchmark", "grüße=shares.csv"],
+    "explain": ["explain", "people.csv", *ROLES, "--control", "sex", "--between", "grüßend", "--between", "中文"],
+    "search": ["search", "people.csv", "--prediction", "d", "--within", "grüße", "--least", "2"],
+    "proxies": ["proxies", "people.csv", "--sensitive", "grüße", "--features", "s,x"],
     "schema": ["schema"],
     "serve": ["serve", "page.html"],
     "help": ["audit", "--help"],
@@ -94,6 +101,8 @@ def folder(tmp_path_factory) -> Path:
         answers.append(f"prière {i // 4},{groups[i % 4]},{int(s > 0.5)}")
     (made / "answers.csv").write_text("\n".join(answers) + "\n", encoding="utf-8")
     (made / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shares = ["value,share", *(f"{group},0.25" for group in groups)]
+    (made / "shares.csv").write_text("\n".join(shares) + "\n", encoding="utf-8")
     (made / "own.toml").write_text('notes = ["für 中文 × 😀"]\n', encoding="utf-8")
     (made / "own.py").write_text("def decide(rows):\n    return [1] * len(rows)\n", encoding="utf-8")
     (made / "page.html").write_text("not a page", encoding="utf-8")

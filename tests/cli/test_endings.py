@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import inspect
 import json
 import os
@@ -30,24 +31,32 @@ FUNCTIONS = {
 
 # Every way in which a command returns. A verdict is computed; "done" is for commands that judge nothing.
 RETURNS = {
-    "audit": ["show(made_here(found, files or database_source(options), settings=settings, **heading(options)), …)"],
+    "audit": [
+        "show(made_here(found, files or database_source(options), settings=settings, cover=heading(options)), …)"
+    ],
     "contest": ["found.verdict"],
     "correspondence": ["verdict"],
     "counterfactual": ["show(made_here(audit, files), …)"],
     "cube": ["'done'"],
     "demo": ["'done'"],
     "diff": ["changes.verdict"],
+    "explain": ["'done'"],
     "guide": ["'done'", "'done'"],
+    "impact": ["show(found, …)"],
     "individual": ["verdict"],
     "metrics": ["'done'"],
     "mitigate": ["'done'"],
     "policy init": ["'done'"],
     "policy show": ["'done'"],
+    "proxies": ["'done'"],
     "replicate": ["show_stability(result, files, {**options, 'output': output})"],
-    "report": ["'done'"],
+    "report": ["'done'", "'done'"],
+    "representation": ["show(found, …)"],
     "schema": ["'done'"],
+    "search": ["verdict"],
     "serve": ["'done'"],
     "stability": ["show_stability(result, files, {**options, 'output': output})"],
+    "verify": ["'done'", "'fail'"],
     "watch": ["show(audit, …)"],
 }
 # And every way in which `run` returns.
@@ -126,6 +135,7 @@ def test_every_ending_has_its_code(word, code, monkeypatch):
 ROLES = ["--prediction", "d", "--sensitive", "g", "--count", "n"]
 JUDGED = [
     *("audit", "contest", "correspondence", "counterfactual", "diff", "individual", "replicate", "stability", "watch"),
+    *("impact", "representation", "search"),
 ]
 
 
@@ -167,6 +177,8 @@ def _make_files() -> None:
         run(["cube", f"{name}.csv", *ROLES, "-q", "-o", f"{name}.cube"])
         models = [f"{g},1,{int(g == 'A' or name == 'even')},500\n{g},0,0,500" for g in "AB"]
         Path(f"models-{name}.csv").write_text("g,d,e,n\n" + "\n".join(models) + "\n")
+        share = rates[1] / 1000
+        Path(f"shares-{name}.csv").write_text(f"value,share\nA,{1 - share}\nB,{share}\n")
         rows = people(worse=name == "uneven")
         lines = [",".join(map(str, row)) for row in rows]
         answers = [f"{unit},{group},{int(group == 'A' or name == 'even')}" for unit in range(600) for group in "AB"]
@@ -184,8 +196,14 @@ def judged(name: str, which: str) -> list[str]:
         "correspondence": ["correspondence", f"answers-{which}.csv", "--unit", "u", *ROLES[:4]],
         "counterfactual": ["counterfactual", *people, "--flip", "--prediction-function", f"{which}_model:predict"],
         "diff": ["diff", "even.json", f"{which}.json"],
+        "impact": ["impact", f"{which}.csv", *ROLES],
         "individual": ["individual", *people, "--features", "x", "--prediction", "p", "--k", "4"],
         "replicate": ["replicate", *people, "--label", "y", "--n-replicas", "4", "--n-jobs", "1", "--feature", "x"],
+        "representation": [
+            *("representation", "even.csv", *ROLES[2:]),
+            *("--benchmark", f"g=shares-{which}.csv", "--threshold", "0.8"),
+        ],
+        "search": ["search", f"{which}.csv", *ROLES[:2], *ROLES[4:], "--within", "g"],
         "stability": ["stability", *people, "--replicas-columns", "p_*"],
         "watch": ["watch", f"{which}.cube", "--metric", "demographic_parity"],
     }[name]
@@ -389,3 +407,41 @@ def test_the_traceback_on_request_ends_with_70(folder):
     )
     assert found.returncode in (2, 70)
     assert found.stdout == b""
+
+
+# --- what is loaded is not taken apart at the end, and no library complains of it
+
+_TABLE = "y,d,g\n" + "0,0,a\n1,1,a\n0,1,b\n1,1,b\n" * 30
+_CALL = ["audit", "data.csv", "--label", "y", "--prediction", "d", "--sensitive", "g"]
+
+
+@pytest.mark.parametrize(
+    ("code", "call"),
+    [
+        (2, ["audit", "absent.csv", *_CALL[2:]]),
+        (2, [*_CALL[:-1], "absent"]),
+        (0, ["cube", *_CALL[1:], "-o", "data.cube"]),
+        (0, ["demo"]),
+        (1, [*_CALL, "--json"]),
+        (1, [*_CALL, "-q", "-o", "page.html"]),
+        (1, ["import duckdb", *_CALL]),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else None,
+)
+def test_no_library_complains_at_the_end(code, call, tmp_path):
+    """What is loaded before a command starts is not taken apart; DuckDB would call its own types leaked."""
+    (tmp_path / "data.csv").write_text(_TABLE, encoding="utf-8")
+    first, arguments = (call[0], call[1:]) if call[0].startswith("import") else ("pass", call)
+    text = f"{first}\nfrom evenhand.cli import main\nmain()"
+    command = [sys.executable, "-c", text, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert "leak" not in done.stderr
+
+
+def test_a_call_within_another_program_freezes_nothing(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(_TABLE, encoding="utf-8")
+    before = gc.get_freeze_count()
+    run(["audit", str(path), *_CALL[2:], "-q"])
+    assert gc.get_freeze_count() == before

@@ -118,7 +118,7 @@ def test_filters_names_and_headings(people: Path, capsys: pytest.CaptureFixture[
     assert shown.startswith("<b>Title</b>")
     assert "\x1b" not in shown
     saved = eh.Audit.load("a.json")
-    assert saved.origin["title"].startswith("<b>Title</b>")
+    assert saved.cover.title.startswith("<b>Title</b>")
     assert saved.cube.groups == (("female",), ("male",))
     assert saved.cube.size == 240
     page = people.with_name("a.html").read_text(encoding="utf-8")

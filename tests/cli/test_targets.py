@@ -25,6 +25,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(sys, "path", [*sys.path])
     lines = [f"{'AB'[i % 2]},{i},{i // 3 % 2},{i // 2 % 2},0.{i % 9},0.5,0.{i % 7},{i // 2}" for i in range(80)]
     Path("people.csv").write_text("g,x,y,d,s,p_0,p_1,u\n" + "\n".join(lines) + "\n")
+    Path("shares.csv").write_text("value,share\nA,0.5\nB,0.5\n")
     Path("model.py").write_text("def predict(table):\n    return [1] * len(table)\n")
     Path("g.dot").write_text("digraph { g -> x }")
     return tmp_path
@@ -52,6 +53,8 @@ def calls() -> dict[str, tuple[list[str], list[str]]]:
         "cube": (["cube", "people.csv", *ROLES, "-q"], ["-o", "x.cube"]),
         "demo": (["demo"], ["-o", "x.md"]),
         "diff": (["diff", "saved.json", "saved.json", "-q"], ["-o", "x.md"]),
+        "impact": (["impact", "people.csv", *ROLES, "-q"], ["-o", "x.html"]),
+        "explain": (["explain", "people.csv", *ROLES, "--control", "y", "-q"], ["-o", "x.html"]),
         "individual": (["individual", "people.csv", "--prediction", "d", "--features", "x", "-q"], ["-o", "x.xml"]),
         "mitigate reweigh": (["mitigate", *PEOPLE, "--method", "reweigh", "-q"], ["-o", "x.csv"]),
         "mitigate thresholds": (
@@ -59,10 +62,16 @@ def calls() -> dict[str, tuple[list[str], list[str]]]:
             ["-o", "x.json"],
         ),
         "policy init": (["policy", "init", "--from", "four-fifths"], ["x.toml"]),
+        "proxies": (["proxies", "people.csv", "--sensitive", "g", "--features", "x,s", "-q"], ["-o", "x.html"]),
         "replicate": (["replicate", *PEOPLE, *FITTED], ["-o", "x.html"]),
         "replicate csv": (["replicate", *PEOPLE, *FITTED], ["--save-replicas", "x.csv"]),
         "replicate parquet": (["replicate", *PEOPLE, *FITTED], ["--save-replicas", "x.parquet"]),
         "report": (["report", "saved.json"], ["-o", "x.html"]),
+        "representation": (["representation", "people.csv", "--benchmark", "g=shares.csv", "-q"], ["-o", "x.html"]),
+        "search": (
+            ["search", "people.csv", "--prediction", "d", "--within", "g", "--least", "2", "-q"],
+            ["-o", "x.html"],
+        ),
         "stability": (["stability", *PEOPLE, "--replicas-columns", "p_*", "-q"], ["-o", "x.html"]),
         "watch": (["watch", "saved.cube", "-q"], ["-o", "x.html"]),
     }
@@ -217,8 +226,8 @@ def test_where_nothing_can_be_written(folder, capsys):
         ("null.html", "--output 'null.html' cannot be written: it is a device or a pipe. Name a file."),
         ("folder.html", "--output 'folder.html' cannot be written: it is a folder. Name a file in it."),
         ("no/x.html", "--output 'no/x.html' cannot be written: there is no folder 'no'. Make it first."),
-        ("/dev/stdout", "--output '/dev/stdout': an audit is saved as .html, .json, .md or .xml."),
-        ("/dev/null", "--output '/dev/null': an audit is saved as .html, .json, .md or .xml."),
+        ("/dev/stdout", "--output '/dev/stdout': an audit is saved as .html, .json, .md, .pdf or .xml."),
+        ("/dev/null", "--output '/dev/null': an audit is saved as .html, .json, .md, .pdf or .xml."),
         ("", "--output is empty"),
         (".", "--output '.': an audit is saved as"),
     ):

@@ -51,6 +51,8 @@ COMMANDS = {
     "cube": [*OPTIONS, "-o", "{folder}/x.cube"],
     "mitigate": ["--method=reweigh", "--label=y", "--sensitive=race"],
     "individual": OPTIONS,
+    "explain": [*OPTIONS, "--control=q"],
+    "proxies": ["--sensitive=race"],
     "stability": ["--replicas-columns=p", "--replicas-columns=q", "--sensitive=race"],
     "replicate": ["--label=y", "--sensitive=race"],
     "counterfactual": ["--flip", "--sensitive=race", "--prediction-function=math:floor"],

@@ -54,7 +54,15 @@ def figures(facet: str) -> dict[str, float]:
         "for": fn / (tn + fn),
         "npv": tn / (tn + fn),
         "accuracy": (tp + tn) / n,
+        "accepted": (tp + fn) / (tp + fp),
+        "rejected": (tn + fp) / (tn + fn),
     }
+
+
+def _disparity() -> float:
+    """n_d(refused) / n(refused) − n_d(selected) / n(selected)."""
+    facet, chosen = NAMES["group"] == "African-American", NAMES["p"] == 1
+    return float(facet[~chosen].mean() - facet[chosen].mean())
 
 
 A, D = figures("Caucasian"), figures("African-American")
@@ -78,12 +86,27 @@ CLARIFY = {
     "DPL": A["prev"] - D["prev"],
     "DPPL": A["pprev"] - D["pprev"],
     "DI": D["pprev"] / A["pprev"],
+    "DCA": A["accepted"] - D["accepted"],
+    "DCR": D["rejected"] - A["rejected"],
+    "CDDPL": _disparity(),
     "RD": A["tpr"] - D["tpr"],
     "SD": D["tnr"] - A["tnr"],
     "AD": A["accuracy"] - D["accuracy"],
     "DAR": A["precision"] - D["precision"],
     "DRR": D["npv"] - A["npv"],
     "GE": float(np.mean((BENEFIT / BENEFIT.mean()) ** 2 - 1) / 2),
+}
+
+
+# SolasAI 0.6.0 on these people.
+SOLAS = {
+    "adverse_impact_ratio": 1.6902240031631133,
+    "standardized_mean_difference": 0.5722783436215673,
+    'standardized_mean_difference(smd_denominator="pooled")': 0.5961230417597257,
+    "residual_standardized_mean_difference": -0.556351641557633,
+    "adverse_impact_ratio_by_quantile(quantiles=[0.1])": 2.7296176046176046,
+    "adverse_impact_ratio_by_quantile(quantiles=[0.5])": 1.4917263377535548,
+    "adverse_impact_ratio_by_quantile(quantiles=[0.7])": 1.366010494463044,
 }
 
 
@@ -95,17 +118,18 @@ def expected(title: str, theirs: str) -> float:
     if title == "Aequitas":
         name = theirs.removesuffix("_disparity")
         return D[name] / A[name]
-    return CLARIFY[theirs]
+    return SOLAS[theirs] if title == "SolasAI" else CLARIFY[theirs]
 
 
 def test_every_row_of_every_table_is_read():
     lines = [line for line in PAGE.splitlines() if line.startswith("| ") and "---" not in line]
-    assert len(ROWS) == len(lines) - 4
+    assert len(ROWS) == len(lines) - 5
     assert {title for title, *_ in ROWS} == {
         "fairlearn: the same with an interval and a verdict",
         "AIF360",
         "Aequitas",
         "SageMaker Clarify",
+        "SolasAI",
     }
 
 

@@ -85,6 +85,7 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
 KEYWORDS: dict[str, Callable[..., Any]] = {
     "Cube.audit": eh.audit,
     "testing.assert_fair": eh.audit,
+    "Cover.updated": eh.Cover,
     "Policy.updated": eh.Policy,
     "metric": define,
     "scorer": eh.demographic_parity,
@@ -177,8 +178,10 @@ def _metric(name: str) -> Base:
     if name in OF_REPLICAS:
         return Base(OF_REPLICAS[name], {"replicas": REPLICAS, "label": LABEL, "sensitive": {"group": GROUP}})
     roles = dict(ROLES)
-    if METRICS[ALIASES.get(name, name)].family == "regression":
+    if METRICS[ALIASES.get(name, name)].tasks == {"regression"}:
         roles = {"label": "amount", "prediction": "score", "sensitive": "group"}
+    if name == "impact_ratio_by_class":  # a score of few classes
+        roles = {"score": "prediction", "sensitive": "group"}
     return Base(COUNTED[name], {"data": TABLE, **roles})
 
 
@@ -259,6 +262,8 @@ def _of_audits() -> dict[str, Base]:
         "Cube.attribute_sets": Base(cube().attribute_sets),
         "Cube.audit": Base(cube().audit),
         "Audit.plot": Base(audit().plot),
+        "Cover": Base(eh.Cover),
+        "Cover.updated": Base(eh.Cover().updated),
         "Finding.plot": Base(audit().findings[0].plot),
         "Cube.coarsen": Base(cube().coarsen),
         "Cube.find_group": Base(cube().find_group, {"value": ("a", "f")}, anything=("value",)),
@@ -285,9 +290,22 @@ def _of_audits() -> dict[str, Base]:
         "Trend.save": Base(trend.save, {"path": "new.html"}),
         "Trend.to_frame": Base(trend.to_frame),
         "Contest.save": Base(contest().save, {"path": "new.md"}),
+        "adverse_impact": Base(eh.adverse_impact, {"data": TABLE, **ROLES}),
+        "representation": Base(
+            eh.representation, {"data": TABLE, **ROLES, "benchmark": {"group": {"a": 0.5, "b": 0.3, "c": 0.2}}}
+        ),
         "contest": Base(eh.contest, {"data": TABLE, **CONTEST}),
         "diff": Base(eh.diff, {"before": audit(), "after": audit()}),
+        "explain": Base(
+            eh.explain,
+            {"data": TABLE, "prediction": "prediction", "sensitive": "sex", "control": "group", "between": ("f", "m")},
+        ),
+        "proxies": Base(
+            eh.proxies,
+            {"data": TABLE, "features": ["score", "amount"], "sensitive": "sex", "contributions": np.ones((N, 2))},
+        ),
         "impossibility": Base(eh.impossibility, {"audit_or_cube": audit(), "attribute": "group"}),
+        "log": Base(eh.log, {"audit": audit(), "to": "mlflow"}, also=(eh.MissingDependencyError,)),
         "measure": Base(eh.measure, {"name": "lift", "numerator": "TP", "denominator": "TP FP"}),
         "metric": Base(eh.metric, {"name": "own_parity", "measures": "selection_rate"}, anything=("measures",)),
         "recommend": Base(eh.recommend, {"ground_truth": True, "priority": "opportunity"}),
@@ -335,6 +353,7 @@ def _beside_the_line() -> dict[str, Base]:
             ),
             {"data": PEOPLE},
         ),
+        "search": Base(eh.search, {"within": GROUP, "prediction": PREDICTION, "least": 2, "draws": 19}),
         "correspondence": Base(
             eh.correspondence, {"unit": np.arange(N) // 3, "sensitive": GROUP, "prediction": PREDICTION}
         ),

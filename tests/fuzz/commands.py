@@ -42,7 +42,9 @@ BASES: dict[str, list[tuple[str, ...]]] = {
     "cube": [(*base, "--output=new.cube") for base in (DATA, FROM_DATABASE, BY_QUERY)],
     "demo": [()],
     "diff": [("before.json", "after.json")],
+    "explain": [(*DATA, "--control=rival", "--between=a,b"), (*FROM_DATABASE, "--control=rival", "--between=a,b")],
     "guide": [("--ground-truth", "--priority=opportunity")],
+    "impact": [("people.csv", "--prediction=prediction", "--sensitive=group"), FROM_DATABASE, BY_QUERY],
     "individual": [("people.csv", "--features=score,amount", "--prediction=prediction", "--sensitive=group")],
     "metrics": [("demographic_parity",)],
     "mitigate": [
@@ -54,13 +56,17 @@ BASES: dict[str, list[tuple[str, ...]]] = {
     "policy": [()],
     "policy init": [("new.toml",)],
     "policy show": [("four-fifths",)],
+    "proxies": [("people.csv", "--features=score,amount", "--sensitive=group")],
     "replicate": [
         ("people.csv", "--label=label", "--sensitive=group", "--feature=amount", "--n-replicas=2", "--n-jobs=1")
     ],
-    "report": [("before.json",)],
+    "report": [("before.json",), ("before.json", "--form=nist", "--output=new.md")],
+    "representation": [("people.csv", "--benchmark=group=shares.csv")],
+    "search": [("people.csv", "--within=group", "--prediction=prediction", "--least=2", "--draws=19")],
     "schema": [()],
     "serve": [("before.html", "--no-browser")],
     "stability": [("replicas.csv", "--replicas-columns=p_*", "--label=label", "--sensitive=group")],
+    "verify": [("form.html", "--cube=before.json"), ("form.html", "--cube=before.json", "--policy=policy.toml")],
     "watch": [("jan.cube", "feb.cube")],
 }
 """The calls that each command starts from; an option is tried in the first that has it, or else in the first."""
@@ -122,6 +128,7 @@ def prepare() -> None:
 
     table = pd.DataFrame(calls.TABLE)
     table.to_csv("people.csv", index=False)
+    Path("shares.csv").write_text("value,share\na,0.5\nb,0.3\nc,0.2\n", encoding="utf-8")
     table.assign(unit=table.index // 3).to_csv("answers.csv", index=False)
     with duckdb.connect("people.duckdb") as database:
         database.execute("CREATE OR REPLACE TABLE people AS FROM read_csv('people.csv')")
@@ -141,6 +148,7 @@ def prepare() -> None:
     eh.Cube.count(other, label="label", prediction="prediction", score="score", sensitive="group").save("feb.cube")
     for name in ("before.json", "after.json", "before.html"):
         cube.audit().save(name)
+    cube.audit().save("form.html", form="nist")
     eh.Policy().save("policy.toml")
 
 
@@ -151,8 +159,9 @@ def inputs() -> list[tuple[int, ...]]:
 
 
 INPUTS = (
-    "people.csv", "answers.csv", "people.duckdb", "causal.csv", "g.dot", "own_predictors.py", "by_exam.joblib",
-    "replicas.csv", "jan.cube", "feb.cube", "before.json", "after.json", "before.html", "policy.toml",
+    "people.csv", "answers.csv", "shares.csv", "people.duckdb", "causal.csv", "g.dot", "own_predictors.py",
+    "by_exam.joblib", "replicas.csv", "jan.cube", "feb.cube", "before.json", "after.json", "before.html", "form.html",
+    "policy.toml",
 )  # fmt: skip
 
 

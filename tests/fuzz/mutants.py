@@ -235,6 +235,7 @@ KINDS = [
     Kind("data files", "people.parquet", f"cube {{}} {ROLES} --output=out.cube --quiet", BINARY),
     Kind("data files", "people.csv", f"mitigate {{}} {ROLES} --method=thresholds --constraint=demographic_parity"),
     Kind("data files", "people.csv", "individual {} --features=score,amount --prediction=prediction"),
+    Kind("data files", "shares.csv", "representation people.csv --benchmark=group={}"),
     Kind("data files", "answers.csv", "correspondence {} --unit=unit --sensitive=group --prediction=prediction"),
     Kind("data files", "replicas.csv", "stability {} --replicas-columns=p_* --label=label --sensitive=group"),
     Kind("data files", "causal.csv", f"counterfactual {{}} --sensitive=group --flip {OWN}"),

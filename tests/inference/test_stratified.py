@@ -1,4 +1,5 @@
-"""Strata that are too sparse for the classical Breslow-Day test; the rest stands in test_hypotheses."""
+"""Strata that are too sparse for the classical Breslow-Day test, and common ratios as in statsmodels and R; the rest
+stands in test_hypotheses."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.contingency_tables import StratifiedTable
 
 from evenhand.inference import stratified
 from evenhand.inference.stratified import breslow_day
@@ -71,3 +73,54 @@ def test_neither_outcome_nor_order_matters():
     assert breslow_day(n - k, n).p_value == pytest.approx(test.p_value, rel=1e-9)
     assert breslow_day(k[:, ::-1], n[:, ::-1]).p_value == pytest.approx(test.p_value, rel=1e-9)
     assert math.isfinite(breslow_day(k * 0.7, n * 0.7).p_value)
+
+
+def test_common_ratios_are_those_of_statsmodels():
+    random = np.random.default_rng(3)
+    compared = 0
+    for i in range(200):
+        strata = int(random.integers(2, 8))
+        n = random.integers(1, (200, 4)[i % 2], (strata, 2))
+        k = random.binomial(n, random.random((strata, 2)))
+        tables = [np.array([[a, m - a], [b, o - b]]) for (a, b), (m, o) in zip(k, n, strict=True)]
+        with np.errstate(all="ignore"):
+            theirs, ours = StratifiedTable(tables), stratified.common(k, n)
+            if not 0 < theirs.oddsratio_pooled < math.inf:
+                continue
+            test, ends = theirs.test_null_odds(correction=False), theirs.oddsratio_pooled_confint()
+        assert ours.odds_ratio == pytest.approx((theirs.oddsratio_pooled, *ends), rel=1e-8)
+        assert ours.ratio[0] == pytest.approx(theirs.riskratio_pooled, rel=1e-8)
+        assert ours.deviations**2 == pytest.approx(test.statistic, rel=1e-8, abs=1e-12)
+        assert ours.p_value == pytest.approx(test.pvalue, rel=1e-8)
+        compared += 1
+    assert compared > 120
+
+
+def test_berkeley_as_in_r():
+    """mantelhaen.test(UCBAdmissions, correct = FALSE) of R: men's odds of admission against women's."""
+    k = [[512, 89], [353, 17], [120, 202], [138, 131], [53, 94], [22, 24]]
+    n = [[825, 108], [560, 25], [325, 593], [417, 375], [191, 393], [373, 341]]
+    found = stratified.common(k, n)
+    assert found.odds_ratio == pytest.approx((0.9046968, 0.7719074, 1.0603298), abs=5e-8)
+    assert (round(found.deviations**2, 4), round(found.p_value, 4)) == (1.5246, 0.2169)
+    assert found.strata == 6
+
+
+def test_a_ratio_with_strata_held_fixed_by_hand():
+    """Greenland and Robins: (10 × 40/60 + 5 × 30/60) / (20 × 20/60 + 12 × 30/60), and the variance of its logarithm."""
+    k, n = np.array([[10, 20], [5, 12]]), np.array([[20, 40], [30, 30]])
+    top, bottom = 10 * 40 / 60 + 5 * 30 / 60, 20 * 20 / 60 + 12 * 30 / 60
+    variance = ((20 * 40 * 30 - 10 * 20 * 60) / 3600 + (30 * 30 * 17 - 5 * 12 * 60) / 3600) / (top * bottom)
+    found = stratified.common(k, n).ratio
+    assert found[0] == pytest.approx(top / bottom)
+    assert math.log(found[2] / found[0]) == pytest.approx(1.959963984540054 * math.sqrt(variance))
+
+
+def test_strata_that_hold_nothing_to_compare():
+    found = stratified.common([[3, 0], [0, 2]], [[5, 0], [0, 4]])
+    assert math.isnan(found.p_value)
+    assert math.isnan(found.odds_ratio[0])
+    assert math.isnan(found.ratio[0])
+    assert (math.isnan(found.shortfall), found.strata) == (True, 0)
+    even = stratified.common([[2, 4], [3, 3]], [[4, 8], [6, 6]])
+    assert (even.deviations, even.p_value, even.shortfall) == (0.0, 1.0, 0.0)

@@ -120,3 +120,55 @@ def test_tables_of_many_groups_have_the_singular_values_of_the_whole(rows, colum
     matrices = np.random.default_rng(rows).normal(size=(3, rows, columns))
     plain = np.linalg.svd(matrices, compute_uv=False)
     assert np.linalg.svd(dependence._folded(matrices), compute_uv=False) == pytest.approx(plain, rel=1e-12)
+
+
+# --- conditional mutual information ----------------------------------------------------------------------------------
+
+
+def _conditional(groups, told, given):
+    """I(groups; told | given) in nats, from the definition."""
+    total = 0.0
+    for each in np.unique(given):
+        inside = given == each
+        for a in np.unique(groups):
+            for b in np.unique(told):
+                joint = (inside & (groups == a) & (told == b)).mean()
+                if joint:
+                    rows, columns = (inside & (groups == a)).mean(), (inside & (told == b)).mean()
+                    total += joint * np.log(joint * inside.mean() / (rows * columns))
+    return total
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_conditional_information_is_that_of_the_definition(scored):
+    random = np.random.default_rng(2)
+    groups, label = random.choice(["a", "b", "c"], 2000), random.integers(0, 2, 2000)
+    score = np.round(np.clip(random.normal(0.4 + 0.2 * label + 0.1 * (groups == "a"), 0.2), 0, 1), 1)
+    given = {"score": score} if scored else {"prediction": (score > 0.5).astype(int)}
+    told = np.clip(score, 0.0, 1.0) if scored else (score > 0.5).astype(int)
+    separation = eh.separation_information(label=label, sensitive=groups, **given)
+    sufficiency = eh.sufficiency_information(label=label, sensitive=groups, **given)
+    raw = [float(next(r.estimate for r in each.rows if r.measure == "observed")) for each in (separation, sufficiency)]
+    if not scored:
+        assert raw == pytest.approx([_conditional(groups, told, label), _conditional(groups, label, told)], abs=1e-12)
+    assert separation.p_value < 0.001
+    assert separation.verdict == "not judged"
+    chance = 2 * (3 - 1) * (2 - 1) / (2 * 2000)
+    if not scored:
+        assert float(separation) == pytest.approx(raw[0] - chance, abs=1e-12)
+
+
+def test_conditional_information_of_no_dependence_has_a_uniform_p():
+    random, small = np.random.default_rng(9), 0
+    for seed in range(150):
+        groups, label = random.choice(["a", "b"], 300), random.integers(0, 2, 300)
+        decided = (random.random(300) < 0.3 + 0.3 * label).astype(int)
+        found = eh.separation_information(label=label, prediction=decided, sensitive=groups, random_state=seed)
+        small += found.p_value < 0.05
+    assert small <= 16  # the 99.9 % limit of 5 % of 150
+
+
+def test_conditional_information_without_labels_of_both_kinds_says_why():
+    found = eh.sufficiency_information(label=[1, 1, 1, 1], prediction=[0, 1, 0, 1], sensitive=["a", "a", "b", "b"])
+    assert np.isnan(float(found))
+    assert "only one value of the label" in found.interpretation

@@ -153,7 +153,8 @@ def test_every_finding_of_an_audit(table: Table, reference, interval, times, thr
 
 @AUDITS
 @given(
-    any_tables(attributes=1, controls=0), st.sampled_from(("fairlearn", "aif360", "aequitas", "virny", "exfairness"))
+    any_tables(attributes=1, controls=0),
+    st.sampled_from(("fairlearn", "aif360", "aequitas", "virny", "exfairness", "clarify", "solas")),
 )
 def test_every_convention(table: Table, convention):
     first = next(value for value in table.sensitive["race"] if value is not None)
@@ -373,7 +374,7 @@ def test_text_markdown_junit_and_page_show_the_same_numbers(audit, tmp_path):
         if audit.decides(finding):
             assert finding.interpretation in " ".join(text.split())
             assert finding.interpretation in junit
-            assert finding.interpretation in page
+            assert finding.interpretation in page.replace("\u00a0", " ")
             assert finding.interpretation in notebook
             assert value in text
             assert finding.interpretation.replace("×", "x")[:40] in markdown.replace("`", "").replace("\\", "")

@@ -113,9 +113,11 @@ FIRST_CALLS: dict[str, Works | Remedy] = {
         lambda: eh.demographic_parity_difference(y_true=Y, y_pred=YHAT, sensitive_features=SEX), gap(ALL)
     ),
     "MetricFrame(...)": Remedy(lambda: eh.MetricFrame, "evenhand.fairlearn", AttributeError),
-    "accuracy_score_group_min(...)": Remedy(
-        lambda: eh.accuracy_score_group_min, "evenhand.fairlearn.accuracy_score_group_min", AttributeError
+    "accuracy_score_group_min(y_true, y_pred, sensitive_features=a)": Works(
+        lambda: eh.accuracy_score_group_min(Y, YHAT, sensitive_features=SEX),
+        min(float(np.mean((np.array(Y) == YHAT)[np.array(SEX) == sex])) for sex in set(SEX)),
     ),
+    "lift_group_min(...)": Remedy(lambda: eh.lift_group_min, "'lift' is not a measure", AttributeError),
     "audit(y_true, y_pred, sensitive_features=a)": Works(
         lambda: eh.audit(Y, YHAT, sensitive_features=SEX).cube == CUBE, True
     ),
@@ -222,6 +224,8 @@ def test_there_are_forty():
 
 READERS = ["audit", "contest", "demographic_parity", "calibration", "consistency", "lipschitz", "correspondence"]
 READERS += ["stability", "counterfactual_fairness", "flip_test", "decompose", "replicate", "jitter_difference", "trend"]
+READERS += ["adverse_impact", "representation"]
+READERS += ["explain", "proxies"]
 
 
 @pytest.mark.parametrize("name", READERS)

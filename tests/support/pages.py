@@ -104,6 +104,19 @@ def against_a_reference() -> eh.Audit:
 
 
 @cache
+def trend() -> eh.Audit:
+    """Twelve months, the last of which drift apart, as `evenhand watch` saves them."""
+    random = np.random.default_rng(1)
+    months = {}
+    for month in range(1, 13):
+        region = random.choice(["north", "south"], 800)
+        approved = random.random(800) < 0.5 - max(month - 6, 0) * 0.05 * (region == "south")
+        table = {"region": region, "approved": approved.astype(int)}
+        months[f"2026-{month:02d}"] = eh.Cube.count(table, prediction="approved", sensitive="region")
+    return eh.trend(months).audit()
+
+
+@cache
 def nothing_found() -> eh.Audit:
     """No finding at all."""
     return replace(two_groups(), findings=(), required=(), notes=())
@@ -112,6 +125,12 @@ def nothing_found() -> eh.Audit:
 PANELS = (
     Panel("table", "Numbers and words", ("who", "how many"), (("a", 1), ("b", 2))),
     Panel("table", "Values", ("who", "n", "value", "low", "high"), (("a", 9, 0.2, 0.1, 0.3), ("b", 90, 0.4, 0.3, 0.6))),
+    Panel(
+        "table",
+        "Parts",
+        ("part", "from", "to", "value", "low", "high"),
+        (("a", None, 0.2, 0.2, 0.1, 0.3), ("by place", 0.2, 0.5, 0.3, 0.2, 0.4), ("b", None, 0.5, 0.5, 0.4, 0.6)),
+    ),
     Panel("curve", "Named lines", ("series", "x", "y"), (("a", 0.0, 0.1), ("a", 1.0, 0.4), ("b", 0.5, 0.2))),
     Panel(
         "curve",
@@ -172,4 +191,5 @@ KINDS = {
     "reference": against_a_reference,
     "nothing found": nothing_found,
     "with more": with_more,
+    "trend": trend,
 }

@@ -211,7 +211,7 @@ def test_four_fifths_with_its_tests():
     row = ratios(finding)["Black"]
     assert row.ratio.value == pytest.approx((300 / 900) / 0.48)
     assert row.p_value == pytest.approx(hypotheses.fisher_exact(300, 900, 480, 1000).p_value)
-    (panel,) = finding.panels
+    panel = finding.panels[0]
     lines = {line[0]: dict(zip(panel.columns, line, strict=True)) for line in panel.rows}
     assert list(lines) == ["Black", "Asian", "White"]
     z = hypotheses.two_proportion_z(300, 900, 480, 1000).statistic
@@ -248,14 +248,18 @@ def test_weights_have_no_exact_test():
     data["w"] = [1.5, 0.7, 1.1, 0.9]
     roles = {"prediction": "yes", "count": "people", "weight": "w", "sensitive": "group"}
     finding = eh.audit(data, **roles, policy="four-fifths").findings[0]
-    (panel,) = finding.panels
+    panel, tests = finding.panels
+    assert tests.title == "Tests and effect sizes"  # and no table of how few decisions turn the result
     assert panel.rows[0][panel.columns.index("Fisher's exact p")] is None
     assert panel.rows[0][panel.columns.index("standard deviations")] < 0
 
 
 def test_nobody_selected_has_no_ratio():
     found = audit({"A": (0, 100), "B": (0, 100)}, "four-fifths")
-    assert (found.verdict, found.findings[0].panels) == ("inconclusive", ())
+    panel = found.findings[0].panels[0]
+    assert found.verdict == "inconclusive"
+    assert [line[panel.columns.index("selected")] for line in panel.rows] == [0, 0]
+    assert [line[panel.columns.index("impact ratio")] for line in panel.rows] == [None, None]
 
 
 def test_there_are_these_policies_and_no_others():
@@ -293,7 +297,7 @@ def test_the_interval_allows_for_a_reference_that_the_data_chose():
     n, covered = np.full(5, 80.0), 0
     for _ in range(400):
         spread = Proportions(rng.binomial(80, 0.3, 5).astype(float), n, PLAIN)
-        low, high, least, most = simultaneous.below_highest(
+        low, high, least, most = simultaneous.against_extreme(
             spread, *(np.ones(5, dtype=bool), 0.95, np.ones(5, dtype=bool))
         )
         covered += bool((high >= 0).all() and (low <= 0).all() and (most >= 1).all() and (least <= 1).all())

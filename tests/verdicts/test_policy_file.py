@@ -69,7 +69,10 @@ def test_every_policy_reads_back_as_it_was_written(policy):
 def test_the_file_has_every_key_with_a_comment():
     text = Policy().text()
     for each in fields(Policy):
-        assert f"{each.name} = " in text or f"[{each.name}]" in text, each.name
+        table = "report" if each.name == "cover" else each.name
+        if each.name == "rule":  # only of a policy that follows one
+            continue
+        assert f"{each.name} = " in text or f"[{table}]" in text, each.name
     lines = text.splitlines()
     assert max(map(len, lines)) <= 120
     for i, line in enumerate(lines):
@@ -219,7 +222,7 @@ def test_a_policy_by_name_or_path(tmp_path):
         ("absent.toml", r"there is no file 'absent.toml'"),
         ("a\0b", r"is neither"),
         ("y" * 10_000, r"is neither"),
-        (5, r"policy=5 must be a Policy, the name of one \(four-fifths or nyc-ll144\), or the path"),
+        (5, r"policy=5 must be a Policy, the name of one \(four-fifths, nyc-ll144, .* or health\), or the path"),
         ({"confidence": 0.9}, r"must be a Policy"),
         (b"four-fifths", r"must be a Policy"),
     ],

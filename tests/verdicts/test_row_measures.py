@@ -91,7 +91,7 @@ def test_values_and_gaps_are_those_of_the_counts(reference, control):
     assert abs(found.value.high - found.value.low) == pytest.approx(counted.value.high - counted.value.low, rel=0.35)
 
 
-@pytest.mark.parametrize("convention", ["fairlearn", "aif360", "aequitas", "virny", "exfairness"])
+@pytest.mark.parametrize("convention", ["fairlearn", "aif360", "aequitas", "virny", "exfairness", "solas"])
 def test_conventions_are_those_of_the_counts(convention):
     found = RATE(**DATA, reference="a", convention=convention, draws=100)
     close(gaps(found), gaps(eh.accuracy_parity(**DATA, reference="a", convention=convention)))

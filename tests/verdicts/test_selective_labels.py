@@ -30,6 +30,7 @@ RESTING = (
     "false_omission_rate",
     "balanced_accuracy",
     "f1",
+    "threat_score",
     "error_balance",
 )
 STAYING = ("selection_rate", "positive_predictive_value", "false_discovery_rate", "selected_share", "count")

@@ -10,7 +10,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.core import records
-from evenhand.core.results import Sensitivity
+from evenhand.core.sensitivity import Sensitivity
 from evenhand.report.results import findings_data
 from evenhand.report.text import Screen
 from evenhand.report.text.details import plain

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from evenhand.audits import audit_tables, lookup, measure_tables
 from evenhand.core.arguments import checked
 from evenhand.core.cards import Carded
 from evenhand.core.results import Finding
@@ -48,10 +47,14 @@ class Accessors(Carded):
         >>> audit["demographic_parity"]
         <Finding demographic_parity on sensitive: difference 1 [0, 1], inconclusive>
         """
+        from evenhand.audits import lookup
+
         return lookup.finding(self._audit, key)
 
     def __contains__(self, key: Any) -> bool:
         """Whether the audit has a finding of that metric, or of that metric and those attributes."""
+        from evenhand.audits import lookup
+
         return lookup.holds(self._audit, key)
 
     def summary(self) -> Any:
@@ -72,6 +75,8 @@ class Accessors(Carded):
                        metric group against verdict
         0  demographic_parity     a       b    fail
         """
+        from evenhand.audits import audit_tables
+
         return audit_tables.summary_table(self._audit)
 
     @property
@@ -92,6 +97,8 @@ class Accessors(Carded):
         0    a       4            0.75
         1    b       4            0.00
         """
+        from evenhand.audits import measure_tables
+
         return measure_tables.by_group(self._audit)
 
     @property
@@ -106,6 +113,8 @@ class Accessors(Carded):
            people  selection_rate
         0       8           0.375
         """
+        from evenhand.audits import measure_tables
+
         return measure_tables.overall(self._audit)
 
     def group_min(self) -> Any:
@@ -126,6 +135,8 @@ class Accessors(Carded):
           attributes  selection_rate
         0       race            0.25
         """
+        from evenhand.audits import measure_tables
+
         return measure_tables.across(self._audit, "lowest")
 
     def group_max(self) -> Any:
@@ -144,6 +155,8 @@ class Accessors(Carded):
           attributes  selection_rate
         0       race            0.75
         """
+        from evenhand.audits import measure_tables
+
         return measure_tables.across(self._audit, "highest")
 
     def difference(self) -> Any:
@@ -165,6 +178,8 @@ class Accessors(Carded):
           attributes  selection_rate
         0       race             0.5
         """
+        from evenhand.audits import measure_tables
+
         return measure_tables.across(self._audit, "difference")
 
     def ratio(self) -> Any:
@@ -186,6 +201,8 @@ class Accessors(Carded):
           attributes  selection_rate
         0       race             1.0
         """
+        from evenhand.audits import measure_tables
+
         return measure_tables.across(self._audit, "ratio")
 
     def plot(self, attributes: str | Sequence[str] | None = None, ax: Any = None) -> Any:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from evenhand.audits import audit_notes, audit_tables, choice
+from evenhand.audits import audit_notes, choice
 from evenhand.audits.accessors import Accessors
 from evenhand.catalogue import METRICS, Metric
 from evenhand.core import frames
 from evenhand.core.arguments import checked
 from evenhand.core.arrays import DataLike
+from evenhand.core.cover import Cover
 from evenhand.core.results import Caller, Finding, Verdict
 from evenhand.cube import merge
 from evenhand.cube.attribute_sets import attribute_sets
@@ -25,13 +26,13 @@ from evenhand.cube.meaning import Meaning
 from evenhand.cube.privacy import LEAST, Sharing
 from evenhand.errors import CallError, check_kind, nearest
 from evenhand.inference import multiplicity
+from evenhand.inference.draws import drawn_once
 from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.sources.documentation import documented
 from evenhand.sources.reader import reader
 from evenhand.sources.roles import DEFAULTS, ReadArguments, complete
 from evenhand.sources.value_labels import named_reference
 from evenhand.verdicts import comparison, policy_file
-from evenhand.verdicts.bounds.draws import drawn_once
 from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.finding import judge
 from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
@@ -78,6 +79,11 @@ class Audit(Accessors):
         object.__setattr__(self, "findings", known)
 
     @property
+    def cover(self) -> Cover:
+        """What its makers say of the audit, such as its title, the system and who signs: that of its policy."""
+        return self.policy.cover
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict of the required metrics, on the sets of attributes that the policy names; others do not count."""
         deciding = [finding.verdict for finding in self.findings if self.decides(finding) and _is_covered(finding)]
@@ -97,7 +103,10 @@ class Audit(Accessors):
         wanted = attribute_sets(self.meaning.sensitive, self.policy.intersections, lambda _: 0)
         deciding = [names for names in wanted.sets if self.policy.decides_on(names) and names not in hidden[1]]
         metrics = [name for name in self.required if name not in hidden[0]]
-        missing = [f"{name} on {' × '.join(on)}" for on in deciding for name in metrics if (name, on) not in found]
+        anywhere = [name for name in metrics if name in METRICS and METRICS[name].any_attributes]
+        metrics = [name for name in metrics if name not in anywhere]
+        missing = [name for name in anywhere if name not in {finding.metric for finding in self.findings}]
+        missing += [f"{name} on {' × '.join(on)}" for on in deciding for name in metrics if (name, on) not in found]
         if wanted.further and self.required and self.policy.on != "single":
             missing.append(f"{wanted.further:,} more combinations of attributes")
         return missing
@@ -135,7 +144,8 @@ class Audit(Accessors):
             Whether it counts.
         """
         check_kind(finding, Finding, "finding", "pass one of audit.findings")
-        return finding.metric in self.required and self.policy.decides_on(finding.attributes)
+        anywhere = finding.metric in METRICS and METRICS[finding.metric].any_attributes
+        return finding.metric in self.required and (anywhere or self.policy.decides_on(finding.attributes))
 
     def add(self, *findings: Finding) -> Audit:
         """The same audit with more findings.
@@ -261,6 +271,8 @@ class Audit(Accessors):
         `value`, `low` and `high` are judged. `group` and `against` are the pair on which the verdict rests, and
         `shown` with its ends is their gap, as sentences and tables have it.
         """
+        from evenhand.audits import audit_tables
+
         return audit_tables.findings_table(self)
 
     def groups(self) -> Any:
@@ -271,6 +283,8 @@ class Audit(Accessors):
         "1"; None is a missing value, or an attribute that the line is not about. Measures of your own are among the
         lines, for the attributes that they were audited on.
         """
+        from evenhand.audits import audit_tables
+
         return audit_tables.groups_table(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -299,29 +313,44 @@ class Audit(Accessors):
         return sharing.shared(self, least)
 
     def save(
-        self, path: str | Path, *, embed_cube: bool = True, smallest_cell: int = LEAST, share: bool = False
+        self,
+        path: str | Path,
+        *,
+        form: str | None = None,
+        embed_cube: bool = True,
+        smallest_cell: int = LEAST,
+        share: bool = False,
+        appendix: bool = False,
     ) -> None:
-        """Write the audit to a file; the suffix decides the form: .html, .json, .md (Markdown) or .xml (JUnit).
+        """Write the audit to a file; the suffix decides the form: .html, .json, .md (Markdown), .pdf or .xml (JUnit).
+
+        With `form` it is a document that a rule asks for, as .html, .md or .csv.
 
         A page and a JSON file carry the full counts, so that other cutoffs can be computed from them; without the cube
-        they hold results only. With `share` the file is that of `shared(smallest_cell)`.
+        they hold results only. A PDF is the page as printed by Chromium, or by WeasyPrint, which draws no plots. With
+        `share` the file is that of `shared(smallest_cell)`.
 
         Parameters
         ----------
         path
             The file; its suffix says the form.
+        form
+            "ll144", "annex-iv", "model-card" or "nist"; None writes the audit itself.
         embed_cube
             Whether a page and a JSON file carry the counts.
         smallest_cell
             With `share`, the fewest people that a cell may have.
         share
             Whether the file is to be given to others.
+        appendix
+            Whether what is printed of a page, and a PDF, ends with every number and the metrics in plain words.
         """
         from evenhand import report
 
         if smallest_cell != LEAST and not share:
             raise CallError(f"smallest_cell={smallest_cell!r} is for a file to share: add share=True.")
-        report.save(self.shared(smallest_cell) if share else self, Path(path), embed_cube=embed_cube)
+        audit = self.shared(smallest_cell) if share else self
+        report.save(audit, Path(path), form, embed_cube=embed_cube, appendix=appendix)
 
     @staticmethod
     def load(path: str | Path) -> Audit:

@@ -10,8 +10,8 @@ from evenhand.core.signs import printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
 from evenhand.measures.indices import OutcomeTestIndex
-from evenhand.verdicts.finding import check_roles, lacks_losses
 from evenhand.verdicts.policy import ALL, Policy
+from evenhand.verdicts.requirements import check_roles, lacks_classes, lacks_cutoff, lacks_losses
 from evenhand.verdicts.selective_labels import lacking_labels
 
 Named = Iterable[Any] | Literal["all"] | None
@@ -30,7 +30,8 @@ def choose(cube: Cube, metrics: Named, policy: Policy, notes: list[str]) -> list
     else:
         chosen = _possible(cube, policy, notes) if metrics is None else list(metrics)
     names = policy.required or (_possible(cube, policy, notes) if metrics == ALL and _names(policy.metrics) else ())
-    decide = {find(name)[0].name: name for name in names}
+    # What looks at any columns is found by its own function and added.
+    decide = {find(name)[0].name: name for name in names if not find(name)[0].any_attributes}
     chosen = [decide.get(name, name) if isinstance(name, str) else name for name in chosen]
     known = {find(metric)[0].name for metric in chosen}
     chosen += [name for metric, name in decide.items() if metric not in known]
@@ -56,10 +57,13 @@ def _names(metrics: Named) -> bool:
 
 def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
     """The metrics of the policy that this data allows, as one policy serves many tables; required ones always stay."""
-    possible, lacking = [], []
+    possible, lacking, elsewhere = [], [], []
     required = {find(name)[0].name for name in policy.required or ()}
     for name in policy.metrics or ():
         metric = find(name)[0]
+        if cube.meaning.task not in metric.tasks and metric.name not in required:
+            elsewhere.append(metric.name)
+            continue
         try:
             check_roles(metric, cube)
         except CallError as error:
@@ -67,6 +71,8 @@ def _possible(cube: Cube, policy: Policy, notes: list[str]) -> list[Any]:
                 lacking.append(str(error))
                 continue
         possible.append(name)
+    if elsewhere:
+        lacking.append(f"{', '.join(elsewhere)}, for another task than {cube.meaning.task!r}.")
     if not possible:
         raise CallError(f"no metric of the policy can be computed: {' '.join(lacking)}")
     if lacking:
@@ -90,6 +96,7 @@ def _usable(cube: Cube, policy: Policy, notes: list[str], *, everything: bool) -
         and (tested if isinstance(entry.index, OutcomeTestIndex) else everything or _is_core(entry, spoken_of))
     ]
     usable = [entry for entry in fitting if entry.needs <= available]
+    usable = [entry for entry in usable if not (lacks_classes(entry, cube) or lacks_cutoff(entry, cube))]
     if cube.scores is not None and not cube.scores.bins.is_probability:
         other_scale = [entry.name for entry in usable if entry.probability]
         usable = [entry for entry in usable if not entry.probability]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,7 +15,6 @@ from evenhand.core import frames, records
 from evenhand.core.arguments import checked, is_series
 from evenhand.core.arrays import DataLike
 from evenhand.core.cards import Carded
-from evenhand.core.familiar import in_our_words
 from evenhand.core.frames import readable
 from evenhand.core.quantities import shown
 from evenhand.core.results import Verdict, spell
@@ -26,7 +23,8 @@ from evenhand.cube import joint as joints
 from evenhand.cube.joint import Joint, Model
 from evenhand.errors import CallError, Problems, as_typed, join_names, shorten
 from evenhand.sources.documentation import documented
-from evenhand.sources.roles import DEFAULTS, Function, ReadArguments, with_read_arguments
+from evenhand.sources.reader import reader_of
+from evenhand.sources.roles import DEFAULTS, ReadArguments
 from evenhand.verdicts import policy_file
 from evenhand.verdicts.data_table import data_table
 from evenhand.verdicts.policy import ALL, Policy, chosen_metrics
@@ -124,21 +122,8 @@ class Contest(Carded):
         return printable(f"<Contest: {self.verdict}; {models} against {escaped(self.first)}, {self.people:,} people>")
 
 
-def _with_shared_arguments(function: Function) -> Function:
-    """Write the arguments of a reader that models share into the signature of a function, with familiar names."""
-    signature = inspect.signature(with_read_arguments(function))
-    kept = [each for name, each in signature.parameters.items() if name in _SHARED or name not in DEFAULTS]
-
-    @wraps(function)
-    def call(*positional: Any, **named: Any) -> Any:
-        return function(*positional, **in_our_words(function.__qualname__, named, [*signature.parameters]))
-
-    call.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
-
-
 @documented
-@_with_shared_arguments
+@reader_of(*_SHARED)
 def contest(
     data: DataLike | None = None,
     *,

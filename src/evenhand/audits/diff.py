@@ -289,13 +289,13 @@ def _outcome(before: Verdict, after: Verdict, tendency: Tendency, *, known: bool
 def _tendency(change: Estimate, judged_on: JudgedOn) -> Tendency:
     if change.low is None or change.high is None or change.low <= 0 <= change.high:
         return "unclear"
-    return "worse" if (change.low > 0) != (judged_on == "ratio") else "better"
+    return "worse" if (change.low > 0) != (judged_on in ("ratio", "floor")) else "better"
 
 
 def _sentence(before: Finding, after: Finding, changes: tuple[Estimate, Estimate], confidence: float) -> str:
     """What changed: as it was judged, then in size, where the two are not the same."""
     change, farther = changes
-    what = {"difference": "gap", "ratio": "ratio", "value": "value"}[after.judged_on]
+    what = {"difference": "gap", "ratio": "ratio", "value": "value", "floor": "value"}[after.judged_on]
     title = f"{wording.capital(after.title)}: the {what}"
     if not change.defined:
         return f"{title} has no change that can be computed: {before.value} before, {after.value} after."

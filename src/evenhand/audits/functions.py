@@ -12,7 +12,7 @@ from evenhand import catalogue
 from evenhand.catalogue import ALIASES, METRICS, Metric
 from evenhand.core import frames
 from evenhand.core.judging import JUDGING
-from evenhand.core.results import Caller, Finding
+from evenhand.core.results import OF_ONE_VALUE, Caller, Finding
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError
@@ -38,9 +38,11 @@ def parameters(entry: Metric) -> dict[str, Any]:
     names = {**roles.DEFAULTS, **dict.fromkeys(_JUDGING)}
     if len(entry.measures) > 1 and not entry.binned:
         names["aggregate"] = None
-    if entry.judged_on == "value":
+    if entry.judged_on in OF_ONE_VALUE:
+        kept = ("reference",) if entry.index is not None and entry.index.against_reference else ()
         for name in ("reference", "convention", "judged_on"):
-            del names[name]
+            if name not in kept:
+                del names[name]
     return {**names, **entry.options}
 
 
@@ -69,7 +71,7 @@ def make(entry: Metric, name: str | None = None) -> MetricFunction:
         judged = judged or usual
         # A threshold of a difference does not suit a ratio: the alias presets it only for what the alias judges.
         fitting = {key: value for key, value in presets.items() if key != "threshold" or judged == usual}
-        return _evaluate(entry, data, {**fitting, **arguments})
+        return evaluate(entry, data, {**fitting, **arguments})
 
     function.__name__ = function.__qualname__ = name or entry.name
     function.__module__ = "evenhand"
@@ -122,7 +124,8 @@ def metric(name: str, **definition: Any) -> MetricFunction:
     return make(made)
 
 
-def _evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
+def evaluate(entry: Metric, data: Any, arguments: Mapping[str, Any]) -> Finding:
+    """The finding of a metric on data; `arguments` are those of a reader and those of `make_request`."""
     data = reusable(data)
     read = reusable({name: value for name, value in arguments.items() if name in roles.DEFAULTS})
     request = make_request(entry, **{name: value for name, value in arguments.items() if name not in roles.DEFAULTS})
@@ -172,12 +175,12 @@ def _example(entry: Metric, name: str) -> str:
         return ""
     arguments = "people, label='recidivated', score='decile', cutoff=5, count='count', sensitive='race'"
     setting = "people = eh.datasets.compas()"
-    if entry.family == "regression":
+    if entry.tasks == {"regression"}:
         setting, arguments = "wage, offer = [11.5, 12.2, 19.8, 20.3], [12.1, 12.9, 20.4, 19.2]", "wage, offer"
         arguments += ", sensitive=['north', 'north', 'south', 'south'], task='regression'"
     elif entry.probability:
         arguments = "people, label='recidivated', score=people['decile'] / 10, count='count', sensitive='race'"
-    attribute = "sensitive" if entry.family == "regression" else "race"
+    attribute = "sensitive" if entry.tasks == {"regression"} else "race"
     lines = [
         ">>> import evenhand as eh",
         f">>> {setting}",

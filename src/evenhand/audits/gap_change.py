@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import METRICS
-from evenhand.core.results import Estimate, Finding
+from evenhand.core.results import OF_ONE_VALUE, Estimate, Finding
 from evenhand.cube.cube import Cube
 from evenhand.verdicts import comparison
 from evenhand.verdicts.paired_change import ends_of_change, ends_of_signed_change, within
@@ -123,8 +123,8 @@ def _same_counts(first: Cube, second: Cube) -> bool:
 def has_sign(before: Finding, after: Finding) -> bool:
     """Are both gaps set against the same reference, everyone or the rest, so that they have a side?"""
     against = [finding.settings.get("against", "extremes") for finding in (before, after)]
-    judged = before.judged_on == after.judged_on != "value"
-    compared = against[0] == against[1] and against[0] not in ("extremes", "the highest")
+    judged = before.judged_on == after.judged_on and after.judged_on not in OF_ONE_VALUE
+    compared = against[0] == against[1] and against[0] not in ("extremes", *comparison.EXTREMES.values())
     return judged and compared and before.evidence is not None and after.evidence is not None
 
 
@@ -137,7 +137,7 @@ def same_pair(before: Finding, after: Finding) -> bool:
 
 def size(finding: Finding) -> Estimate:
     """How far a finding is from parity, whichever side it is on: a difference without its sign, a ratio below 1."""
-    if finding.judged_on == "value":
+    if finding.judged_on in OF_ONE_VALUE:
         return finding.value
     if finding.judged_on == "difference":
         return _folded(finding.extremes, abs, 0.0)
@@ -215,7 +215,7 @@ def by_chance(finding: Finding) -> float:
     sure = low is not None and high is not None and not low <= parity <= high
     groups = len({row.group for row in finding.groups})
     gap = math.nan if finding.sample is None else finding.sample.expected_gap
-    if not math.isfinite(gap) or finding.judged_on == "value" or (groups <= 2 and sure):
+    if not math.isfinite(gap) or finding.judged_on in OF_ONE_VALUE or (groups <= 2 and sure):
         return 0.0
     if finding.judged_on == "difference":
         return gap

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core.results import Finding
 from evenhand.errors import CallError, EvenhandError, UnknownKeyError, join_names, nearest, shorten
-from evenhand.verdicts.finding import check_roles
+from evenhand.verdicts.requirements import check_roles
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit

@@ -6,8 +6,7 @@ Every number is one that the audit has measured already; tables are dataframes o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 Summary = Literal["lowest", "highest", "difference", "ratio"]
 
 
-@dataclass(frozen=True)
-class _Measured:
+class _Measured(NamedTuple):
     """The measures of the groups of some attributes: an array for each, in the order of the pairs of `cube`."""
 
     attributes: tuple[str, ...]

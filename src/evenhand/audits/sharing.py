@@ -15,14 +15,15 @@ from typing import Any
 from evenhand.audits import audit as audits
 from evenhand.audits import audit_notes
 from evenhand.audits.audit import Audit
-from evenhand.core.results import Finding, Group, spell
+from evenhand.core.results import OF_ONE_VALUE, Finding, Group, spell
 from evenhand.cube import privacy
 from evenhand.cube.cube import Cube
 from evenhand.cube.privacy import Sharing
 from evenhand.errors import DataError, EvenhandError, join_names
 from evenhand.verdicts.basis import Basis
-from evenhand.verdicts.finding import check_roles, judge
+from evenhand.verdicts.finding import judge
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.requirements import check_roles
 
 _MOST_NAMES = 50
 
@@ -178,7 +179,7 @@ def _computable(audit: Audit, held: Audit, finding: Finding) -> bool:
         return False
     # The ends of an interval may choose another group as the evidence, and so another value; the extremes stay.
     one, other = (
-        each.value.value if finding.judged_on == "value" else each.difference.value for each in (again, finding)
+        each.value.value if finding.judged_on in OF_ONE_VALUE else each.difference.value for each in (again, finding)
     )
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
 

@@ -110,6 +110,7 @@ class Series(Printable):
         if not self.whole.value.defined:
             return f"No evidence on {self.whole.title} so far: no two groups have people who count in it."
         last = self.points[-1].e_value
+        now = "" if last == self.peak else f" It is now {e_figure(last)}."
         if self.alarm is None:
             return (
                 f"No alarm in {len(self.points)} {_plural('period', len(self.points))}: the e-value for {beyond} is "
@@ -118,7 +119,7 @@ class Series(Printable):
         at = next(point.e_value for point in self.points if point.period == self.alarm)
         return (
             f"Evidence of {beyond} had accumulated by {self.alarm}: the e-value reached {e_figure(at)}, and "
-            f"{e_figure(self.needed)} is needed.{self._who()} It is now {e_figure(last)}."
+            f"{e_figure(self.needed)} is needed.{self._who()}{now}{self._last()}"
         )
 
     @property
@@ -135,6 +136,15 @@ class Series(Printable):
         higher, lower = ("everyone else" if who is None else spell(who, self.attributes) for who in both)
         within = f" in {spell_stratum(self.suspect.stratum, self.controls)}" if self.suspect.stratum else ""
         return f" Most of it is that {higher} lies above {lower} in the {self.suspect.measure.title}{within}."
+
+    def _last(self) -> str:
+        """The gap of the last period."""
+        point = self.points[-1]
+        if not point.value.defined:
+            return ""
+        ratio = self.whole.judged_on == "ratio"
+        size = f"{point.value.value:.2f}" if ratio else distance(point.value.value, self.whole.unit)
+        return f" The last period, {point.period}, has a {'ratio' if ratio else 'gap'} of {size}."
 
     def _line(self, i: int, period: str, row: Row) -> tuple[object, ...]:
         """A measure of a group in one period."""
@@ -182,7 +192,9 @@ class Series(Printable):
         if self.whole.threshold is not None:
             ends = [(i, point) for i, point in enumerate(self.points, 1) if i in (1, len(self.points))]
             gaps += [("threshold", i, self.whole.threshold, None, None, None, point.period) for i, point in ends]
-            money += [("alarm", i, math.log10(self.needed), point.period) for i, point in ends]
+            money += [
+                (f"alarm at {e_figure(self.needed)}", i, math.log10(self.needed), point.period) for i, point in ends
+            ]
         title = f"{self.whole.title} by {where}"
         columns: tuple[str, ...] = ("line", "period", value, *_REST)
         panels = [Panel("curve", f"{capital(title)}, over time", columns, tuple(gaps), role=TREND)]
@@ -263,7 +275,7 @@ class Trend(Carded):
         return Audit(self.cube, replace(self.policy, required=required), findings, self.notes, required)
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file as an audit: .html, .json, .md or .xml."""
+        """Write it to a file as an audit: .html, .json, .md, .pdf or .xml."""
         save(self.audit(), Path(path))
 
     def __str__(self) -> str:

@@ -5,7 +5,8 @@ The families stand in the order of the questions they ask: who is selected (inde
 (inequality), what a score says of people (scores), how far apart scores lie (distances), how much a group tells about
 what is decided (dependence), how a predicted number fares (regression), whether people who are alike are
 treated alike (individual), whether the same person would be predicted otherwise in another group (counterfactual),
-whether the model's predictions vary between fits (stability), and what the data brought along (data).
+whether the model's predictions vary between fits (stability), what the data brought along (data), the figures that
+lenders and insurers ask for (lending), and whether a group was overlooked (subgroups).
 Functions, documentation, command line and page are made from these entries.
 """
 
@@ -22,20 +23,34 @@ from evenhand.catalogue import (
     independence,
     individual,
     inequality,
+    lending,
     regression,
     scores,
     separation,
     stability,
+    subgroups,
     sufficiency,
     uncertainty,
 )
+from evenhand.catalogue.extremes import find_extreme
 from evenhand.catalogue.metric import Metric, define
 from evenhand.catalogue.own import PREFIXES, find_sklearn, metric_of
 from evenhand.errors import CallError, either, nearest
 from evenhand.measures.cells import cell_measures
 from evenhand.measures.sklearn_functions import SKLEARN
 
-__all__ = ["ABBREVIATIONS", "ALIASES", "METRICS", "Metric", "complement_of", "define", "find", "full_name", "is_known"]
+__all__ = [
+    "ABBREVIATIONS",
+    "ALIASES",
+    "METRICS",
+    "Metric",
+    "complement_of",
+    "define",
+    "find",
+    "find_extreme",
+    "full_name",
+    "is_known",
+]
 
 _FAMILIES = (
     independence,
@@ -52,6 +67,8 @@ _FAMILIES = (
     stability,
     uncertainty,
     data,
+    lending,
+    subgroups,
 )
 
 METRICS: dict[str, Metric] = {entry.name: entry for family in _FAMILIES for entry in family.ENTRIES}
@@ -123,7 +140,8 @@ def find(name: str | Metric) -> tuple[Metric, dict[str, object]]:
     """A metric by its name, an alias or an abbreviation, and the arguments that the alias presets.
 
     A metric of your own is returned as it is, and a function of the rows is one. scikit-learn's functions have their
-    own names, alone where no metric here has that name, or after "sklearn.".
+    own names, alone where no metric here has that name, or after "sklearn.". A measure with the ending "_group_min" or
+    "_group_max" is its value in the group that has the least, or the most.
 
     >>> entry, presets = find("demographic_parity_ratio")
     >>> entry.name, presets
@@ -145,7 +163,7 @@ def find(name: str | Metric) -> tuple[Metric, dict[str, object]]:
     if not isinstance(name, str):
         raise CallError(f"a metric is given by its name, as a Metric or as a function, not as {name!r}.")
     if name.startswith(PREFIXES) or not is_known(name):
-        theirs = find_sklearn(name)
+        theirs = find_extreme(_plain(name)) or find_sklearn(name)
         if theirs is not None:
             return theirs, {}
     if name.startswith(PREFIXES):

@@ -12,6 +12,11 @@ _BERK = (
     "Berk, R., Heidari, H., Jabbari, S., Kearns, M., & Roth, A. (2021). Fairness in criminal justice risk "
     "assessments: The state of the art. Sociological Methods & Research, 50(1)."
 )
+_RIJSBERGEN = "van Rijsbergen, C. J. (1979). Information Retrieval (2nd ed.). Butterworths, London."
+_POWERS = (
+    "Powers, D. M. W. (2011). Evaluation: From precision, recall and F-measure to ROC, informedness, markedness and "
+    "correlation. Journal of Machine Learning Technologies, 2(1)."
+)
 _SHADES = (
     "Buolamwini, J., & Gebru, T. (2018). Gender shades: Intersectional accuracy disparities in commercial "
     "gender classification. Conference on Fairness, Accountability and Transparency, PMLR 81."
@@ -32,7 +37,11 @@ ENTRIES: tuple[Metric, ...] = (
             "accuracy_score_difference": {"judged_on": "difference"},
             "accuracy_score_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
-        abbreviations={"acc": "overall_accuracy_equality", "accuracy": "overall_accuracy_equality"},
+        abbreviations={
+            "ad": "overall_accuracy_equality",
+            "acc": "overall_accuracy_equality",
+            "accuracy": "overall_accuracy_equality",
+        },
         question="Is the decision right equally often in each group?",
         formula="P(Ŷ=Y | A=a) equal for all groups a",
         compares=(
@@ -115,6 +124,7 @@ ENTRIES: tuple[Metric, ...] = (
         measures=("error_balance",),
         judged_on="ratio",
         threshold=0.8,
+        abbreviations={"te": "treatment_equality"},
         question="Is the trade between the two kinds of error the same in each group?",
         formula="FN / FP equal for all groups a",
         compares=(
@@ -182,5 +192,108 @@ ENTRIES: tuple[Metric, ...] = (
             "and its posterior distribution. International Conference on Pattern Recognition (ICPR).",
         ),
         see_also=("overall_accuracy_equality", "equalized_odds", "average_odds"),
+    ),
+    Metric(
+        name="f1_parity",
+        title="F1 parity",
+        family="accuracy",
+        measures=("f1",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "f1_difference": {"judged_on": "difference"},
+            "f1_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "f1_score_difference": {"judged_on": "difference"},
+            "f1_score_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"f1": "f1_parity"},
+        question="Are positives found, and only they, equally well in each group?",
+        formula="2 TP_a / (2 TP_a + FP_a + FN_a) equal for all groups a",
+        compares=("The harmonic mean of precision and recall in each group. People who rightly got a no play no part."),
+        when=(
+            "Use it where positives are rare and finding them is the task, as in search or in screening, and the "
+            "model was chosen by its F1. A gap shows for whom that choice served less."
+        ),
+        assumes=("That a miss and a false alarm weigh the same. That positives are known alike in every group."),
+        harm=("quality of service",),
+        limits=(
+            "It follows the base rate: at equal error rates the group with fewer positives has the lower F1. It cannot "
+            "tell misses from false alarms. Right refusals do not count, so that a group in which nearly everybody is "
+            "rightly refused may look badly served."
+        ),
+        sources=(_RIJSBERGEN, _POWERS),
+        see_also=("threat_score_parity", "matthews_correlation_parity", "equal_opportunity", "predictive_parity"),
+    ),
+    Metric(
+        name="threat_score_parity",
+        title="threat score parity",
+        family="accuracy",
+        measures=("threat_score",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "threat_score_difference": {"judged_on": "difference"},
+            "threat_score_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "critical_success_index_parity": {},
+        },
+        abbreviations={"threat_score": "threat_score_parity", "jaccard": "threat_score_parity"},
+        question="Of all who should get a yes or got one, is the share that is both the same in each group?",
+        formula="TP_a / (TP_a + FP_a + FN_a) equal for all groups a",
+        compares=(
+            "The threat score, or critical success index, of each group: of the people who have a positive label or "
+            "got a yes, those with both. It is the Jaccard index of the two sets, and F1 / (2 − F1)."
+        ),
+        when=(
+            "Use it for warnings of rare events, where right silence is no achievement. It orders groups as F1 does, "
+            "on a scale that is a share of people and so easier to explain."
+        ),
+        assumes=("That a miss and a false alarm weigh the same. That positives are known alike in every group."),
+        harm=("quality of service",),
+        limits=(
+            "It follows the base rate, as F1 does: rarer events have lower scores at equal skill. It cannot tell "
+            "misses from false alarms, and does not see right refusals."
+        ),
+        sources=(
+            "Schaefer, J. T. (1990). The critical success index as an indicator of warning skill. Weather and "
+            "Forecasting, 5(4).",
+        ),
+        see_also=("f1_parity", "equal_opportunity", "predictive_parity"),
+    ),
+    Metric(
+        name="matthews_correlation_parity",
+        title="Matthews correlation parity",
+        family="accuracy",
+        measures=("matthews_correlation",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={"mcc_parity": {}, "matthews_correlation_difference": {"judged_on": "difference"}},
+        abbreviations={"mcc": "matthews_correlation_parity", "matthews_correlation": "matthews_correlation_parity"},
+        question="Do decisions and labels agree as closely in each group, beyond what chance would give?",
+        formula="(TP TN − FP FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)) equal for all groups",
+        compares=(
+            "The correlation between decision and label in each group. It is 1 for decisions that are always right, 0 "
+            "for those that have nothing to do with the label, −1 for those that are always wrong."
+        ),
+        when=(
+            "Use it where one figure must stand for all four cells and labels are uneven. Unlike accuracy and F1 it "
+            "is 0 for a model that gives everybody the same answer by chance."
+        ),
+        assumes=(
+            "That both kinds of error weigh the same. That the label is true for everyone, and there for the people "
+            "who were refused as well."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It is undefined for a group with one label or one decision only. Its largest possible value depends on "
+            "how far base rate and selection rate of the group differ. It cannot tell misses from false alarms, and a "
+            "ratio has a meaning only where every group is above 0."
+        ),
+        sources=(
+            "Matthews, B. W. (1975). Comparison of the predicted and observed secondary structure of T4 phage "
+            "lysozyme. Biochimica et Biophysica Acta, 405(2).",
+            "Chicco, D., & Jurman, G. (2020). The advantages of the Matthews correlation coefficient (MCC) over F1 "
+            "score and accuracy in binary classification evaluation. BMC Genomics, 21.",
+        ),
+        see_also=("informedness_parity", "markedness_parity", "f1_parity"),
     ),
 )

@@ -1,14 +1,15 @@
 """Independence: does the decision depend on the group?
 
 These metrics look at decisions only. They need no label, so they also work for human decisions and for
-decisions whose outcome nobody will ever see. They cannot say whether a decision was right.
+decisions whose outcome nobody will ever see. They cannot say whether a decision was right. Bias amplification alone
+needs labels: it asks whether decisions set groups farther apart than labels did.
 """
 
 from __future__ import annotations
 
 from evenhand.catalogue.metric import Metric
 from evenhand.measures import entropy
-from evenhand.measures.indices import LogRatioIndex
+from evenhand.measures.indices import CellIndex, DisparityIndex, LogRatioIndex
 
 ENTRIES: tuple[Metric, ...] = (
     Metric(
@@ -27,6 +28,7 @@ ENTRIES: tuple[Metric, ...] = (
             "selection_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
         abbreviations={
+            "dppl": "demographic_parity",
             "dp": "demographic_parity",
             "sp": "statistical_parity",
             "spd": "statistical_parity_difference",
@@ -175,5 +177,81 @@ ENTRIES: tuple[Metric, ...] = (
             "fairness. IEEE International Conference on Data Engineering (ICDE).",
         ),
         see_also=("demographic_parity", "disparate_impact"),
+    ),
+    Metric(
+        name="conditional_demographic_disparity",
+        title="conditional demographic disparity",
+        family="independence",
+        index=DisparityIndex(needs=("prediction",)),
+        judged_on="value",
+        threshold=None,
+        aliases={"demographic_disparity": {}},
+        abbreviations={"cdd": "conditional_demographic_disparity", "cddpl": "conditional_demographic_disparity"},
+        question="Does a group make up more of the refused than of the selected, among people who are alike?",
+        formula="Σ_s n_s/n · [P(A=a | Ŷ=0, S=s) − P(A=a | Ŷ=1, S=s)], the largest of any group a, over strata s",
+        compares=(
+            "The share of each group among the refused with its share among the selected, within each stratum of "
+            "`control` and averaged over strata by their people. Without a control it is the plain demographic "
+            "disparity. The largest value of any group is judged; its interval allows for all groups."
+        ),
+        when=(
+            "Use it where strata explain part of a gap, as departments did at Berkeley, and one figure is wanted for "
+            "what is left within them. It was proposed as a baseline for cases under European non-discrimination law, "
+            "and Amazon SageMaker Clarify reports it."
+        ),
+        assumes=(
+            "That the strata are legitimate reasons to decide differently, and not themselves the result of unequal "
+            "treatment. That every stratum has people of both decisions; others tell nothing and are left out."
+        ),
+        harm=("allocation",),
+        limits=(
+            "Its size depends on how large a group is: the shares of a small group are small, and so are their "
+            "differences. Compare it between models, not between groups of different sizes. Disparities of opposite "
+            "sign in two strata cancel; the metrics of selection rates judge the worst stratum instead."
+        ),
+        sources=(
+            "Wachter, S., Mittelstadt, B., & Russell, C. (2021). Why fairness cannot be automated: Bridging the gap "
+            "between EU non-discrimination law and AI. Computer Law & Security Review, 41.",
+            "Das, S., et al. (2021). Fairness measures for machine learning in finance. The Journal of Financial Data "
+            "Science, 3(4).",
+        ),
+        see_also=("demographic_parity", "disparate_impact"),
+    ),
+    Metric(
+        name="bias_amplification",
+        title="bias amplification",
+        family="independence",
+        index=CellIndex(entropy.bias_amplification, needs=("label", "prediction"), named=True),
+        judged_on="value",
+        threshold=None,
+        question="Do decisions set groups farther apart than the labels did?",
+        formula=("mean over groups a of ±[P(Ŷ=1 | A=a) − P(Y=1 | A=a)], + where P(Y=1 | A=a) > P(Y=1), − elsewhere"),
+        compares=(
+            "The selection rate of each group with its base rate. A group that has positive labels more often than "
+            "everyone adds what it is selected beyond them; any other group adds what it is selected less. Above 0 "
+            "decisions exaggerate what labels show, below 0 they even it out."
+        ),
+        when=(
+            "Use it to ask whether a model adds to an unevenness that it was trained on. The gaps in labels and in "
+            "decisions stand beside it."
+        ),
+        assumes=(
+            "That labels are the yardstick: where they carry past discrimination, a value of 0 repeats it. That "
+            "labels are known for those who were refused as well."
+        ),
+        harm=("allocation",),
+        limits=(
+            "It looks at rates and not at people: a model may decide about the wrong ones. Where base rates hardly "
+            "differ, which side a group is on is left to chance. A model that selects more people than have positive "
+            "labels, in all groups alike, shows up only where groups on one side outnumber those on the other."
+        ),
+        sources=(
+            "Wang, A., & Russakovsky, O. (2021). Directional bias amplification. International Conference on Machine "
+            "Learning (ICML), PMLR 139.",
+            "Zhao, J., Wang, T., Yatskar, M., Ordonez, V., & Chang, K.-W. (2017). Men also like shopping: Reducing "
+            "gender bias amplification using corpus-level constraints. Empirical Methods in Natural Language "
+            "Processing (EMNLP).",
+        ),
+        see_also=("demographic_parity", "base_rate_parity", "conditional_acceptance_parity"),
     ),
 )

@@ -28,7 +28,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="value",
         threshold=None,
         aliases={"generalized_entropy_index": {}},
-        abbreviations={"gei": "generalized_entropy_index"},
+        abbreviations={"ge": "generalized_entropy", "gei": "generalized_entropy_index"},
         question="How unevenly do right and wrong decisions spread benefit over people?",
         formula=(
             "GE(α) = 1 / (n α (α − 1)) · Σ [(b_i / μ)^α − 1], b_i = 1 + Ŷ_i − Y_i, μ the mean of b; α = 2 by default"
@@ -137,5 +137,43 @@ ENTRIES: tuple[Metric, ...] = (
             "Cowell, F. A. (2011). Measuring Inequality (3rd ed.). Oxford University Press.",
         ),
         see_also=("generalized_entropy", "theil_index"),
+    ),
+    Metric(
+        name="atkinson_index",
+        title="Atkinson index",
+        family="inequality",
+        index=CellIndex(entropy.atkinson, needs=("label", "prediction"), options={"epsilon": 0.5}),
+        judged_on="value",
+        threshold=None,
+        abbreviations={"atkinson": "atkinson_index"},
+        question="What share of all benefit could be given up if the rest were spread evenly?",
+        formula=(
+            "A(ε) = 1 − (mean of b^(1 − ε))^(1/(1 − ε)) / μ, b_i = 1 + Ŷ_i − Y_i, μ the mean of b; ε = 0.5 by "
+            "default, and for ε = 1 the geometric mean takes the place of the power mean"
+        ),
+        compares=(
+            "The benefit of every person with the one benefit that, given to everybody, would be worth as much. It "
+            "lies between 0, where all benefits are equal, and 1. The same figure between the groups, after each "
+            "person is given the mean benefit of their group, is reported beside it."
+        ),
+        when=(
+            "Use it in place of the other indices when the question is one of welfare: how much is lost to unevenness. "
+            "The larger ε, the more the people with the least benefit count."
+        ),
+        assumes=(
+            "As the other indices: a favourable positive decision, benefits of 0, 1 and 2 on one scale, and a true "
+            "label for everyone. In addition, that the chosen ε says how much unevenness is disliked."
+        ),
+        harm=("allocation",),
+        limits=(
+            "With ε of 1 or more it is 1 as soon as one person is wrongly refused, because that benefit is 0. The "
+            "parts between and within groups do not add up to it. It has no agreed threshold, and the total cannot "
+            "say which group is worse off."
+        ),
+        sources=(
+            "Atkinson, A. B. (1970). On the measurement of inequality. Journal of Economic Theory, 2(3).",
+            _SPEICHER,
+        ),
+        see_also=("generalized_entropy", "theil_index", "coefficient_of_variation"),
     ),
 )

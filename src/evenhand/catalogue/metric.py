@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from evenhand.measures.indices import DependenceIndex, Index, ScoreDistance, Shi
 from evenhand.measures.row_measure import function_name
 from evenhand.measures.scores import MIN_BIN
 from evenhand.measures.sklearn_functions import measure_of
+from evenhand.sources.scores import ScoreReading
 
 Family = Literal[
     "independence",
@@ -31,6 +32,8 @@ Family = Literal[
     "counterfactual",
     "stability",
     "data",
+    "lending",
+    "subgroups",
     "own",
 ]
 Aggregate = Literal["worst", "mean", "mean_abs"]
@@ -57,6 +60,8 @@ class Metric:
     aggregate: Aggregate = "worst"
     one_sided: bool = False
     binned: bool = False
+    along: Callable[[ScoreReading], tuple[Measure, ...]] | None = None
+    """What makes its measures from how the score is read, such as one for each class; `measures` names their kind."""
     aliases: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     """Short names by which it is found, such as "fpr", and the name or alias that each stands for."""
@@ -74,6 +79,8 @@ class Metric:
     """Whether it is computed from the counts of a cube; if not, it has its own function, with its name."""
     example: str = ""
     """Code for its page, where it is not measured on the counts that ship with the package."""
+    any_attributes: bool = False
+    """Whether it decides on whatever columns it was asked about, because it looks at all of their combinations."""
     core: bool = False
     """Whether an audit computes it unless it is told otherwise; `metrics="all"` computes every one."""
 

@@ -15,6 +15,10 @@ _AGARWAL = (
     "Agarwal, A., Dudík, M., & Wu, Z. S. (2019). Fair regression: Quantitative definitions and reduction-based "
     "algorithms. International Conference on Machine Learning (ICML), PMLR 97."
 )
+_HYNDMAN = (
+    "Hyndman, R. J., & Koehler, A. B. (2006). Another look at measures of forecast accuracy. International Journal of "
+    "Forecasting, 22(4)."
+)
 _STEINBERG = (
     "Steinberg, D., Reid, A., & O'Callaghan, S. (2020). Fairness measures for regression via probabilistic "
     "classification. arXiv 2001.06089."
@@ -269,5 +273,73 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         sources=(_AGARWAL,),
         see_also=("mean_absolute_error_parity", "root_mean_squared_error_parity"),
+    ),
+    Metric(
+        name="mean_absolute_percentage_error_parity",
+        title="mean absolute percentage error parity",
+        family="regression",
+        measures=("mean_absolute_percentage_error",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "mape_difference": {"judged_on": "difference"},
+            "mape_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"mape": "mean_absolute_percentage_error_parity"},
+        question="Is the prediction off by about the same percentage in each group?",
+        formula="E[ |Y − f| / |Y| | A=a ] equal for all groups a",
+        compares=(
+            "The mean size of the error as a share of the outcome, in each group. It has no unit, so that groups with "
+            "large and with small outcomes can be set side by side."
+        ),
+        when=(
+            "Use it where an error counts in proportion: 1,000 off is much for a claim of 2,000 and little for one of "
+            "100,000. Take the weighted form where outcomes near 0 occur."
+        ),
+        assumes=(
+            "That no outcome is 0, since the error is divided by it. That an error of ten percent weighs the same for "
+            "everyone."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "A few outcomes near 0 decide it, and with an outcome of 0 it is undefined. It punishes predictions that "
+            "are too high more than those that are too low, which cannot be off by more than 100%. A group with more "
+            "small outcomes looks worse served."
+        ),
+        sources=(_HYNDMAN,),
+        see_also=("weighted_absolute_percentage_error_parity", "mean_absolute_error_parity"),
+    ),
+    Metric(
+        name="weighted_absolute_percentage_error_parity",
+        title="weighted absolute percentage error parity",
+        family="regression",
+        measures=("weighted_absolute_percentage_error",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "wape_difference": {"judged_on": "difference"},
+            "wape_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"wape": "weighted_absolute_percentage_error_parity"},
+        question="Are errors as large a share of all outcomes in each group?",
+        formula="E[ |Y − f| | A=a ] / E[ Y | A=a ] equal for all groups a",
+        compares=(
+            "The sum of the sizes of all errors over the sum of all outcomes, in each group. It is the mean absolute "
+            "error in units of the mean outcome of the group."
+        ),
+        when=(
+            "Use it as the mean absolute percentage error where outcomes can be small or 0, such as claims or sales. "
+            "Large outcomes count in proportion, and no single one can blow it up."
+        ),
+        assumes=(
+            "That outcomes are 0 or more. That errors on people with large outcomes may stand for the whole group."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It is undefined where outcomes can be negative or all are 0. People with small outcomes hardly count, "
+            "whatever the model does to them. A group whose outcomes vary more is harder to predict for any model."
+        ),
+        sources=(_HYNDMAN,),
+        see_also=("mean_absolute_percentage_error_parity", "mean_absolute_error_parity"),
     ),
 )

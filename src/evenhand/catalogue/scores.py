@@ -371,4 +371,42 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         see_also=("brier_score_parity", "calibration_error_parity", "auc_parity"),
     ),
+    Metric(
+        name="average_precision_parity",
+        title="average precision parity",
+        family="scores",
+        measures=("average_precision",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={"average_precision_difference": {"judged_on": "difference"}, "pr_auc_parity": {}},
+        abbreviations={"pr_auc": "average_precision_parity", "average_precision": "average_precision_parity"},
+        question="Are positives found at the top of the list equally well in each group?",
+        formula="Σ_k (R_k − R_(k−1)) P_k equal for all groups, P precision and R recall at falling cut-offs k",
+        compares=(
+            "The average precision, or area under the precision-recall curve, of each group: the precision at the "
+            "score of each positive, averaged over the positives. It is the share of positives in the group for a "
+            "score that tells nothing, and 1 for a perfect order."
+        ),
+        when=(
+            "Use it where positives are rare and a list is worked from the top, as in fraud or in search. There the "
+            "AUC is high for nearly every score, and this still tells scores apart."
+        ),
+        assumes=(
+            "That the label is true and equally well known in each group. That early places matter more than late "
+            "ones, in the same way for everyone."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It follows the base rate: at equal AUC the group with fewer positives has the lower value, so a gap may "
+            "show nothing but that. It rests on the positives, and with ten of them its interval is wide. Scores that "
+            "share a bin count as equal; the finding says how much that may matter."
+        ),
+        sources=(
+            "Boyd, K., Eng, K. H., & Page, C. D. (2013). Area under the precision-recall curve: Point estimates and "
+            "confidence intervals. European Conference on Machine Learning (ECML PKDD).",
+            "Davis, J., & Goadrich, M. (2006). The relationship between precision-recall and ROC curves. "
+            "International Conference on Machine Learning (ICML).",
+        ),
+        see_also=("auc_parity", "predictive_parity", "f1_parity"),
+    ),
 )

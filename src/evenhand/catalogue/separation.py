@@ -24,6 +24,12 @@ _MISMEASURE = (
     "Corbett-Davies, S., & Goel, S. (2018). The measure and mismeasure of fairness: A critical review of "
     "fair machine learning. arXiv:1808.00023."
 )
+_YOUDEN = "Youden, W. J. (1950). Index for rating diagnostic tests. Cancer, 3(1)."
+_POWERS = (
+    "Powers, D. M. W. (2011). Evaluation: From precision, recall and F-measure to ROC, informedness, markedness and "
+    "correlation. Journal of Machine Learning Technologies, 2(1)."
+)
+_DEEKS = "Deeks, J. J., & Altman, D. G. (2004). Diagnostic tests 4: likelihood ratios. British Medical Journal, 329."
 _SELECTIVE = (
     "Lakkaraju, H., Kleinberg, J., Leskovec, J., Ludwig, J., & Mullainathan, S. (2017). The selective labels "
     "problem: Evaluating algorithmic predictions in the presence of unobservables. ACM SIGKDD Conference on "
@@ -88,6 +94,7 @@ ENTRIES: tuple[Metric, ...] = (
             "true_positive_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
         abbreviations={
+            "rd": "equal_opportunity",
             "eo": "equal_opportunity",
             "eopp": "equal_opportunity",
             "eod": "equal_opportunity_difference",
@@ -138,12 +145,7 @@ ENTRIES: tuple[Metric, ...] = (
             "false_positive_rate_difference": {"judged_on": "difference"},
             "false_positive_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
-        abbreviations={
-            "fpr": "predictive_equality",
-            "false_positive_rate": "predictive_equality",
-            "tnr": "predictive_equality",
-            "specificity": "predictive_equality",
-        },
+        abbreviations={"fpr": "predictive_equality", "false_positive_rate": "predictive_equality"},
         question="Of those who should get a no, is each group wrongly given a yes equally often?",
         formula="P(Ŷ=1 | Y=0, A=a) equal for all groups a",
         compares=(
@@ -268,5 +270,155 @@ ENTRIES: tuple[Metric, ...] = (
             _HARDT,
         ),
         see_also=("equalized_odds", "equal_opportunity", "predictive_equality"),
+    ),
+    Metric(
+        name="true_negative_rate_parity",
+        title="true negative rate parity",
+        family="separation",
+        measures=("true_negative_rate",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "true_negative_rate_difference": {"judged_on": "difference"},
+            "true_negative_rate_ratio": {"judged_on": "ratio", "threshold": 0.8},
+            "specificity_parity": {},
+            "specificity_difference": {"judged_on": "difference"},
+        },
+        abbreviations={
+            "sd": "true_negative_rate_parity",
+            "tnr": "true_negative_rate_parity",
+            "true_negative_rate": "true_negative_rate_parity",
+            "specificity": "true_negative_rate_parity",
+        },
+        question="Of those who should get a no, is each group rightly given one equally often?",
+        formula="P(Ŷ=0 | Y=0, A=a) equal for all groups a",
+        compares=(
+            "The true negative rate (specificity) of each group: of the people with a negative label, the share that "
+            "was decided negatively. It is 1 − the false positive rate."
+        ),
+        when=(
+            "Use it where people speak of specificity, as in medical screening: of the healthy, how many were rightly "
+            "sent home. Choose predictive equality, the same gap seen from the other side, when you judge on the ratio "
+            "and false alarms are rare."
+        ),
+        assumes=(
+            "That a negative label means the thing did not happen, and not that nobody looked. That people with a "
+            "negative label are recorded alike in every group."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "As a difference it repeats predictive equality with the sign turned; count the two as one piece of "
+            "evidence. It says nothing of those who are missed: giving everyone a no makes every rate 1. As a ratio it "
+            "hides gaps where the rates are high, since 98% and 96% look alike while one group has twice the false "
+            "alarms."
+        ),
+        sources=(_YOUDEN, _CHOULDECHOVA),
+        see_also=("predictive_equality", "equalized_odds", "informedness_parity"),
+        holds_equal=("FPR",),
+    ),
+    Metric(
+        name="informedness_parity",
+        title="informedness parity",
+        family="separation",
+        measures=("informedness",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={"informedness_difference": {"judged_on": "difference"}, "youden_index_parity": {}},
+        abbreviations={"informedness": "informedness_parity", "youden": "informedness_parity"},
+        question="Is the decision as much better than a guess in each group?",
+        formula="TPR_a + TNR_a − 1 = TPR_a − FPR_a equal for all groups a (Youden's J)",
+        compares=(
+            "How much more often a person with a positive label gets a yes than a person with a negative one, in each "
+            "group. It is 1 for decisions that are always right, 0 for a decision that ignores the label, and below 0 "
+            "for one that is worse than a guess. It is 2 × balanced accuracy − 1."
+        ),
+        when=(
+            "Use it to ask whether a decision works equally well for everyone, whatever the share of positive labels "
+            "in a group. It suits diagnostic tests, where it is known as Youden's index."
+        ),
+        assumes=(
+            "That missing a positive and raising a false alarm weigh the same. That the label is true for everyone, "
+            "and there for the people who were refused as well."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "Errors of one kind can stand in for the other: one group may bear all the misses and another all the "
+            "false alarms, and the values agree. Read it beside equalized odds. A ratio has a meaning only where "
+            "every group is above 0."
+        ),
+        sources=(_YOUDEN, _POWERS),
+        see_also=("equalized_odds", "balanced_accuracy_equality", "markedness_parity"),
+    ),
+    Metric(
+        name="positive_likelihood_ratio_parity",
+        title="positive likelihood ratio parity",
+        family="separation",
+        measures=("positive_likelihood_ratio",),
+        judged_on="ratio",
+        threshold=0.8,
+        aliases={
+            "positive_likelihood_ratio_difference": {"judged_on": "difference"},
+            "positive_likelihood_ratio_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"positive_likelihood_ratio": "positive_likelihood_ratio_parity"},
+        question="Does a yes raise the odds of a positive outcome by as much in each group?",
+        formula="TPR_a / FPR_a equal for all groups a",
+        compares=(
+            "How many times as often a person with a positive label gets a yes as a person with a negative one. The "
+            "odds of a positive label before the decision, times this number, are the odds after a yes. It is judged "
+            "as the ratio of the lowest group to the highest."
+        ),
+        when=(
+            "Use it where a decision is evidence, as a test result is for a physician, and the base rates of groups "
+            "differ. Unlike the positive predictive value it does not depend on them."
+        ),
+        assumes=(
+            "That the label is true for everyone, and there for the people who were refused as well. That a yes is "
+            "taken as evidence of the same kind in every group."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It is undefined without a false positive, and varies widely where these are few: its interval is then "
+            "wide. Two groups may share it and differ in both error rates. It says nothing about what a no is worth: "
+            "see the negative likelihood ratio."
+        ),
+        sources=(_DEEKS,),
+        see_also=("negative_likelihood_ratio_parity", "predictive_parity", "equalized_odds"),
+    ),
+    Metric(
+        name="negative_likelihood_ratio_parity",
+        title="negative likelihood ratio parity",
+        family="separation",
+        measures=("negative_likelihood_ratio",),
+        judged_on="ratio",
+        threshold=0.8,
+        aliases={
+            "negative_likelihood_ratio_difference": {"judged_on": "difference"},
+            "negative_likelihood_ratio_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"negative_likelihood_ratio": "negative_likelihood_ratio_parity"},
+        question="Does a no lower the odds of a positive outcome by as much in each group?",
+        formula="FNR_a / TNR_a equal for all groups a",
+        compares=(
+            "How many times as often a person with a positive label gets a no as a person with a negative one. The "
+            "odds of a positive label before the decision, times this number, are the odds after a no. The nearer to "
+            "0, the more a no can be relied on."
+        ),
+        when=(
+            "Use it where a no sends people home, as a negative test does, and the base rates of groups differ. "
+            "Unlike the negative predictive value it does not depend on them."
+        ),
+        assumes=(
+            "That the label is true for everyone, and above all for those who got a no. That a no is taken as "
+            "evidence of the same kind in every group."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It is 0 for a group that nobody was missed in, and every ratio to it is 0 as well: read the difference "
+            "then. It is undefined where nobody with a negative label got a no. Two groups may share it and differ in "
+            "both error rates."
+        ),
+        sources=(_DEEKS,),
+        see_also=("positive_likelihood_ratio_parity", "negative_predictive_parity", "equalized_odds"),
     ),
 )

@@ -14,6 +14,18 @@ _BERK = (
     "Berk, R., Heidari, H., Jabbari, S., Kearns, M., & Roth, A. (2021). Fairness in criminal justice risk "
     "assessments: The state of the art. Sociological Methods & Research, 50(1)."
 )
+_BELLAMY = (
+    "Bellamy, R. K. E., et al. (2018). AI Fairness 360: An extensible toolkit for detecting, understanding, and "
+    "mitigating unwanted algorithmic bias. arXiv:1810.01943."
+)
+_POWERS = (
+    "Powers, D. M. W. (2011). Evaluation: From precision, recall and F-measure to ROC, informedness, markedness and "
+    "correlation. Journal of Machine Learning Technologies, 2(1)."
+)
+_CLARIFY = (
+    "Das, S., et al. (2021). Fairness measures for machine learning in finance. The Journal of Financial Data Science, "
+    "3(4)."
+)
 _CHOULDECHOVA = (
     "Chouldechova, A. (2017). Fair prediction with disparate impact: A study of bias in recidivism "
     "prediction instruments. Big Data, 5(2)."
@@ -100,6 +112,7 @@ ENTRIES: tuple[Metric, ...] = (
             "positive_predictive_value_parity": {},
         },
         abbreviations={
+            "dar": "predictive_parity",
             "ppv": "predictive_parity",
             "precision": "predictive_parity",
             "positive_predictive_value": "predictive_parity",
@@ -148,7 +161,11 @@ ENTRIES: tuple[Metric, ...] = (
             "negative_predictive_parity_ratio": {"judged_on": "ratio", "threshold": 0.8},
             "negative_predictive_value_parity": {},
         },
-        abbreviations={"npv": "negative_predictive_parity", "negative_predictive_value": "negative_predictive_parity"},
+        abbreviations={
+            "drr": "negative_predictive_parity",
+            "npv": "negative_predictive_parity",
+            "negative_predictive_value": "negative_predictive_parity",
+        },
         question="Of those who got a no, was it right equally often in each group?",
         formula=(
             "P(Y=0 | Ŷ=0, A=a) = TN / (TN + FN) equal for all groups a. "
@@ -311,5 +328,143 @@ ENTRIES: tuple[Metric, ...] = (
         sources=(_GAEBLER, _SIMOIU, _BECKER),
         see_also=("predictive_parity", "demographic_parity", "equalized_odds"),
         example=_EXAMPLE,
+    ),
+    Metric(
+        name="average_predictive_value",
+        title="average predictive value",
+        family="sufficiency",
+        measures=("positive_predictive_value", "false_omission_rate"),
+        judged_on="difference",
+        threshold=0.1,
+        aggregate="mean",
+        aliases={
+            "average_predictive_value_difference": {},
+            "average_abs_predictive_value_difference": {"aggregate": "mean_abs"},
+        },
+        abbreviations={"apvd": "average_predictive_value_difference"},
+        question="Among people with the same decision, does a group turn out positive more often on the whole?",
+        formula=(
+            "½ [(PPV_a − PPV_b) + (FOR_a − FOR_b)] = 0 for all groups a, b; the absolute form averages the sizes of "
+            "both"
+        ),
+        compares=(
+            "The gap in the positive predictive value and the gap in the false omission rate, averaged: how often "
+            "people turn out positive after a yes, and after a no. The plain form keeps the signs; the absolute form "
+            "averages the sizes, and is 0 only when both gaps are."
+        ),
+        when=(
+            "Use the plain form to ask whether people of one group are held to a higher bar: then they turn out "
+            "positive more often after either decision. Name a reference, so that the sign has a meaning."
+        ),
+        assumes=(
+            "That the label is true in every group and known for both decisions. That a gap after a yes and a gap "
+            "after a no weigh the same, however many people got each."
+        ),
+        harm=("allocation", "quality of service"),
+        limits=(
+            "Signed gaps cancel: a group that turns out positive more often after a yes and less often after a no has "
+            "a mean near 0. Both rates follow the base rate, so a gap shows wherever base rates differ and risks are "
+            "not told apart perfectly (infra-marginality). Conditional use accuracy equality takes the worse of two "
+            "gaps and has no such blind spot."
+        ),
+        sources=(_BELLAMY, _CHOULDECHOVA),
+        see_also=("conditional_use_accuracy_equality", "predictive_parity", "average_odds"),
+    ),
+    Metric(
+        name="markedness_parity",
+        title="markedness parity",
+        family="sufficiency",
+        measures=("markedness",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={"markedness_difference": {"judged_on": "difference"}},
+        abbreviations={"markedness": "markedness_parity"},
+        question="Does a decision tell as much about what happens next in each group?",
+        formula="PPV_a + NPV_a − 1 equal for all groups a",
+        compares=(
+            "How much more often people turn out positive after a yes than after a no, in each group. It is 1 where "
+            "the decision is always right and 0 where it tells nothing. It is to predictive values what informedness "
+            "is to error rates."
+        ),
+        when=(
+            "Use it from the side of whoever acts on decisions and wants one figure for how far they can be relied on "
+            "in each group. It suits triage, where both answers are acted on."
+        ),
+        assumes=(
+            "That a wrong yes and a wrong no weigh the same. That the label is true for everyone, and known after "
+            "either decision."
+        ),
+        harm=("quality of service",),
+        limits=(
+            "It follows the base rate: where almost nobody is positive, even a good decision is followed by few "
+            "positives. A better yes can hide a worse no. A ratio has a meaning only where every group is above 0."
+        ),
+        sources=(_POWERS,),
+        see_also=("conditional_use_accuracy_equality", "informedness_parity", "predictive_parity"),
+    ),
+    Metric(
+        name="conditional_acceptance_parity",
+        title="conditional acceptance parity",
+        family="sufficiency",
+        measures=("observed_to_accepted",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "conditional_acceptance_difference": {"judged_on": "difference"},
+            "conditional_acceptance_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"dca": "conditional_acceptance_difference"},
+        question="Are there as many positive labels for each positive decision in each group?",
+        formula="(TP_a + FN_a) / (TP_a + FP_a) equal for all groups a",
+        compares=(
+            "The number of people with a positive label for each person who got a yes. Above 1 a group gets fewer "
+            "yeses than it has positive labels, below 1 it gets more. Amazon SageMaker Clarify has the gap as the "
+            "difference in conditional acceptance."
+        ),
+        when=(
+            "Use it to ask whether a model is as generous to each group as the labels are, and to compare with "
+            "reports of Clarify. It needs only how many labels and how many decisions are positive."
+        ),
+        assumes=("That labels show what people deserve. That labels and decisions are known for the same people."),
+        harm=("allocation",),
+        limits=(
+            "It counts and does not look who: a group may get as many yeses as it deserves, all to the wrong people. "
+            "It is undefined for a group without a yes, and has no upper limit, so that a difference of 0.1 means "
+            "less where the values are large."
+        ),
+        sources=(_CLARIFY,),
+        see_also=("conditional_rejection_parity", "predictive_parity", "bias_amplification"),
+    ),
+    Metric(
+        name="conditional_rejection_parity",
+        title="conditional rejection parity",
+        family="sufficiency",
+        measures=("observed_to_rejected",),
+        judged_on="difference",
+        threshold=0.1,
+        aliases={
+            "conditional_rejection_difference": {"judged_on": "difference"},
+            "conditional_rejection_ratio": {"judged_on": "ratio", "threshold": 0.8},
+        },
+        abbreviations={"dcr": "conditional_rejection_difference"},
+        question="Are there as many negative labels for each negative decision in each group?",
+        formula="(TN_a + FP_a) / (TN_a + FN_a) equal for all groups a",
+        compares=(
+            "The number of people with a negative label for each person who got a no. Below 1 a group gets more noes "
+            "than it has negative labels, above 1 it gets fewer. Amazon SageMaker Clarify has the gap as the "
+            "difference in conditional rejection."
+        ),
+        when=(
+            "Use it beside conditional acceptance, where a refusal is the harm that people complain of. It also "
+            "serves to compare with reports of Clarify."
+        ),
+        assumes=("That labels show what people deserve. That labels are known for those who were refused as well."),
+        harm=("allocation",),
+        limits=(
+            "It counts and does not look who: the right number of people may be refused, and all of them wrongly. It "
+            "is undefined for a group in which nobody was refused, and has no upper limit."
+        ),
+        sources=(_CLARIFY,),
+        see_also=("conditional_acceptance_parity", "negative_predictive_parity", "bias_amplification"),
     ),
 )

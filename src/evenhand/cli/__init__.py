@@ -16,6 +16,7 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
@@ -48,16 +49,22 @@ _COMMANDS = {
     "cube": "Count files once, and keep the counts.",
     "demo": "Audit the COMPAS counts that ship with the package.",
     "diff": "What changed between two audits.",
+    "explain": "Is a gap where people are, or what happens there?",
     "guide": "Find the metrics that fit, by a few questions.",
+    "impact": "Show the adverse impact of decisions: who is selected less often.",
     "individual": "Are people who are alike treated alike?",
     "metrics": "List the metrics, or explain one.",
     "mitigate": "Weights for rows, or cutoffs by group.",
     "policy": "Write or show what audits are judged by.",
+    "proxies": "Which columns say which group a person belongs to?",
     "replicate": "Fit many replicas of a model, and see whether they agree.",
     "report": "Show a saved audit, or save it in another form.",
+    "representation": "Show who is in the data, against a benchmark.",
     "schema": "Print the JSON Schema of a saved audit.",
+    "search": "Is there a group that nobody looked at?",
     "serve": "Open a saved page in the browser, from this machine only.",
     "stability": "Do replicas of a model disagree more for some groups?",
+    "verify": "Check a form against the counts that it is of.",
     "watch": "Has evidence of a gap accumulated over time?",
 }
 """What help says of each command, in its order. The command is `command` of the module of its name, in this folder."""
@@ -103,14 +110,14 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit with its exit code."""
-    gc.set_threshold(50_000)  # by default garbage is looked for 150 times while libraries load, and none is there
+    gc.set_threshold(100_000)  # by default garbage is looked for 150 times while libraries load, and none is there
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERRORS)  # what the encoding lacks is written in ASCII
     stopped_by = _listen()
     code = CRASHED
     with suppress(BaseException):  # a signal may come while an error is being printed
-        code = run(arguments)
+        code = run(arguments, alone=True)
     # Not sys.exit(), which the code of a model may have replaced. A library may have made a signal another error.
     raise SystemExit(128 + stopped_by[0] if stopped_by else code)
 
@@ -130,8 +137,8 @@ def _listen() -> list[int]:
     return arrived
 
 
-def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
-    """Run the program; every way it can end is one of the exit codes."""
+def run(arguments: list[str] | None = None, *, alone: bool = False) -> int:  # noqa: PLR0911 - one for each way to end
+    """Run the program; every way it can end is one of the exit codes. `alone` where the process ends with it."""
     call = Call()
     try:
         # Without words of its own: a variable of the shell must not turn an audit into a 0.
@@ -139,7 +146,7 @@ def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one for e
             from click.shell_completion import shell_complete
 
             return shell_complete(program, {}, "evenhand", COMPLETION, os.environ[COMPLETION])
-        call = conceal(sys.argv[1:] if arguments is None else arguments)
+        call = replace(conceal(sys.argv[1:] if arguments is None else arguments), alone=alone)
         with on_command_line(), program.make_context("evenhand", list(call.shown), obj=call) as context:
             ending: Ending = program.invoke(context)
         code = EXIT_CODES[ending]

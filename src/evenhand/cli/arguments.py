@@ -22,6 +22,8 @@ class Call:
     """What was typed where something else is shown."""
     started: bool = False
     """Whether the command has started: before that only help and the version are written."""
+    alone: bool = False
+    """Whether the process ends with the command."""
 
 
 def conceal(typed: Sequence[str]) -> Call:

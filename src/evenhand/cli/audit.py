@@ -58,7 +58,7 @@ _JUDGING = ("min_group_size", "confidence", "interval", "draws", "random_state",
 @database_options
 @role_options
 @skip_bad_option
-@reference_option("Compare the others with this group; or with rest, overall, largest, highest.")
+@reference_option("Compare the others with this group; or with rest, overall, largest, highest, lowest.")
 @policy_option
 @click.option("--guide", metavar="PRIORITY", help="Choose the metrics by what matters most, as evenhand guide does.")
 @click.option("--legal", metavar="CONTEXT", help="With --guide, say the legal context: us_employment, nyc_ll144 or eu.")
@@ -127,7 +127,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
             **{name: options[name] for name in _JUDGING},
         )
     return show(
-        made_here(found, files or database_source(options), settings=settings, **heading(options)),
+        made_here(found, files or database_source(options), settings=settings, cover=heading(options)),
         as_json=as_json,
         output=output,
         quiet=quiet,

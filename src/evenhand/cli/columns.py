@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from evenhand.core.wording import clean, clip
 from evenhand.errors import CallError, EvenhandError, short_path
@@ -95,13 +95,8 @@ class _Column:
         )
 
 
-def ask_for_roles(files: Sequence[Any], roles: Mapping[str, Any]) -> None:
-    """Raise an error that shows the columns and proposes commands, where a call does not say what to measure."""
-    missing = [] if roles["sensitive"] else ["the attribute that makes the groups (--sensitive)"]
-    if all(roles[role] is None for role in ("label", "prediction", "score")):
-        missing.append("what was decided or happened (--prediction, --score or --label)")
-    if not missing:
-        return
+def ask_for_roles(files: Sequence[Any], roles: Mapping[str, Any], missing: Sequence[str]) -> NoReturn:
+    """Raise an error that shows the columns and proposes commands, where a call does not say what is `missing`."""
     try:
         source = FileSource(list(files), hive=bool(roles["hive"]))
         columns = _columns(source)

@@ -3,7 +3,9 @@ command line."""
 
 from __future__ import annotations
 
+import gc
 import re
+import sys
 from collections import Counter
 from typing import Any
 
@@ -58,7 +60,11 @@ class Command(click.Command):
 
     def invoke(self, context: click.Context) -> Any:
         """Run the command, with its outputs checked and its inputs kept."""
-        context.ensure_object(Call).started = True
+        call = context.ensure_object(Call)
+        call.started = True
+        # What is loaded stays to the end, and taking it apart there takes a while. DuckDB would complain of it.
+        if call.alone and "duckdb" not in sys.modules:
+            gc.freeze()
         try:
             with keeping(check(context, context.params.pop("force", False))):
                 return super().invoke(context)

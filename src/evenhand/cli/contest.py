@@ -49,7 +49,7 @@ _EACH = ("prediction", "score", "cutoff")
     type=NUMBER,
     help="Predict positive at or above this score; give one for each model, or one for all.",
 )
-@shared_role_options(*_EACH, "control", "task", "cluster", "design_strata", "clusters")
+@shared_role_options(*_EACH, "control", "task", "cluster", "design_strata", "clusters", "exposure")
 @reference_option()
 @policy_option
 @click.option(
@@ -75,8 +75,8 @@ _EACH = ("prediction", "score", "cutoff")
 def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, quiet: bool, **options: Any) -> Ending:
     """Compare models on the people in FILES: the first of the predictions or scores with each of the others.
 
-    Exit codes: 0 nothing that decides got worse, 1 something that decides fails and did not before or fails by more,
-    2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
+    Exit codes: 0 nothing that decides is known to have got worse, 1 something that decides fails and did not before or
+    fails by more, 2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
     """
     policy = resolve(options["policy"])
     table = data_table(options["policy"])

@@ -28,8 +28,8 @@ from evenhand.report.text import diff as text
 def command(before: str, after: str, output: tuple[Path, ...], as_json: bool, quiet: bool) -> Ending:
     """What changed from the audit BEFORE to the audit AFTER, both saved as JSON (evenhand audit ... -o audit.json).
 
-    Exit codes: 0 nothing that decides got worse, 1 something that decides fails and did not before or fails by more,
-    2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
+    Exit codes: 0 nothing that decides is known to have got worse, 1 something that decides fails and did not before or
+    fails by more, 2 the call or a file is wrong, 3 a pass was lost: what decides can no longer be settled, or is gone.
     """
     changes = diff(before, after)
     for path in output:

@@ -6,15 +6,17 @@ import click
 
 _GROUPS = {
     "Data": "files file before after database table query features feature prediction score label sensitive control "
-    "count weight cluster design_strata clusters positive positive_label positive_prediction cutoff score_range "
-    "higher_is bands missing na hive task labels where by every skip_bad unit run id categorical missing_features "
-    "replicas_columns kind graph model trust prediction_function method class_ positive_class",
-    "What is measured": "metrics reference intersections bins strategy guide legal ground_truth priority convention k "
-    "radius include_self lipschitz epsilon scale distance neighbours worst n_replicas fraction test_share estimator "
-    "parameter objective gain randomised constraint within floors mechanism hide",
+    "count weight exposure cluster design_strata clusters positive positive_label positive_prediction cutoff "
+    "score_range higher_is bands missing na hive task labels where by every skip_bad unit run id categorical "
+    "missing_features benchmark replicas_columns kind graph model trust prediction_function method class_ "
+    "positive_class",
+    "What is measured": "metrics metric between risk contributions reference intersections bins strategy guide legal "
+    "ground_truth priority convention k judged_on radius include_self lipschitz epsilon scale distance neighbours "
+    "worst n_replicas fraction test_share estimator parameter objective gain randomised constraint within depth "
+    "least against split floors mechanism hide",
     "Judging": "policy require threshold min_group_size confidence interval draws random_state correction familywise "
     "on inconclusive missing_labels",
-    "Output": "title note output force no_cube share smallest_cell as_json quiet verbose tree port no_browser",
+    "Output": "title note output force no_cube appendix share smallest_cell as_json quiet verbose tree port no_browser",
 }
 _GROUP_OF = {name: group for group, names in _GROUPS.items() for name in names.split()}
 
@@ -26,6 +28,8 @@ PHRASES = {
     "control": "Hold this column fixed: compare within each of its values; several as for --sensitive.",
     "count": "Take how many people a row stands for from this column.",
     "weight": "Take the sampling or importance weight of a row from this column.",
+    "exposure": "Take the exposure, such as years insured, from this column: the label counts events, and the "
+    "prediction is those expected for each unit.",
     "cluster": "Take which rows belong together, such as those of one person, from this column.",
     "design_strata": "Take the strata of a survey, within which clusters were drawn, from this column.",
     "cutoff": "Predict positive at or above this score.",
@@ -53,18 +57,24 @@ EXAMPLES = {
     "evenhand cube": "evenhand cube 2026-05.csv --prediction approved --sensitive race -o 2026-05.cube",
     "evenhand demo": "evenhand demo -o demo.html",
     "evenhand diff": "evenhand diff old.json new.json -o diff.md",
+    "evenhand explain": "evenhand explain x.csv --prediction admitted --sensitive sex --control department",
     "evenhand guide": "evenhand guide --ground-truth --priority opportunity",
+    "evenhand impact": "evenhand impact applicants.csv --prediction hired --sensitive race,sex",
     "evenhand individual": "evenhand individual people.csv --prediction approved --sensitive race --k 5",
     "evenhand metrics": "evenhand metrics equalized_odds",
     "evenhand mitigate": "evenhand mitigate x.csv --method thresholds --label repaid --score risk --sensitive race",
     "evenhand policy": "evenhand policy init evenhand.toml",
     "evenhand policy init": "evenhand policy init evenhand.toml --from four-fifths",
     "evenhand policy show": "evenhand policy show four-fifths",
+    "evenhand proxies": "evenhand proxies people.csv --sensitive race --features income,postcode,age",
     "evenhand replicate": "evenhand replicate people.csv --label repaid --sensitive race --n-replicas 50",
     "evenhand report": "evenhand report audit.json -o audit.html",
+    "evenhand representation": "evenhand representation people.csv --sensitive race --benchmark race=census.csv",
     "evenhand schema": "evenhand schema > audit.schema.json",
+    "evenhand search": "evenhand search people.csv --within race,sex,age --prediction approved",
     "evenhand serve": "evenhand serve audit.html",
     "evenhand stability": "evenhand stability replicas.csv --replicas-columns 'p_*' --label repaid --sensitive race",
+    "evenhand verify": "evenhand verify bias-audit.html --cube applicants.cube",
     "evenhand watch": "evenhand watch decisions.csv --by date --every month --prediction approved --sensitive race",
 }
 """One call of each command, by its path."""

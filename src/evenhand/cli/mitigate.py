@@ -11,7 +11,14 @@ import click
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.numbers import NUMBER
-from evenhand.cli.options import arguments, confidence_option, cube_of, database_options, role_options, skip_bad_option
+from evenhand.cli.options import (
+    arguments,
+    confidence_option,
+    cube_of,
+    database_options,
+    shared_role_options,
+    skip_bad_option,
+)
 from evenhand.cli.output import force_option, put
 from evenhand.cli.targets import REPAIR
 from evenhand.cli.values import numbers, paths
@@ -38,7 +45,7 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     required=True,
     help="Make a weight for each row (reweigh), or cutoffs of the score by group (thresholds).",
 )
-@role_options
+@shared_role_options("exposure")
 @skip_bad_option
 @click.option(
     "--constraint",

@@ -16,7 +16,6 @@ import click
 from click.core import ParameterSource
 
 from evenhand.cli.arguments import typed
-from evenhand.cli.columns import ask_for_roles
 from evenhand.cli.help import PHRASES
 from evenhand.cli.numbers import BINS, NUMBER, PEOPLE
 from evenhand.cli.targets import DATABASE_VARIABLE
@@ -25,7 +24,6 @@ from evenhand.cube import merge
 from evenhand.cube.cube import Cube
 from evenhand.cube.merge import CUBE_SUFFIX
 from evenhand.errors import CallError, listing
-from evenhand.sources.database import open_table
 from evenhand.sources.roles import ARGUMENTS, TYPES
 from evenhand.verdicts.data_table import TABLE, read_toml
 
@@ -175,7 +173,14 @@ def counted(files: tuple[str, ...], options: dict[str, Any]) -> Iterator[Counted
 
 def check_roles(files: Sequence[Any], options: dict[str, Any]) -> None:
     """Show what the files hold where a call does not say which column is what."""
-    ask_for_roles(files, {**_typed(options), **_from_table(options)})
+    roles = {**_typed(options), **_from_table(options)}
+    missing = [] if roles["sensitive"] else ["the attribute that makes the groups (--sensitive)"]
+    if all(roles[role] is None for role in ("label", "prediction", "score")):
+        missing.append("what was decided or happened (--prediction, --score or --label)")
+    if missing:
+        from evenhand.cli.columns import ask_for_roles
+
+        ask_for_roles(files, roles, missing)
 
 
 def are_cubes(files: tuple[str, ...]) -> bool:
@@ -237,13 +242,15 @@ def _opened(options: dict[str, Any]) -> AbstractContextManager[Any]:
         raise CallError(f"--table and --query need --database, or its URL in {DATABASE_VARIABLE}.")
     if (options["table"] is None) == (options["query"] is None):
         raise CallError("with --database, give either --table or --query.")
+    from evenhand.sources.database import open_table
+
     return open_table(url, table=options["table"], query=typed(options["query"]))
 
 
 # --- how it is judged
 
 policy_option = click.option(
-    "--policy", metavar="POLICY", help="Judge by this policy: a TOML file, four-fifths or nyc-ll144."
+    "--policy", metavar="POLICY", help="Judge by this policy: a TOML file, or a name such as four-fifths or nyc-ll144."
 )
 threshold_option = click.option(
     "--threshold", multiple=True, metavar="METRIC=NUMBER", help="Replace a metric's threshold; may be repeated."

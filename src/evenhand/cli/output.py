@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from evenhand.cli.targets import AUDIT
 from evenhand.core.results import Panel, Verdict
 from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError, either
-from evenhand.report import WITH_CUBE
+from evenhand.report import WITH_APPENDIX, WITH_CUBE, WITH_GROUPS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,12 +37,17 @@ def output_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--output",
         multiple=True,
         type=AUDIT,
-        help="Save the audit: .html, .json, .md (Markdown) or .xml (JUnit); may be repeated.",
+        help="Save the audit: .html, .json, .md (Markdown), .pdf or .xml (JUnit); may be repeated.",
     )(force_option(command))
 
 
 def counts_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which counts are saved with an audit."""
+    """The options that say which counts are saved with an audit, and whether paper ends with every number."""
+    command = click.option(
+        "--appendix",
+        is_flag=True,
+        help="Let a page that is printed, and a PDF, end with every number and the metrics in plain words.",
+    )(command)
     command = click.option(
         "--smallest-cell",
         type=click.IntRange(min=1),
@@ -74,25 +79,32 @@ def heading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def heading(options: dict[str, Any]) -> dict[str, Any]:
-    """What `heading_options` were given, for `made_here`."""
+    """What `heading_options` were given, for the cover."""
     return {"title": options["title"], "note": options["note"]}
 
 
-def made_here(audit: Audit, data: Sequence[str], **more: str | None) -> Audit:
+def made_here(
+    audit: Audit, data: Sequence[str], *, settings: str | None = None, cover: Mapping[str, Any] | None = None
+) -> Audit:
     """The audit with its origin: the command that made it, the names of its data, and what else is known."""
     command = ["evenhand", *click.get_current_context().ensure_object(Call).shown]
     named = ", ".join(Path(name).name if name != "-" else "standard input" for name in data)
-    known = {name: value for name, value in more.items() if value is not None}
-    return replace(audit, origin={**audit.origin, "command": shlex.join(command), "source": named, **known})
+    known = {} if settings is None else {"settings": settings}
+    return replace(
+        audit,
+        policy=replace(audit.policy, cover=audit.cover.updated(**(cover or {}))),
+        origin={**audit.origin, "command": shlex.join(command), "source": named, **known},
+    )
 
 
 def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **counts: Any) -> Verdict:
     """Save and print the audit as the options say; its verdict.
 
-    Files that hold the full counts are said to, once and on standard error, unless the command is to print nothing.
+    With `as_tables` the tables of the findings are printed. Files that hold the full counts are said to, once and on
+    standard error, unless the command is to print nothing.
     """
     silent = counts.pop("silent", quiet)
-    verbose = counts.pop("verbose", False)
+    verbose, as_tables = counts.pop("verbose", False), counts.pop("as_tables", False)
     verdict = audit.verdict  # of everyone, also where what is shown leaves groups out
     least = counts.get("smallest_cell", LEAST)
     if counts.get("share"):
@@ -102,11 +114,14 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
     embed_cube = not counts.get("no_cube", False)
     if not embed_cube and not as_json and not any(path.suffix in WITH_CUBE for path in output):
         raise CallError(f"--no-cube is for what carries the counts: add --json, or -o with {either(WITH_CUBE)}.")
+    appendix = counts.get("appendix", False)
+    if appendix and not any(path.suffix in WITH_APPENDIX for path in output):
+        raise CallError(f"--appendix is for what is printed: add -o with {either(WITH_APPENDIX)}.")
     for path in output:
-        audit.save(path, embed_cube=embed_cube)
-    full = [path for path in output if path.suffix in WITH_CUBE and audit.sharing is None]
-    if full and not silent:
-        held = "the full counts and results" if embed_cube else "the results"
+        audit.save(path, embed_cube=embed_cube, appendix=appendix)
+    suffixes = {path.suffix for path in output} if audit.sharing is None else set()
+    if not suffixes.isdisjoint(WITH_GROUPS) and not silent:
+        held = "the results" if not embed_cube or suffixes.isdisjoint(WITH_CUBE) else "the full counts and results"
         echo(f"Saved for yourself: with {held}, of small groups too. To make a file to share, add --share.", err=True)
     if as_json:
         from evenhand.report import json
@@ -114,9 +129,16 @@ def show(audit: Audit, *, as_json: bool, output: Sequence[Path], quiet: bool, **
         put(lambda: json.dumps(audit, embed_cube=embed_cube))
     elif not quiet:
         from evenhand.report.text import audit as short
-        from evenhand.report.text import details
 
-        text = details if verbose else short
+        text: Any = short
+        if as_tables:
+            from evenhand.report.text import practice
+
+            text = practice
+        elif verbose:
+            from evenhand.report.text import details
+
+            text = details
         put(lambda: text.plain(audit) + "\n", lambda console: text.write(audit, console))
     return verdict
 

@@ -24,7 +24,20 @@ from evenhand.core.files import Identity, identity, keeping, target
 from evenhand.errors import CallError, DataError, either, short_path
 
 DATABASE_VARIABLE = "EVENHAND_DATABASE"
-INPUTS = ("after", "before", "database", "file", "files", "graph", "labels", "model", "policy", "start")
+INPUTS = (
+    "after",
+    "before",
+    "benchmark",
+    "cubes",
+    "database",
+    "file",
+    "files",
+    "graph",
+    "labels",
+    "model",
+    "policy",
+    "start",
+)
 """The parameters of commands that name what is read."""
 
 _HEAD, _MOST_FOOTER = 1 << 16, 1 << 24
@@ -45,6 +58,10 @@ class Target(click.Path):
             raise CallError(f"{option} -: name a file; it is not written to standard output.")
         if self.marks and path.suffix not in self.marks:
             raise CallError(f"{shown}: {self.what} saved as {either(self.marks)}.")
+        if path.suffix == ".pdf":
+            from evenhand.report import pdf
+
+            pdf.check()
         try:
             real = target(path)
         except DataError as error:
@@ -65,7 +82,17 @@ AUDIT = Target(
         ".html": rb'<meta name="generator" content="evenhand">',
         ".json": rb'\A\s*\{\s*"format": "evenhand-audit"',
         ".md": rb"\A# Verdict: ",
+        ".pdf": rb"\A%PDF(?s:.*)(/Creator \(evenhand\)|/ID \[\(evenhand\))",
         ".xml": rb'<testsuites name="evenhand"',
+    },
+)
+_FORM = rb"\"?(Bias audit|Technical documentation|Crosswalk to the NIST|Model card)"
+REPORT = Target(
+    "an audit or a form is",
+    {
+        **AUDIT.marks,
+        ".md": rb"\A(# Verdict: |# " + _FORM + rb'|---\ntags:\n- "evenhand")',
+        ".csv": rb"\A" + _FORM,
     },
 )
 CONTEST = Target(
@@ -134,6 +161,8 @@ def _named(text: str, parameter: str) -> list[str]:
     if parameter == "database":  # duckdb:///x.db and duckdb://x.db are relative paths, duckdb:////tmp/x.db is not
         path = unquote(text.partition("://")[2].partition("?")[0])
         return [path, path.removeprefix("/")]
+    if parameter == "benchmark":  # COLUMN=FILE
+        text = text.rpartition("=")[2]
     path = os.path.expanduser(text)
     if parameter != "files" or os.path.exists(path):
         return [path]
@@ -153,10 +182,13 @@ def _open_file(stream: Any) -> Identity | None:
 
 
 def _ends(path: Path) -> bytes:
-    """The beginning of a file and, of a Parquet file, its footer, which names its columns and what it is."""
+    """The beginning of a file, and the end where that says what a file is: of a PDF and, alone, of a Parquet file."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
+            if head.startswith(b"%PDF"):
+                file.seek(max(file.seek(0, os.SEEK_END) - _HEAD, len(head)))
+                return head + file.read()
             if not head.startswith(b"PAR1"):
                 return head
             size = file.seek(-8, os.SEEK_END)

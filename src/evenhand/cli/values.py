@@ -127,3 +127,14 @@ def _number(option: str, text: str) -> float:
         return finite(text)
     except CallError as error:
         raise CallError(f"{option}: {error}") from None
+
+
+def two_groups(between: tuple[str, ...]) -> list[str] | None:
+    """The groups that --between names, in one value or in two; None where it was left out.
+
+    >>> two_groups(("a,b",)), two_groups(("a, or b", "c")), two_groups(())
+    (['a', 'b'], ['a, or b', 'c'], None)
+    """
+    if len(between) == 1:
+        return [name.strip() for name in between[0].split(",")]
+    return list(between) or None

@@ -82,7 +82,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
         # An exit code of 0 would say that somebody is watching.
         reasons = "; ".join(dict.fromkeys(f"{each.metric}: {each.reason}" for each in found.series))
         raise CallError(f"no alarm can be raised on {reasons}. Name another with --metric.")
-    audit = made_here(found.audit(), files, settings=settings, **heading(options))
+    audit = made_here(found.audit(), files, settings=settings, cover=heading(options))
     for path in output:
         save(audit, path)
     if not quiet and not as_json:

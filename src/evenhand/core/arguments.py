@@ -16,9 +16,8 @@ import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from functools import cache, wraps
-from numbers import Integral
+from numbers import Integral, Rational
 from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
@@ -62,16 +61,15 @@ def checked(door: T, itself: Collection[str] = ()) -> T:
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
-    known = [*signature.parameters]
-    open_ended = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
-
     @wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        if not open_ended:  # else whoever is handed the arguments knows their names
-            named = in_our_words(function.__qualname__, named, known)
+        signature, hints = _annotated(function)
+        if named and not _open_ended(signature):  # else whoever is handed the arguments knows their names
+            named = in_our_words(function.__qualname__, named, signature.parameters)
+        if not hints:
+            return function(*positional, **named)
         bound = signature.bind(*positional, **named)
-        for name, hint in _hints(function).items():
+        for name, hint in hints.items():
             if name in bound.arguments:
                 bound.arguments[name] = check_argument(name, hint, bound.arguments[name])
         return function(*bound.args, **bound.kwargs)
@@ -79,11 +77,16 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _open_ended(signature: inspect.Signature) -> bool:
+    return any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+
+
 @cache
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotation of each parameter; but for those that name what only a type checker imports."""
+def _annotated(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
+    """The signature, and the annotation of each parameter; but for those that name what only a type checker imports."""
     found: dict[str, Any] = {}
-    for each in inspect.signature(function).parameters.values():
+    signature = inspect.signature(function)
+    for each in signature.parameters.values():
         if each.annotation is each.empty or each.kind is each.VAR_KEYWORD:
             continue
         part = types.SimpleNamespace(__annotations__={each.name: each.annotation})
@@ -95,7 +98,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             del found[each.name]  # the function says how to get such an object, by `errors.check_kind`
         elif _is_read(found.get(each.name)):
             del found[each.name]  # whoever reads it says what is wrong with it
-    return found
+    return signature, found
 
 
 def _is_read(hint: Any) -> bool:
@@ -112,7 +115,7 @@ def check_argument(name: str, hint: Any, value: Any) -> Any:
     if not fits(hint, value):
         such = f", such as [{shown(value)}]" if isinstance(value, str) and _takes_many(hint) else ""
         raise CallError(f"{name}={shown(value)} must be {either(dict.fromkeys(_described(hint)))}{such}.")
-    return float(value) if isinstance(value, Fraction) else value
+    return float(value) if isinstance(value, Rational) and not isinstance(value, Integral) else value
 
 
 def _takes_many(hint: Any) -> bool:

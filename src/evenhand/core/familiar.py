@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, TypedDict, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypedDict, TypeVar, get_args, get_type_hints
 
 from evenhand.core.arrays import ColumnLike, ColumnsLike, DataLike
 from evenhand.errors import SignatureError, nearest, shorten
@@ -77,8 +76,7 @@ OURS: dict[str, str] = {name: get_args(hint)[1] for name, hint in get_type_hints
 """Our word for each familiar name."""
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """What to type in place of a name that has more than one meaning; `words` are our arguments that it speaks of."""
 
     words: tuple[str, ...]
@@ -196,5 +194,5 @@ def missing_name(name: str, short: Mapping[str, Sequence[str]], known: Collectio
     if meant:
         return f"it is short for a metric: type evenhand.{meant[0]}, or metrics=[{name!r}] in an audit."
     if name.endswith(("_group_min", "_group_max")):
-        return f"evenhand.fairlearn.{name} has it; or look at the groups of a finding, in finding.groups."
+        return f"a measure with that ending is a metric, and {name[: -len('_group_min')]!r} is not a measure."
     return nearest(name, known)

@@ -111,7 +111,11 @@ def _keep_permissions(old: Path, new: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write text as UTF-8 with the permissions that a new file gets here."""
-    data = text.encode("utf-8")
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes with the permissions that a new file gets here."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
 

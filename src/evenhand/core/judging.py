@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Judging:
+class Judging(NamedTuple):
     """An argument of a function that judges; its default is that of the policy or of the metric."""
 
     type: str
@@ -24,7 +23,7 @@ JUDGING: dict[str, Judging] = {
         '"overall" or "largest". By default groups are compared between the extremes.',
     ),
     "convention": Judging(
-        'Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness"] | None',
+        'Literal["fairlearn", "aif360", "aequitas", "virny", "exfairness", "clarify", "solas"] | None',
         "Another tool whose signs and comparisons are followed.",
     ),
     "judged_on": Judging(

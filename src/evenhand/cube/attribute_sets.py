@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Integral
+from typing import NamedTuple
 
 from evenhand.errors import CallError, as_typed
 
@@ -17,8 +17,7 @@ MOST_COMBINED, MOST_SETS = 3, 64  # where a caller does not say how many
 MOST_WANTED = 4096  # where one does
 
 
-@dataclass(frozen=True)
-class AttributeSets:
+class AttributeSets(NamedTuple):
     """The sets to look at, single attributes first; those with too many groups; how many more there would be."""
 
     sets: tuple[Set, ...]

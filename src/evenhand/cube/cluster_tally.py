@@ -82,7 +82,7 @@ def _of_members(
     if not kept.all():
         place, mass = place[kept], None if mass is None else mass[kept]
         present, cluster = numbered(members.cluster[kept])
-        members = replace(members, stratum_of=members.stratum_of[present], cluster=cluster)
+        members = members._replace(stratum_of=members.stratum_of[present], cluster=cluster)
     mass = np.ones(len(place)) if mass is None else mass.astype(np.float64)
     sums = Clusters.from_lines(cells, members.strata, members.stratum_of, members.cluster, place, mass)
     return replace(sums, distinct=_distinct(members, place // cells, pairs, sets, roles))

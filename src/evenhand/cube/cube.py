@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from numbers import Integral
@@ -141,15 +141,20 @@ class Cube:
 
     @classmethod
     def _count_one(
-        cls, data: Any, like: Cube | None, arguments: ReadArguments, periods: Mapping[str, Every | None] | None = None
+        cls,
+        data: Any,
+        like: Cube | None,
+        arguments: ReadArguments,
+        periods: Mapping[str, Every | None] | None = None,
+        needs: Collection[str] = ("groups", "outcomes"),
     ) -> Cube:
-        """The cube of one table; a chunk may hold a single cluster. `periods` is that of `Roles`."""
+        """The cube of one table; a chunk may hold a single cluster. `periods` is of `Roles`, `needs` of `assign`."""
         if like is not None:
             arguments["bands"] = {**like.meaning.bands, **(arguments["bands"] or {})}
             arguments["task"] = arguments["task"] or like.meaning.task
         source = sources.open_source(data, hive=arguments["hive"])
         scores = like.scores.reading if like is not None and like.scores is not None else None
-        roles = assign(source.names, like_scores=scores, **arguments)
+        roles = assign(source.names, like_scores=scores, needs=needs, **arguments)
         inferred = roles.task is None and _may_be_numbers(roles) and source.fractional(roles)
         roles = replace(roles, task="regression" if inferred else roles.task or "binary")
         if like is not None:
@@ -558,3 +563,8 @@ def _may_be_numbers(roles: Roles) -> bool:
 
 def _pair_key(pair: Pair) -> list[list[tuple[int, float, str]]]:
     return [[order_key(value) for value in part] for part in pair]
+
+
+def count_people(data: Any, arguments: ReadArguments) -> Cube:
+    """The cube of people who may have neither a label nor a decision: who is in the data."""
+    return Cube._count_one(data, None, arguments, needs=("groups",))

@@ -25,7 +25,7 @@ _SQUARES = {
     "s": ("n", "s2"), "l": ("n", "l2"), "w": ("n", "w2"), "w2s": ("w2", "w2s2"), "w2l": ("w2", "w2l2"),
     "ws": ("w", "ws2"),
 }  # fmt: skip
-_MOMENTS = (("f", "ff"), ("y", "yy"), ("yy", "yyyy"), ("e", "ee"), ("a", "ee"), ("ee", "eeee"))
+_MOMENTS = (("f", "ff"), ("y", "yy"), ("yy", "yyyy"), ("e", "ee"), ("a", "ee"), ("ee", "eeee"), ("p", "pp"))
 """Of a sum, who it adds up (people, or a sum of weights) and the sum of its squares: (Σx)² is at most n·Σx²."""
 
 

@@ -21,6 +21,7 @@ class Meaning(Printable):
     prediction: str | None = None
     score: str | None = None
     weight: str | None = None
+    exposure: str | None = field(default=None, metadata=NEWER)
     cluster: str | None = field(default=None, metadata=NEWER)
     design_strata: str | None = field(default=None, metadata=NEWER)
     cutoff: float | None = None

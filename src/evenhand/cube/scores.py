@@ -13,7 +13,8 @@ from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.errors import CallError
 from evenhand.sources.bins import GRID, Bins, grid, natural_range, uniform_edges
 from evenhand.sources.levels import NEGATIVE, NEITHER
-from evenhand.sources.lines import MOMENTS, names_of_cubes, names_of_losses
+from evenhand.sources.lines import MOMENTS, names_of_later, names_of_losses
+from evenhand.sources.lines import TINY as LEAST_OUTCOME
 from evenhand.sources.scores import TINY, ScoreReading
 
 
@@ -26,7 +27,8 @@ def moments(
     known = np.zeros(len(f), dtype=bool) if outcomes is None else ~np.isnan(outcomes)
     y = np.zeros(len(f)) if outcomes is None else np.where(known, outcomes - middle, 0.0)
     e = np.where(known, y - f, 0.0)
-    letters = {"f": f, "y": y, "e": e, "a": np.abs(e)}
+    size = np.ones(len(f)) if outcomes is None else np.where(known, np.abs(outcomes), 1.0)
+    letters = {"f": f, "y": y, "e": e, "a": np.abs(e), "p": np.abs(e) / np.maximum(size, LEAST_OUTCOME)}
     people = np.array(1.0) if n is None else n.astype(np.float64)
     by = {"": people} if w is None or w2 is None else {"w_": w, "w2_": w2}
     sums: dict[str, Floats] = {}
@@ -71,7 +73,7 @@ class ScoreTable:
 
     `n` counts people. `sums` holds Σs and Σs², or with weights Σw, Σw², Σws, Σw²s and Σw²s²; for a regressor the
     MOMENTS. Where the bins of a probability hold many values and someone has a label, it also holds the sums of
-    `names_of_losses`. Tables from a version that did not sum losses, or cubes of residuals, do not hold them. The label
+    `names_of_losses`. Tables from a version that did not sum losses, or some moments, do not hold them. The label
     axis is (negative, positive, unlabelled), or the bands of the outcome and then unlabelled.
     """
 
@@ -230,11 +232,11 @@ def collect(reading: ScoreReading, pair: Any, label: Any, bin_: Any, n: Any, sum
 def merge_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
     """The sum of tables whose pairs have the same numbers, on bins that all of them fit.
 
-    Sums of losses are dropped where one of the tables does not know its losses, and so are cubes of residuals.
+    Sums of losses are dropped where one of the tables does not know its losses, and so are sums that one of them lacks.
     """
     reading = united([table.reading for table in tables])
     parts = [table if table.reading == reading else table.on(reading) for table in tables]
-    parts = _alike(parts) if reading.hides_losses else _with_cubes_alike(parts)
+    parts = _alike(parts) if reading.hides_losses else _with_moments_alike(parts)
     return collect(
         reading,
         np.concatenate([table.pair for table in parts]),
@@ -253,13 +255,11 @@ def _alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
     return [table if table.has_losses else _without_a_loss(table, names) for table in tables]
 
 
-def _with_cubes_alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
-    """Tables of a regressor, all with the cubes of residuals or all without them; other tables as they are."""
-    cubes = names_of_cubes(tables[0].weighted)
-    if all(name in table.sums for table in tables for name in cubes):
-        return list(tables)
+def _with_moments_alike(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+    """Tables of a regressor, without the sums that some of them lack; other tables as they are."""
+    lost = {name for name in names_of_later(tables[0].weighted) if not all(name in table.sums for table in tables)}
     return [
-        replace(table, sums={name: part for name, part in table.sums.items() if name not in cubes}) for table in tables
+        replace(table, sums={name: part for name, part in table.sums.items() if name not in lost}) for table in tables
     ]
 
 

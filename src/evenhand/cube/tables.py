@@ -22,7 +22,7 @@ from evenhand.cube import invariants
 from evenhand.cube.cube import Cube
 from evenhand.cube.meaning import Meaning
 from evenhand.cube.scores import ScoreTable, collect
-from evenhand.sources.lines import names_of_cubes, names_of_losses, names_of_sums
+from evenhand.sources.lines import names_of_later, names_of_losses, names_of_sums
 from evenhand.sources.scores import ScoreReading
 
 Columns = dict[str, list[Any]]
@@ -210,8 +210,8 @@ def _scores(record: Any, columns: Any, pairs: int, weighted: bool, room: Room) -
     lost = losses if reading.hides_losses and isinstance(columns, Mapping) and columns.keys() & losses else ()
     sums = (*names_of_sums(reading, weighted), *lost)
     if reading.outcome is not None and isinstance(columns, Mapping):
-        cubes = names_of_cubes(weighted)  # likewise
-        sums = sums if columns.keys() & set(cubes) else tuple(name for name in sums if name not in cubes)
+        later = names_of_later(weighted) - columns.keys()  # likewise
+        sums = tuple(name for name in sums if name not in later)
     if reading.outcome is None and isinstance(columns, Mapping) and not {"s", "ws"} & columns.keys():
         sums = ("w", "w2") if weighted else ()  # joined bins, see ScoreTable.counts_only
     table = _table("scores", columns, _SCORE_KEYS, sums)

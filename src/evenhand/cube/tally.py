@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ _DENSE_KEYS = 4_000_000
 _LARGEST_SUM = 1e250  # of powers in a cell, so that sums over all cells do not overflow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tally:
     """Counts of (stratum, group) × label class × prediction class, in canonical order; plain arrays."""
 
@@ -295,7 +295,7 @@ def _assemble(
     places = np.zeros(0, dtype=np.intp)
     if roles.cluster is not None:
         places = _places(key, fields, base)
-        members = None if members is None else replace(members, place=places, mass=key.mass)
+        members = None if members is None else members._replace(place=places, mass=key.mass)
     return Tally(
         tuple(pairs),
         _cells(fields, "n", len(pairs), base).astype(np.int64),
@@ -433,7 +433,7 @@ def _fields(lines: Lines, roles: Roles, problems: Problems) -> tuple[Ints | None
         return lines.n, lines.w, lines.w2
     read = read_masses(lines.columns, roles)
     complain_count(read.wrong_counts, str(roles.count), problems)
-    complain_weight(read.wrong_weights, str(roles.weight), problems)
+    complain_weight(read.wrong_weights, roles, problems)
     n, weights = read.people, read.weights
     if weights is None:
         return n, None, None

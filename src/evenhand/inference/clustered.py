@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ _DOUBT = 2.0  # clusters of one outcome that are assumed beside those that were 
 _WORTH = 10.0  # clusters that the design effect of the other groups counts as, beside a group's own
 
 
-@dataclass(frozen=True)
-class Together:
+class Together(NamedTuple):
     """What the errors of groups have in common because they share clusters.
 
     `covariance` is [groups, groups] and `errors` are those that the limits are made of, which may be larger than the
@@ -54,7 +53,7 @@ def _correlations(covariance: Floats, mine: Floats, theirs: Floats) -> Floats:
         return np.nan_to_num(np.clip(covariance / (mine * theirs), -1.0, 1.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clustered(Proportions):
     """k of n strangers in each group, as many as would make a rate vary as much as the clusters do.
 
@@ -84,7 +83,7 @@ class Clustered(Proportions):
         return Proportions(self.k * fewer, self.n * fewer, self.form).limits(deviate, offset)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusteredAverage(Average):
     """The mean of measures of the same clusters; `between` are correlations of the parts, [parts, parts, groups]."""
 

@@ -50,7 +50,7 @@ def tukey(groups: int, confidence: float) -> float:
     >>> round(tukey(2, 0.95), 3), round(tukey(5, 0.95), 3)
     (1.96, 2.728)
     """
-    if groups < 2:
+    if groups <= 2:  # of two, the range over √2 is the size of one normal variable
         return upper((1 - confidence) / 2)
     return _range_quantile(groups, confidence) / math.sqrt(2)
 
@@ -71,9 +71,14 @@ def beyond_tukey(groups: int, deviate: float) -> float:
 
 def _range_below(q: float, groups: int) -> float:
     """The probability that the range of so many normal variables is below q."""
+    return float(groups * (_DENSITY * _within(q) ** (groups - 1)).sum())
+
+
+def _within(q: float) -> Floats:
+    """The probability that another normal variable lies at most q below each of the nodes, and not above it."""
     from scipy.special import ndtr
 
-    return float(groups * (_DENSITY * (ndtr(_X) - ndtr(_X - q)) ** (groups - 1)).sum())
+    return np.asarray(ndtr(_X) - ndtr(_X - q))
 
 
 def _range_quantile(groups: int, confidence: float) -> float:
@@ -82,24 +87,17 @@ def _range_quantile(groups: int, confidence: float) -> float:
     q = math.sqrt(2) * upper((1 - confidence) / (groups * (groups - 1)))
     low, high = 0.0, q
     for _ in range(100):
-        beyond = _range_below(q, groups) - confidence
+        within = _within(q)
+        fewer = _DENSITY * within ** (groups - 2)
+        beyond = float(groups * (fewer * within).sum()) - confidence
         low, high = (q, high) if beyond < 0 else (low, q)
-        slope = _range_density(q, groups)
+        slope = float(groups * (groups - 1) * (fewer * np.exp(-((_X - q) ** 2) / 2)).sum()) / math.sqrt(2 * math.pi)
         step = q - beyond / slope if slope > 0 else low
         step = step if low < step < high else (low + high) / 2
         if abs(step - q) <= 1e-14 * q:
             break
         q = step
     return q
-
-
-def _range_density(q: float, groups: int) -> float:
-    """How fast `_range_below` grows with q."""
-    from scipy.special import ndtr
-
-    normal = np.exp(-((_X - q) ** 2) / 2) / math.sqrt(2 * math.pi)
-    within = (ndtr(_X) - ndtr(_X - q)) ** (groups - 2)
-    return float(groups * (groups - 1) * (_DENSITY * normal * within).sum())
 
 
 def sidak(groups: int, confidence: float) -> float:

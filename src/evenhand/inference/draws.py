@@ -12,6 +12,8 @@ the size of a block.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +40,34 @@ def multinomial(n: npt.ArrayLike, draws: int = 1000, random_state: int = 0) -> I
     """
     counts = _counts(n)
     return _multinomial(counts, _sizes(draws, counts.size), _streams(random_state)[0])
+
+
+def multinomial_once(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
+    """The draws of `multinomial` as floats; inside `drawn_once`, made once for all that ask for the same."""
+    store = _DRAWN.get()
+    if store is None or counts.size * many > _MOST_KEPT:
+        yield from (block.astype(np.float64) for block in multinomial(counts, many, seed))
+        return
+    key = (counts.tobytes(), counts.shape, many, seed)
+    if key not in store:
+        store.clear()  # attribute sets come one after the other
+        small = np.int32 if counts.sum() <= np.iinfo(np.int32).max else np.int64
+        store[key] = [block.astype(small) for block in multinomial(counts, many, seed)]
+    yield from (block.astype(np.float64) for block in store[key])
+
+
+_MOST_KEPT = 16_000_000  # numbers of one set of draws
+_DRAWN: ContextVar[dict[tuple[object, ...], list[Ints]] | None] = ContextVar("drawn", default=None)
+
+
+@contextmanager
+def drawn_once() -> Iterator[None]:
+    """Inside, metrics that ask for the same draws are given the same ones, which are made once."""
+    token = _DRAWN.set({})
+    try:
+        yield
+    finally:
+        _DRAWN.reset(token)
 
 
 def weighted(

@@ -9,7 +9,6 @@ Arguments are arrays of any shapes that broadcast. Counts need not be whole (eff
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -230,8 +229,7 @@ def acceleration(n: npt.ArrayLike, values: npt.ArrayLike) -> Floats:
     return np.asarray((weight * away**3).sum(axis=0) / np.where(spread > 0, 6 * spread**1.5, 1.0) * (unit > 0))
 
 
-@dataclass(frozen=True)
-class Classical:
+class Classical(NamedTuple):
     """A family of closed-form intervals: for a proportion (k, n), and for the difference and the ratio of two
     proportions (k1, n1, k2, n2). Each function takes the confidence last."""
 
@@ -241,8 +239,7 @@ class Classical:
     ratio: Callable[..., Ends]
 
 
-@dataclass(frozen=True)
-class Resampled:
+class Resampled(NamedTuple):
     """An interval made of draws of the cells: how they are drawn, and what `function` needs besides the draws."""
 
     name: str

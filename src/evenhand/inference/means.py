@@ -36,7 +36,7 @@ _JEFFREYS = 0.5
 _HUGE = 1e7  # people from which on beta quantiles are slow, and a share is known well enough
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Means(Skewed):
     """The mean of each group; arrays are [..., groups], and `low` and `high` are the range of what is averaged.
 
@@ -104,6 +104,11 @@ class Means(Skewed):
             # Where the own variance tells little, that of the others would be far too large for a group below them.
             shrunk = np.fmin(scale, 1.0) ** (1 - trust) if squares else shrunk
         return cls(values, known, others, trust, skewness, shrunk, sizes, worth, *span, growth, squares)
+
+    def at(self, place: int) -> Means:
+        """The means at one place of the last axis."""
+        names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth")
+        return replace(self, **{name: getattr(self, name)[..., place] for name in names})
 
     def known_from(self, least: float) -> Means:
         """The same, where nothing is known of groups that are worth fewer people than these."""
@@ -249,7 +254,7 @@ class Means(Skewed):
         return low, high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Roots(Relative):
     """The root of each mean, such as a root mean squared error: its limits are the roots of the mean's."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats, Indices
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Ends of some groups set against each other in one measure; matrices are [groups, groups].
 
     Differences are row − column and ratios row / column. Near ends hold for all pairs at once: lower ends of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,16 +145,14 @@ def shrunken(spread: Spread, usable: Bools) -> Spread:
     return replace(spread, k=np.where(usable, left, spread.k))
 
 
-@dataclass(frozen=True)
-class Settling:
+class Settling(NamedTuple):
     """How many times as many rows would settle a finding, and the group that limits it most."""
 
     multiplier: float
     limiting: int
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """The groups of one measure; of very many, some that stand for `many` others each. `against` is the reference.
 
     Of many measures, such as the bins of a score, it stands for several.
@@ -276,7 +275,7 @@ def _fewer(parts: list[_Part], threshold: float) -> list[_Part]:
         return parts
     first, *others = sorted(parts, key=lambda part: part.ease(threshold))
     halves = others[: len(others) // 2], others[len(others) // 2 :]
-    return [first, *(replace(half[len(half) // 2], measures=len(half)) for half in halves)]
+    return [first, *(half[len(half) // 2]._replace(measures=len(half)) for half in halves)]
 
 
 def _seek(spreads: Sequence[Spread], usable: Bools, forecast: Forecast, people: int) -> Settling | None:
@@ -330,7 +329,6 @@ def _reach(spread: Spread, apart: float, deviate: float, offset: float, ratio: b
     return down, up
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _STEPS = np.linspace(-5, 5, 19)
 _MOST_RESOLVED, _MOST_KEPT = 4, 20  # groups
 
@@ -363,16 +361,22 @@ def _all_pairs(values: Floats, sigma: Floats, many: Floats, up: Floats, down: Fl
     return float(np.sum(np.diff(at) * (chance[1:] + chance[:-1])) / 2)
 
 
+@cache
+def _quadrature() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(48)
+
+
 def _all_against(
     values: Floats, sigma: Floats, many: Floats, place: int, up: Floats, down: Floats, limit: float
 ) -> float:
     """The chance that x_i − x_place + up_i and x_place − x_i + down_i are at most the limit for all other groups."""
     from scipy.special import ndtr
 
-    at = values[place] + 8 * sigma[place] * _NODES
+    nodes, weights = _quadrature()
+    at = values[place] + 8 * sigma[place] * nodes
     others = np.arange(len(values)) != place
     middle, spread = values[others], sigma[others]
     above = ndtr((at[:, None] + limit - up[others] - middle) / spread)
     inside = np.maximum(above - ndtr((at[:, None] - limit + down[others] - middle) / spread), 0.0)
-    weight = 8 * _WEIGHTS * np.exp(-((8 * _NODES) ** 2) / 2) / math.sqrt(2 * math.pi)
+    weight = 8 * weights * np.exp(-((8 * nodes) ** 2) / 2) / math.sqrt(2 * math.pi)
     return float(weight @ (inside ** many[others]).prod(axis=1))

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -27,8 +26,7 @@ _NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks
 _FEW_GROUPS, _MOST_PAIRED = 64, 5000  # of so many every pair is looked at, and can be looked at
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(NamedTuple):
     """Both ends of a difference and of a ratio between extremes; `pairs` has those of all pairs, by measure."""
 
     difference: tuple[float, float] = (0.0, 1.0)
@@ -243,13 +241,14 @@ _STEPS = 40
 _FARTHEST_DEVIATE = 37.0  # where the tail of a normal variable is about the smallest number there is
 
 
-def below_highest(
-    spread: Spread, usable: Bools, confidence: float, yardsticks: Bools
+def against_extreme(
+    spread: Spread, usable: Bools, confidence: float, yardsticks: Bools, *, lowest: bool = False
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Each group against the one of the yardsticks that is truly highest: ends of the difference and of the ratio.
 
     Which group is highest is not known, only estimated. Limits of all pairs hold together, and group − highest is the
-    least of a group's differences from the others (and 0): so are its ends. NaN for groups that are not usable.
+    least of a group's differences from the others (and 0): so are its ends. Against the `lowest` it is the greatest.
+    NaN for groups that are not usable.
     """
     ends = tuple(np.full(len(spread.values), np.nan) for _ in range(4))
     chosen = np.flatnonzero(usable & np.isfinite(spread.values))
@@ -265,13 +264,14 @@ def below_highest(
             np.exp(middle - _log_lower(near.column(), near)),
             np.exp(middle + _log_upper(near.column(), near)),
         )
-        top = values[yardsticks[chosen]].max(initial=-np.inf)
+        able = values[yardsticks[chosen]]
+        top = able.min(initial=np.inf) if lowest else able.max(initial=-np.inf)
         seen = (values - top, values / top)
     for i, (end, pair) in enumerate(zip(ends, pairs, strict=True)):
         np.fill_diagonal(pair, (0.0, 0.0, 1.0, 1.0)[i])
-        pair[:, ~yardsticks[chosen]] = np.inf
+        pair[:, ~yardsticks[chosen]] = -np.inf if lowest else np.inf
         widened = np.minimum if i % 2 == 0 else np.maximum
-        end[chosen] = widened(pair.min(axis=1), seen[i // 2])
+        end[chosen] = widened(pair.max(axis=1) if lowest else pair.min(axis=1), seen[i // 2])
     return ends  # type: ignore[return-value]
 
 
@@ -419,8 +419,7 @@ def _common_with_base(spread: Spread | Bounded, base: Spread | Bounded) -> Float
     return -np.ceil(np.abs(np.round(found, 6))) if isinstance(spread, Bounded) else found
 
 
-@dataclass(frozen=True)
-class Against:
+class Against(NamedTuple):
     """Ends of each group's comparison with its baseline, [measures, groups]; NaN where there is none.
 
     `near` holds for all groups together and is what a fail needs; `far` is what a pass needs.
@@ -470,6 +469,29 @@ def against(
     return Against(
         (stacked[0], stacked[1]), (stacked[4], stacked[5]), (stacked[2], stacked[3]), (stacked[6], stacked[7])
     )
+
+
+def at_deviate(
+    spread: Spread, base: Spread, deviate: float, shares: Floats | None = None
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Near and far ends of each group's difference from its baseline, at a deviate that holds for all of them.
+
+    With `shares`, the share of each group in everyone, `base` is the rest and groups are compared with everyone.
+    """
+    from scipy.special import ndtr
+
+    near, far = (_one_by_one(spread, base, deviate, offset, 0.0) for offset in (_NEAR, _FAR))
+    if isinstance(spread, Skewed) and isinstance(base, Skewed):
+        # The deviate of many groups lies far out, where skewness matters for near ends as well.
+        near = far = _leaning(far, spread, base, (deviate, float(ndtr(deviate))), 0.0)
+    if shares is not None:
+        near, far = (_to_overall(ends, shares) for ends in (near, far))
+    return near[:2], far[:2]
+
+
+def at_deviate_alone(spread: Spread, deviate: float) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Near and far ends of each group's own value, likewise."""
+    return spread.limits(deviate, _NEAR), spread.limits(deviate, _FAR)
 
 
 def _together(compared: Bools, confidence: float) -> float:

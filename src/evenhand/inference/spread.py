@@ -126,7 +126,7 @@ class Skewed(Relative):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Form:
     """A measure as a function of a proportion θ = top / (top + rest): αθ / (γθ + β(1−θ)).
 
@@ -158,7 +158,7 @@ PLAIN = Form(np.zeros(0), np.zeros(0))
 """The proportion itself; which cells it counts is known elsewhere."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Proportions:
     """k of n in each group (not whole for weights), under a rising function αθ / (γθ + β(1−θ))."""
 
@@ -247,7 +247,7 @@ class Proportions:
         return theta if self.form.plain else self.form.measure(theta)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Average:
     """The mean of measures with separate denominators: their limits combine as the sides of a triangle."""
 
@@ -293,7 +293,7 @@ class Average:
         return np.asarray(np.sqrt((reach**2).sum(axis=0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bounded:
     """A measure of which only bounds are known, with how far each of them may be from the truth.
 
@@ -305,7 +305,7 @@ class Bounded:
     high: Spread
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Measured:
     """Values with standard errors."""
 
@@ -325,7 +325,7 @@ class _Measured:
         return self.errors**2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Normal(_Measured):
     """Functions of rows, means of scores."""
 
@@ -344,7 +344,7 @@ class Normal(_Measured):
         return self.values - reach, self.values + reach
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Logit(Normal):
     """Values between 0 and 1 whose errors are symmetric on the logit scale, such as an AUC.
 
@@ -381,7 +381,7 @@ class Logit(Normal):
         return np.fmin(low, self.values) + there, np.fmax(high, self.values) + there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Errors(_Measured, BiasedUpwards):
     """Sums of absolute deviations, such as a calibration error: noise alone makes them positive.
 
@@ -409,7 +409,7 @@ class Errors(_Measured, BiasedUpwards):
         return low, self.values + deviate * self.errors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Largest(BiasedUpwards):
     """The largest of several deviations, such as the maximum calibration error; `away`, `errors`: [groups, parts].
 

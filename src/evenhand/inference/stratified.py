@@ -6,12 +6,14 @@ Everything takes counts [strata, groups]: `k` positives of `n` people.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.core.arrays import Floats
 from evenhand.errors import CallError
+from evenhand.inference import critical
 from evenhand.inference.contingency import SMALL
 from evenhand.inference.hypotheses import Test, counts, from_chi_square, nothing, ratio
 
@@ -67,6 +69,83 @@ def mantel_haenszel_odds_ratio(k: npt.ArrayLike, n: npt.ArrayLike) -> float:
     everyone = n.sum(axis=1)
     rest = n - k
     return ratio(float(np.sum(k[:, 0] * rest[:, 1] / everyone)), float(np.sum(k[:, 1] * rest[:, 0] / everyone)))
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the first of two groups has against the second with strata held fixed, as by Mantel and Haenszel.
+
+    `odds_ratio` and `ratio` are (value, low, high), NaN where a value has no interval; `deviations` is the number of
+    standard deviations by which the first group lies above what is expected within strata (its square is the statistic
+    of the test without continuity correction) and `p_value` its p; `shortfall` is how many more of the first group
+    would have been positive, had both groups had one rate in each stratum. `strata` is how many strata tell anything.
+    """
+
+    odds_ratio: tuple[float, float, float]
+    ratio: tuple[float, float, float]
+    deviations: float
+    p_value: float
+    shortfall: float
+    strata: int
+
+
+def common(k: npt.ArrayLike, n: npt.ArrayLike, confidence: float = 0.95) -> Common:
+    """Odds ratio, ratio of rates and test of two groups over strata; `k` and `n` are [strata, 2].
+
+    The interval of the odds ratio is that of Robins, Breslow and Greenland (1986), that of the ratio of rates that of
+    Greenland and Robins (1985).
+
+    >>> found = common([[512, 89], [353, 17]], [[825, 108], [560, 25]])
+    >>> round(found.odds_ratio[0], 3), round(found.ratio[0], 3), round(found.deviations, 2)
+    (0.425, 0.783, -3.93)
+    """
+    k, n = _pairs(k, n)
+    both = (n > 0).all(axis=1)  # a stratum in which all are positive, in both groups, has a ratio of rates: 1
+    kept, people = _informative(k, n)
+    everyone, positives = people.sum(axis=1), kept.sum(axis=1)
+    expected = people[:, 0] * positives / np.maximum(everyone, 1.0)
+    above = float((kept[:, 0] - expected).sum())
+    test = cochran_mantel_haenszel(k, n)
+    deviations = math.nan if math.isnan(test.p_value) else math.copysign(math.sqrt(test.statistic), above)
+    deviate = critical.upper((1 - confidence) / 2)
+    return Common(
+        _ends(mantel_haenszel_odds_ratio(k, n), _log_odds_variance(kept, people), deviate),
+        _ends(*_common_ratio(k[both], n[both]), deviate),
+        deviations if above else 0.0 * deviations,
+        test.p_value,
+        -above if len(people) else math.nan,
+        len(people),
+    )
+
+
+def _ends(value: float, variance: float, deviate: float) -> tuple[float, float, float]:
+    """A ratio with its interval on logarithms; NaN ends where it is 0, infinite or undefined."""
+    if not 0 < value < math.inf:
+        return value, math.nan, math.nan
+    reach = deviate * math.sqrt(variance)
+    return value, value * math.exp(-reach), value * math.exp(reach)
+
+
+def _log_odds_variance(k: Floats, n: Floats) -> float:
+    """Of the logarithm of the common odds ratio, by Robins, Breslow and Greenland."""
+    everyone, rest = n.sum(axis=1), n - k
+    r, s = k[:, 0] * rest[:, 1] / everyone, k[:, 1] * rest[:, 0] / everyone
+    same, crossed = (k[:, 0] + rest[:, 1]) / everyone, (k[:, 1] + rest[:, 0]) / everyone
+    top, bottom = r.sum(), s.sum()
+    if not (top and bottom):
+        return math.nan
+    mixed = float((same * s + crossed * r).sum())
+    return float((same @ r) / top**2 + (crossed @ s) / bottom**2 + mixed / (top * bottom)) / 2
+
+
+def _common_ratio(k: Floats, n: Floats) -> tuple[float, float]:
+    """The common ratio of rates, and the variance of its logarithm by Greenland and Robins."""
+    everyone, positives = n.sum(axis=1), k.sum(axis=1)
+    top, bottom = float((k[:, 0] * n[:, 1] / everyone).sum()), float((k[:, 1] * n[:, 0] / everyone).sum())
+    if not (top and bottom):
+        return ratio(top, bottom), math.nan
+    each = (n[:, 0] * n[:, 1] * positives - k[:, 0] * k[:, 1] * everyone) / everyone**2
+    return top / bottom, max(0.0, float(each.sum()) / (top * bottom))
 
 
 def breslow_day(k: npt.ArrayLike, n: npt.ArrayLike) -> Test:

@@ -11,7 +11,7 @@ from evenhand.core.arrays import Array, Floats
 from evenhand.inference.spread import Spread
 from evenhand.measures.group_data import SIDES, GroupData, Side
 
-MadeOf = Literal["cells", "scores", "classes", "rows"]
+MadeOf = Literal["cells", "rates", "scores", "classes", "rows"]
 
 
 class Measure(Protocol):

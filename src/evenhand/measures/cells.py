@@ -181,6 +181,8 @@ _TABLE = (
                 formula="(TPR + TNR) / 2"),
     CellMeasure("f1", "F1", "2TP", "FP FN 2TP", empty="positive labels or decisions", aliases=("f1_score",),
                 formula="2 TP / (2 TP + FP + FN)"),
+    CellMeasure("threat_score", "threat score", "TP", "FP FN TP", empty="positive labels or decisions",
+                aliases=("critical_success_index", "jaccard_score"), formula="TP / (TP + FP + FN)"),
     CellMeasure("error_balance", "number of false negatives for each false positive", "FN", "FP",
                 empty="false positives", aliases=("treatment_ratio",), formula="FN / FP", unit="ratio"),
     CellMeasure("selected_share", "share of all selected", "FP TP U1", "FP TP U1", share=True,

@@ -19,7 +19,7 @@ _PLACES = np.array([0, 1, 3, 4, 6, 7, 2, 5])  # of the eight cells in a flattene
 Whose = Literal["groups", "rest", "everyone"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CellClusters:
     """Sums over the clusters of a cube of a yes or no, and whose rates are asked for."""
 

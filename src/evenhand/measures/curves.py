@@ -51,6 +51,38 @@ def auc_floor(value: Floats, positives: Floats, negatives: Floats) -> Floats:
     return np.asarray(variance / 4)
 
 
+def average_precision(positives: Floats, negatives: Floats) -> Floats:
+    """Σ (R_k − R_{k−1}) P_k: the precision when selecting from each bin upwards, averaged over the positives in it.
+
+    >>> average_precision(np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.0])).round(6).item()
+    0.833333
+    """
+    above, selected = _from_above(positives), _from_above(positives + negatives)
+    precision = np.nan_to_num(_over(above, selected))
+    return np.where(
+        negatives.sum(axis=-1) > 0, _over((positives * precision).sum(axis=-1), positives.sum(axis=-1)), np.nan
+    )
+
+
+def average_precision_variance(positives: Floats, negatives: Floats, value: Floats) -> Floats:
+    """The variance of the average precision by its influence: what one more person in a bin would change."""
+    above, selected = _from_above(positives), _from_above(positives + negatives)
+    total = positives.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.nan_to_num(above / selected)
+        held = np.where(selected > 0, positives / selected**2, 0.0)
+        # A person in a bin is selected with it and with all bins below.
+        gained = np.cumsum(held * (selected - above), axis=-1)
+        lost = np.cumsum(held * above, axis=-1)
+        squares = positives * (precision + gained - value[..., None]) ** 2 + negatives * lost**2
+        return np.asarray(squares.sum(axis=-1) / total[..., 0] ** 2)
+
+
+def _from_above(cells: Floats) -> Floats:
+    """How many are in each bin and above it."""
+    return np.asarray(np.flip(np.cumsum(np.flip(cells, axis=-1), axis=-1), axis=-1))
+
+
 def cross_auc(positives: Floats, negatives: Floats) -> Floats:
     """P(a positive of group i scores higher than a negative of group j), [..., i, j]."""
     below = np.cumsum(negatives, axis=-1) - negatives / 2

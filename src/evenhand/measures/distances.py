@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -118,8 +117,7 @@ class _Heights(_Rocs):
         return np.asarray((gaps.sum(axis=-1) - (gaps[..., 0] + gaps[..., -1]) / 2) / self.cells)  # by trapezoids
 
 
-@dataclass(frozen=True)
-class Distances:
+class Distances(NamedTuple):
     """The distance of every pair of groups, [groups, groups], with both ends; NaN where there is none.
 
     Of more than `EVERY_PAIR` groups, NaN as well where a pair is not the farthest of one of its groups and does not
@@ -147,7 +145,7 @@ def ks(data: BinnedScores, levels: Levels, random_state: int) -> Distances:  # n
     near, far = _ks_reach(people[:, None], people, usable * (usable - 1) // 2, levels)
     distances = _compare(cells, _Shares(), near, far, "Kolmogorov-Smirnov distance")
     share = cells.max(axis=(1, 2)) / np.maximum(people, 1)
-    return replace(distances, error=float(share.max()))
+    return distances._replace(error=float(share.max()))
 
 
 def _ks_reach(people: Floats, others: Floats, comparisons: int, levels: Levels) -> tuple[Floats, Floats]:
@@ -170,7 +168,7 @@ def wasserstein(data: BinnedScores, levels: Levels, random_state: int) -> Distan
     bins = data.reading.bins
     span = bins.high - bins.low
     distances = _between(data, levels, random_state, "Wasserstein distance", _Shares(np.diff(data.places), span))
-    return replace(distances, error=span / bins.cells)
+    return distances._replace(error=span / bins.cells)
 
 
 def abroca(data: BinnedScores, levels: Levels, random_state: int) -> Distances:
@@ -179,7 +177,7 @@ def abroca(data: BinnedScores, levels: Levels, random_state: int) -> Distances:
     distances = _between(data, levels, random_state, "area between ROC curves", _Heights() if many else _Rocs())
     off = curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
     error = 2 * float(np.nan_to_num(off).max()) + (2 / _HEIGHTS if many else 0.0)
-    return replace(distances, error=error, exact=not many)
+    return distances._replace(error=error, exact=not many)
 
 
 def largest_shift(data: BinnedScores, levels: Levels, random_state: int) -> Distances:  # noqa: ARG001 - as for ks

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,7 @@ _FARTHEST, _NEAREST = 100, 1e-6  # of alpha: beyond, powers overflow; nearer to 
 _DECIDED = ("TN", "FP", "FN", "TP", "U0", "U1")
 
 
-@dataclass(frozen=True)
-class IndexValues:
+class IndexValues(NamedTuple):
     """An index over everyone [...], its value within each group [..., groups], and its parts.
 
     `title` is what the value of a group is called, `reason` why an index is undefined.
@@ -95,6 +93,60 @@ def coefficient_of_variation(cells: Floats) -> IndexValues:
     parts = {name: _root(value) for name, value in squared.parts.items()}
     return IndexValues(_root(squared.value), _root(squared.by_group), parts,
                  "coefficient of variation within the group", squared.reason)  # fmt: skip
+
+
+def atkinson(cells: Floats, *, epsilon: float = 0.5) -> IndexValues:
+    """The share of all benefit that could be given up if the rest were spread evenly (Atkinson 1970)."""
+    if not isinstance(epsilon, Real) or not _NEAREST <= epsilon <= _FARTHEST or 0 < abs(epsilon - 1) < _NEAREST:
+        raise CallError(
+            f"epsilon={epsilon!r} must be a number from {_NEAREST} to {_FARTHEST}, and 1 itself or at least {_NEAREST} "
+            "away from it; the larger, the more the worst off count, and 0.5 is usual."
+        )
+    held = np.stack([_sum(cells, names) for names in _CELLS_BY_BENEFIT])
+    benefits, people = _BENEFITS.reshape(-1, *[1] * (held.ndim - 1)), held.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(people > 0, (held * benefits).sum(axis=0) / people, 0.0)
+    whole = _given_up(benefits[..., 0], held.sum(axis=-1), epsilon, axis=0)
+    parts = {"between_groups": _given_up(means, people, epsilon, axis=-1)}
+    return IndexValues(whole, _given_up(benefits, held, epsilon, axis=0), parts, "inequality within the group",
+                 "no labelled decision brings any benefit")  # fmt: skip
+
+
+def _given_up(benefits: Floats, people: Floats, epsilon: float, axis: int) -> Floats:
+    """1 − the benefit that, given to everybody, would be worth as much, over the mean benefit."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = people / people.sum(axis=axis, keepdims=True)
+        mean = (benefits * share).sum(axis=axis)
+        if epsilon == 1:
+            terms = np.where(share > 0, share * np.log(benefits), 0.0)
+            even = np.exp(terms.sum(axis=axis))
+        else:
+            terms = np.where(share > 0, share * benefits ** (1 - epsilon), 0.0)
+            even = terms.sum(axis=axis) ** (1 / (1 - epsilon))
+        found = np.where(mean > 0, 1 - even / mean, np.nan)
+    return np.asarray(np.where(np.abs(found) < _ROUNDING, 0.0, found))
+
+
+def bias_amplification(cells: Floats) -> IndexValues:
+    """By how much decisions lie farther from everyone's base rate than labels do (Wang and Russakovsky 2021).
+
+    Of a group whose labels are positive more often than everyone's, how much more often its decisions are positive than
+    its labels; of any other group how much less often; and the mean over the groups.
+    """
+    labelled = _sum(cells, ("TN", "FP", "FN", "TP"))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        base, selected = (_sum(cells, names) / labelled for names in (("FN", "TP"), ("FP", "TP")))
+        overall = _sum(cells, ("FN", "TP")).sum(axis=-1) / labelled.sum(axis=-1)
+    by_group = np.where(base > overall[..., None] * (1 + _ROUNDING), selected - base, base - selected)
+    enough = (labelled > 0).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.where(enough >= 2, np.nansum(by_group, axis=-1) / enough, np.nan)
+    parts = {
+        name: np.where(enough >= 2, np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1), np.nan)
+        for name, rates in (("gap_in_labels", base), ("gap_in_decisions", selected))
+    }
+    return IndexValues(value, by_group, parts, "amplification in the group",
+                 "fewer than two groups have labelled decisions")  # fmt: skip
 
 
 def differential_fairness(cells: Floats, *, concentration: float = 1.0) -> IndexValues:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,34 +14,51 @@ from evenhand.inference.clustered import together_of
 from evenhand.measures.base import Measure, evaluate
 from evenhand.measures.cells import MEASURES
 from evenhand.measures.classes import class_measures
+from evenhand.measures.combinations import COMBINATIONS
 from evenhand.measures.group_data import GroupData
 from evenhand.measures.regression import REGRESSION_MEASURES
 from evenhand.measures.scores import SCORE_MEASURES, ScoreMeasure
 
 
-@dataclass(frozen=True)
 class MeasureValues:
-    """One measure of all pairs of a cube, with limits that hold for all of them together; NaN is undefined."""
+    """One measure of all pairs of a cube, with limits that hold for all of them together; NaN is undefined.
 
-    measure: Measure
-    values: Floats
-    low: Floats
-    high: Floats
-    support: Array
+    Everything is computed when it is first asked for, as most readers ask for a few measures only.
+    """
+
+    def __init__(self, measure: Measure, data: GroupData, confidence: float) -> None:
+        self.measure = measure
+        self._data, self._confidence = data, confidence
+
+    @property
+    def values(self) -> Floats:
+        return evaluate(self.measure, self._data).values
+
+    @property
+    def support(self) -> Array:
+        return evaluate(self.measure, self._data).support
+
+    @property
+    def low(self) -> Floats:
+        return self._limits[0]
+
+    @property
+    def high(self) -> Floats:
+        return self._limits[1]
+
+    @cached_property
+    def _limits(self) -> tuple[Floats, Floats]:
+        spread = evaluate(self.measure, self._data).spread
+        if spread is None or (self._data.clustered and together_of(spread) is None):
+            return (np.full(self._data.groups, np.nan),) * 2
+        return simultaneous.own(spread, self._confidence)
 
 
 def every_measure(cube: Cube, confidence: float, names: Collection[str] | None = None) -> list[MeasureValues]:
     """Each measure that can be computed for the pairs of a cube; with `names`, only those named."""
-    data, evaluated = GroupData.of(cube), []
-    for measure in _measurable(cube):
-        if names is not None and measure.name not in names:
-            continue
-        spread, values, support = evaluate(measure, data)
-        none = np.full(data.groups, np.nan)
-        known = spread is not None and (not data.clustered or together_of(spread) is not None)
-        low, high = simultaneous.own(spread, confidence) if known and spread is not None else (none, none)
-        evaluated.append(MeasureValues(measure, values, low, high, support))
-    return evaluated
+    data = GroupData.of(cube)
+    measurable = [measure for measure in _measurable(cube) if names is None or measure.name in names]
+    return [MeasureValues(measure, data, confidence) for measure in measurable]
 
 
 def measure_values(measure: Measure, cube: Cube) -> Floats:
@@ -52,7 +69,7 @@ def measure_values(measure: Measure, cube: Cube) -> Floats:
 def _measurable(cube: Cube) -> list[Measure]:
     """The measures of the cube's task whose roles it has; those of a probability only if the score is one."""
     measures: dict[str, Sequence[Measure]] = {
-        "binary": [*MEASURES.values(), *SCORE_MEASURES.values()],
+        "binary": [*MEASURES.values(), *COMBINATIONS.values(), *SCORE_MEASURES.values()],
         "multiclass": class_measures(list(MEASURES.values()), cube.classes),
         "regression": list(REGRESSION_MEASURES.values()),
     }

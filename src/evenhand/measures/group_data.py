@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,9 +15,11 @@ from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, nearest
 from evenhand.inference.spread import effective
-from evenhand.measures.clustered import CellClusters
 from evenhand.sources.lines import PLAIN, WEIGHTED
 from evenhand.sources.scores import ScoreReading
+
+if TYPE_CHECKING:
+    from evenhand.measures.clustered import CellClusters
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
 _MOST_KEPT = 4_000_000  # numbers that stay in memory as long as the table of scores they were read from
@@ -90,7 +92,10 @@ class GroupData:
             return None
         kind: type[BinnedScores | RegressionSums]
         kind = RegressionSums if self._cube.meaning.task == "regression" else BinnedScores
-        return kind.from_table(table, len(self._cube.pairs)).of(self._whose)
+        found = kind.from_table(table, len(self._cube.pairs))
+        if isinstance(found, RegressionSums):
+            found.counts_events = self._cube.meaning.exposure is not None
+        return found.of(self._whose)
 
     @cached_property
     def silent(self) -> Bools:
@@ -130,12 +135,14 @@ class GroupData:
         people, mass = (_regroup(part, self._whose) for part in (cube.counts, cube.cells))
         clusters = None
         if self.clustered and cube.clusters is not None:
+            from evenhand.measures.clustered import CellClusters
+
             clusters = CellClusters(cube.clusters, len(cube.pairs), self._whose)
         silent = silent_sides(mass) if silent is None else silent
         return Cells(people, mass, squares, cube.cells.sum(axis=0), silent, clusters)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any.
 
@@ -228,6 +235,8 @@ class BinnedScores:
         self.second: Floats | None = arrays.get("ws2" if weighted else "s2")
         """Σw·s² by bin; None where a table with weights does not have it."""
         self._arrays = arrays
+        self.whole = self
+        """The scores of the groups themselves, where these are of everyone else or of everyone."""
 
     @classmethod
     def from_table(cls, table: ScoreTable, pairs: int) -> BinnedScores:
@@ -238,7 +247,9 @@ class BinnedScores:
         """The scores of the groups themselves, of everyone else for each group, or of everyone as one group."""
         if whose == "groups":
             return self
-        return BinnedScores(self.reading, {name: _regroup(part, whose) for name, part in self._arrays.items()})
+        found = BinnedScores(self.reading, {name: _regroup(part, whose) for name, part in self._arrays.items()})
+        found.whole = self
+        return found
 
     def without_labels(self, groups: Bools) -> BinnedScores:
         """The same scores, with nobody who has a label in these groups."""
@@ -322,6 +333,10 @@ class RegressionSums:
         self.mass: Floats = arrays["w"] if self.weighted else self.n
         self.everyone = list(range(reading.labels))
         self.labelled = self.everyone[:-1]
+        self.whole = self
+        """The sums of the groups themselves, where these are of everyone else or of everyone."""
+        self.counts_events = False
+        """Are outcomes counts of events for each unit of exposure, which is the weight?"""
 
     @classmethod
     def from_table(cls, table: ScoreTable, pairs: int) -> RegressionSums:
@@ -332,10 +347,33 @@ class RegressionSums:
         """The sums of the groups themselves, of everyone else for each group, or of everyone as one group."""
         if whose == "groups":
             return self
-        return RegressionSums(self.reading, {name: _regroup(part, whose) for name, part in self.arrays.items()})
+        found = RegressionSums(self.reading, {name: _regroup(part, whose) for name, part in self.arrays.items()})
+        found.whole, found.counts_events = self, self.counts_events
+        return found
 
     def people(self, bands: list[int]) -> Floats:
         return _total(self.n, bands)
+
+    def total(self, moment: str, bands: list[int]) -> Floats:
+        """The sum of a product over some bands, by weight."""
+        return _total(self.mass, bands) if not moment else self._sum("w", moment, bands)
+
+    def amount(self, letter: str, bands: list[int]) -> Floats:
+        """The sum of outcomes (y) or predictions (f) themselves, not from the middle, by weight."""
+        return self.total(letter, bands) + self.reading.middle * self.total("", bands)
+
+    def squared_distance(self, r: Floats, bands: list[int]) -> Floats:
+        """Σw²(y − r·f)² of outcomes and predictions themselves, by group."""
+        sums = (self.by_bin("w2", moment, bands).sum(axis=1) for moment in ("", "y", "f", "yy", "ff", "ee"))
+        return squared_distance(r, self.reading.middle, self.people(bands), *sums)
+
+    def by_bin(self, by: str, moment: str, bands: list[int]) -> Floats:
+        """A sum over some bands by bin, [groups, bins], by weight (w) or by squared weight (w2), from the middle."""
+        if self.weighted:
+            part = self.arrays[f"{by}_{moment}" if moment else by]
+        else:
+            part = self.arrays[moment] if moment else self.n
+        return np.asarray(part[:, bands].sum(axis=1), dtype=np.float64)
 
     def predictions(self) -> BinnedScores:
         """The predictions as scores of people without a label."""
@@ -357,7 +395,7 @@ class RegressionSums:
             return np.where(mass > 0, first / mass + self.reading.middle, self.reading.bins.starts)
 
     def has(self, moment: str) -> bool:
-        """Is this product summed? Cubes of residuals are not in tables from earlier versions."""
+        """Is this product summed? Some are not in tables from earlier versions."""
         return (f"w_{moment}" if self.weighted else moment) in self.arrays
 
     def mean(self, moment: str, bands: list[int]) -> Floats:
@@ -396,6 +434,18 @@ class RegressionSums:
         if not moment:
             return _total(self.arrays[by] if self.weighted else self.n, bands)
         return _total(self.arrays[f"{by}_{moment}" if self.weighted else moment], bands)
+
+
+def squared_distance(
+    r: Floats, middle: float, people: Floats, n: Floats, y: Floats, f: Floats, yy: Floats, ff: Floats, ee: Floats
+) -> Floats:
+    """Σ(y − r·f)² of numbers themselves, from sums of products that were measured from the middle; e is y − f.
+
+    The sums may be by squared weight; `people` says how many rows they are of.
+    """
+    products = (yy + ff - ee) / 2 + middle * (y + f) + middle**2 * n
+    squares = yy + 2 * middle * y + middle**2 * n, r**2 * (ff + 2 * middle * f + middle**2 * n)
+    return without_rounding(squares[0] + squares[1] - 2 * r * products, squares[0] + squares[1], people)
 
 
 def _total(values: Array, bands: list[int]) -> Floats:

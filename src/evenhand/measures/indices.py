@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from evenhand.core.arrays import Floats
+from evenhand.measures.base import Measure
 from evenhand.measures.dependence import Statistic
 from evenhand.measures.distances import Distances, Levels
 from evenhand.measures.entropy import IndexValues
@@ -35,32 +36,40 @@ class Index:
     needs: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     any_number: bool = False
+    within_strata: ClassVar[bool] = False
+    """Is it computed within strata? Others take all strata together."""
+    against_reference: ClassVar[bool] = False
+    """Does it set groups against a reference, or the highest group where none is named?"""
 
 
 @dataclass(frozen=True)
 class CellIndex(Index):
-    """Computed from the cells of all groups, [..., groups, 8], and the options; its interval comes from draws."""
+    """Computed from the cells of all groups, [..., groups, 8], and the options; its interval comes from draws.
+
+    With `named`, people without a group are left out: of a comparison of groups they are no part.
+    """
 
     function: Callable[..., IndexValues]
+    named: bool = False
 
 
-@dataclass(frozen=True)
 class LogRatioIndex(CellIndex):
     """The same for the largest log ratio of selection rates, whose interval is simultaneous over all groups."""
 
 
 @dataclass(frozen=True)
-class ScoreDistance(Index):
-    """Computed for every pair of groups from their binned scores, the confidence of both ends and the seed."""
+class _DistanceIndex(Index):
+    """Computed from binned scores, the confidence of both ends and the seed."""
 
     function: Callable[[BinnedScores, Levels, int], Distances]
 
 
-@dataclass(frozen=True)
-class ShiftFromEveryone(Index):
-    """Computed for each group from the binned predictions of all, the confidence of both ends and the seed."""
+class ScoreDistance(_DistanceIndex):
+    """Computed for every pair of groups from their binned scores."""
 
-    function: Callable[[BinnedScores, Levels, int], Distances]
+
+class ShiftFromEveryone(_DistanceIndex):
+    """Computed for each group from the binned predictions of all."""
 
 
 @dataclass(frozen=True)
@@ -84,5 +93,36 @@ class DependenceIndex(Index):
 
 
 @dataclass(frozen=True)
+class ConditionalDependence(Index):
+    """How much groups tell about what is decided among people with the same label, or about the label among people
+    for whom the same was decided: mutual information within each, averaged over people."""
+
+    given: Literal["label", "decision"]
+
+
+@dataclass(frozen=True)
+class GroupExtreme(Index):
+    """The value of the group that has the least, or the most, of a measure."""
+
+    measure: Measure
+    which: Literal["min", "max"]
+
+
+@dataclass(frozen=True)
+class DisparityIndex(Index):
+    """By how much a group has a larger share of the refused than of the selected, within strata of a control."""
+
+    within_strata: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class PracticalIndex(Index):
+    """By how much a group is selected less often than the reference, where its ratio to it is also below a bound."""
+
+    against_reference: ClassVar[bool] = True
+
+
 class OutcomeTestIndex(Index):
     """The robust outcome test of every ordered pair of groups; it looks at selected people whose outcome is known."""
+
+    within_strata: ClassVar[bool] = True

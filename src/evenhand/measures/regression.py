@@ -31,12 +31,13 @@ def _mean(
     """The mean of a product; `moved` adds the middle again from which it was measured."""
 
     def spread(data: RegressionSums) -> Spread:
-        return _mean_in(data, moment, square, data.labelled if labelled else data.everyone, moved)
+        return mean_in(data, moment, square, data.labelled if labelled else data.everyone, moved)
 
     return spread
 
 
-def _mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], moved: bool) -> Means:
+def mean_in(data: RegressionSums, moment: str, square: str, bands: list[int], moved: bool) -> Means:
+    """The mean of a product over some bands; `moved` adds the middle again from which it was measured."""
     value = data.mean(moment, bands)
     own = data.variance({square: 1.0, moment: -2 * value, "": value**2}, bands)
     low, high = data.ranges[moment]
@@ -69,7 +70,40 @@ def third_of_sizes(first: Floats, second: Floats, fourth: Floats) -> Floats:
 
 def root_mean_squared_error(data: RegressionSums) -> Spread:
     """√E[e²], with the limits of E[e²] under the root."""
-    return Roots(_mean_in(data, "ee", "eeee", data.labelled, False))
+    return Roots(mean_in(data, "ee", "eeee", data.labelled, False))
+
+
+def percentage_error(data: RegressionSums) -> Spread:
+    """E[|e| / |y|]; undefined where an outcome is 0, and of tables that do not hold its sums."""
+    bands = data.labelled
+    value = data.mean("p", bands) if data.has("p") else np.full(len(data.n), np.nan)
+    with np.errstate(invalid="ignore"):
+        value = np.where(value < _FROM_ZERO, value, np.nan)
+    own = data.variance({"pp": 1.0, "p": -2 * value, "": value**2}, bands) if data.has("p") else value
+    return Means.of(value, own, data.people(bands), data.worth(bands), (0.0, np.inf), growth=AMOUNTS)
+
+
+_FROM_ZERO = 1e10  # a mean that only an outcome of 0, taken as TINY, can bring about
+
+
+def weighted_percentage_error(data: RegressionSums) -> Spread:
+    """E|e| / E[y] of outcomes of 0 or more, with the variance of its influence (|e| − r·y)/E[y]."""
+    bands, middle = data.labelled, data.reading.middle
+    outcome = data.mean("y", bands) + middle
+    if data.ranges["y"][0] < 0 or not data.has("ay"):
+        outcome = np.full(len(data.n), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.where(outcome > 0, data.mean("a", bands) / outcome, np.nan)
+        terms: dict[str, Floats | float] = {
+            "ee": 1.0,
+            "ay": -2 * r,
+            "a": -2 * r * middle,
+            "yy": r**2,
+            "y": 2 * r**2 * middle,
+            "": (r * middle) ** 2,
+        }
+        own = data.variance(terms, bands) / outcome**2 if data.has("ay") else r
+    return Means.of(r, own, data.people(bands), data.worth(bands), (0.0, np.inf), growth=AMOUNTS)
 
 
 def r_squared(data: RegressionSums) -> Spread:
@@ -109,6 +143,11 @@ REGRESSION_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
                  in_score_units=True, over=_LABELLED, negative="always", tasks=_REGRESSION),
     ScoreMeasure("mean_absolute_error", "mean absolute error", _mean("a", "ee"), _BOTH, _KNOWN, formula="E|Y − f|",
                  in_score_units=True, over=_LABELLED, tasks=_REGRESSION),
+    ScoreMeasure("mean_absolute_percentage_error", "mean absolute percentage error", percentage_error, _BOTH,
+                 "outcomes, or an outcome of 0,", "rate", formula="E[|Y − f| / |Y|]", tasks=_REGRESSION),
+    ScoreMeasure("weighted_absolute_percentage_error", "weighted absolute percentage error",
+                 weighted_percentage_error, _BOTH, "outcomes, or only outcomes of 0 or below 0,", "rate",
+                 formula="E|Y − f| / E[Y]", tasks=_REGRESSION),
     ScoreMeasure("root_mean_squared_error", "root mean squared error", root_mean_squared_error, _BOTH, _KNOWN,
                  formula="√E[(Y − f)²]", in_score_units=True, tasks=_REGRESSION),
     ScoreMeasure("r_squared", "R²", r_squared, _BOTH, "outcomes that differ", formula="1 − E[(Y − f)²] / Var(Y)",
@@ -137,7 +176,7 @@ def outcome_bands(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     """A measure for each band of the outcome: the mean prediction within it."""
 
     def mean(band: int) -> Callable[[RegressionSums], Spread]:
-        return lambda data: _mean_in(data, "f", "ff", [band], True)
+        return lambda data: mean_in(data, "f", "ff", [band], True)
 
     return tuple(
         ScoreMeasure(

@@ -149,6 +149,27 @@ def auc_error(data: BinnedScores) -> Floats:
     return curves.auc_error(data.of_label(POSITIVE), data.of_label(NEGATIVE))
 
 
+def average_precision(data: BinnedScores) -> Spread:
+    """The average precision (area under the precision-recall curve) of each group, on the logit scale."""
+    positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
+    value = curves.average_precision(positives, negatives)
+    variance = curves.average_precision_variance(positives, negatives, value)
+    p = positives.sum(axis=1)
+    inside = np.clip(value, 0.5 / (p + 1), 1 - 0.5 / (p + 1))
+    floor = inside * (1 - inside) / np.maximum(p, 1) / 4  # as of an AUC: a sample without errors is no proof
+    people = data.n[:, POSITIVE].sum(axis=1)
+    return Logit(value, np.sqrt(np.fmax(variance, floor)), people, p)
+
+
+def average_precision_error(data: BinnedScores) -> Floats:
+    """How far it may be off: the precision at a positive moves by the people of its bin, if both labels are in it."""
+    positives, negatives = data.of_label(POSITIVE), data.of_label(NEGATIVE)
+    above = np.flip(np.cumsum(np.flip(positives + negatives, axis=-1), axis=-1), axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        torn = np.where((positives > 0) & (negatives > 0), positives * (positives + negatives) / above, 0.0)
+        return np.asarray(torn.sum(axis=1) / positives.sum(axis=1)) * (not data.reading.bins.exact)
+
+
 def brier(data: BinnedScores) -> Spread:
     """The mean of (score − label)², from sums of squared scores; its error from the mean of each bin."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -255,6 +276,8 @@ class ScoreMeasure(MeasureDefaults):
     tasks: frozenset[str] = frozenset({"binary"})
     of_losses: bool = False
     """Is it made of the losses of people, which bins do not tell?"""
+    at_cutoff: bool = False
+    """Is it that of a cutoff, and so undefined without one?"""
 
     @property
     def made_of(self) -> MadeOf:
@@ -329,6 +352,9 @@ SCORE_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
                  over=_with_labels((NEGATIVE,)), negative="as the score"),
     ScoreMeasure("auc", "AUC", auc, _BOTH, "positive or no negative labels with a score",
                  formula="P(S of a positive > S of a negative) + ½ P(equal)", error=auc_error),
+    ScoreMeasure("average_precision", "average precision", average_precision, _BOTH,
+                 "positive or no negative labels with a score",
+                 formula="Σ_k (recall_k − recall_{k−1}) · precision_k", error=average_precision_error),
     ScoreMeasure("brier_score", "Brier score", brier, _BOTH, "labels with a score", formula="E[(S − Y)²]",
                  probability=True, error=brier_error, over=_KNOWN),
     ScoreMeasure("log_loss", "log loss", log_loss, _BOTH, "labels with a score",

@@ -1,4 +1,7 @@
-"""A contest of models as something to read: sentences and tables, the same on a terminal, in Markdown and on a page."""
+"""A contest of models in words: sentences and tables, the same on a terminal and in Markdown; and its files.
+
+`evenhand.report.contest_page` is the page, with the same sentences.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from evenhand.core.results import Estimate, spell
 from evenhand.core.wording import amount, capital, clip, distance, shown_scale
 from evenhand.errors import CallError, join_names, nearest, shorten
 from evenhand.report import markdown, tables
-from evenhand.report.page import digest, environment
 from evenhand.report.text.diff import MEANS
 
 if TYPE_CHECKING:
@@ -74,15 +76,14 @@ def sections(contest: Contest) -> list[Section]:
 
 def _sentences(contest: Contest, change: ModelChange) -> list[str]:
     first, name, at = contest.first, change.name, contest.confidence
-    found = [] if change.accuracy is None else [_accuracy(change.accuracy, first, name, at)]
+    found = [] if change.accuracy is None else [accuracy(change.accuracy, first, name, at)]
     found += [_measured(each, first, name, at) for each in change.auc if not each.group]
     if change.auc_reason is not None:
         found.append(f"No change of an AUC is shown: {change.auc_reason}.")
     everyone = next(each for each in change.flips if not each.group and each.label is None)
-    found.append(_flipped(everyone, first, name))
-    for attributes in _single(contest):
-        lines = [each for each in change.flips if each.attributes == attributes and each.label is None]
-        found += _who(lines, attributes[0], 1 - at)
+    found.append(flipped(everyone, first, name))
+    for attributes in single(contest):
+        found += who_moved(change, attributes, 1 - at)
     for gap in change.gaps.changes:
         if gap.required:
             said = " ".join((gap.interpretation, *gap.notes))
@@ -90,7 +91,8 @@ def _sentences(contest: Contest, change: ModelChange) -> list[str]:
     return found
 
 
-def _accuracy(each: MeasureChange, first: str, name: str, confidence: float) -> str:
+def accuracy(each: MeasureChange, first: str, name: str, confidence: float) -> str:
+    """How accuracy changed, in a sentence."""
     if not each.change.defined:
         return f"Accuracy is undefined: {each.reason}."
     return f"Accuracy: {tendency(each)}. It is {_figures(each, first, name, confidence)}"
@@ -111,7 +113,8 @@ def _figures(each: MeasureChange, first: str, name: str, confidence: float) -> s
     return f"{amount(each.after)} with {name} and {amount(each.before)} with {first}: {moved}{reach}."
 
 
-def _flipped(each: Flips, first: str, name: str) -> str:
+def flipped(each: Flips, first: str, name: str) -> str:
+    """How many decisions changed, in a sentence."""
     flips = each.gained + each.lost
     if not flips:
         return f"No decision of {each.people:,} changed."
@@ -121,8 +124,10 @@ def _flipped(each: Flips, first: str, name: str) -> str:
     )
 
 
-def _who(lines: Sequence[Flips], attribute: str, error: float) -> list[str]:
+def who_moved(change: ModelChange, attributes: tuple[str, ...], error: float) -> list[str]:
     """In which groups more people gained than lost, or lost than gained, beyond chance."""
+    attribute = " × ".join(attributes)
+    lines = [each for each in change.flips if each.attributes == attributes and each.label is None]
     sure = [each for each in lines if each.p_adjusted is not None and each.p_adjusted <= error]
     if not sure:
         tested = any(each.p_adjusted is not None and each.gained + each.lost for each in lines)
@@ -140,14 +145,15 @@ def _who(lines: Sequence[Flips], attribute: str, error: float) -> list[str]:
     ]
 
 
-def _single(contest: Contest) -> list[tuple[str, ...]]:
+def single(contest: Contest) -> list[tuple[str, ...]]:
+    """The attributes of a contest, each by itself."""
     audit = contest.audits[contest.first]
     return [names for names in audit.attribute_sets() if len(names) == 1]
 
 
 def _sheets(contest: Contest, change: ModelChange) -> list[Sheet]:
     sheets = []
-    for attributes in _single(contest):
+    for attributes in single(contest):
         sheets += [
             _flips(change, attributes),
             _gaps(contest, change, attributes),
@@ -175,13 +181,14 @@ def _flips(change: ModelChange, attributes: tuple[str, ...]) -> Sheet:
                 spell(group, attributes),
                 *(f"{number:,}" for number in (whole.people, whole.gained, whole.lost)),
                 *(f"{each.gained:,}/{each.lost:,}" for each in by_label),
-                "-" if whole.p_adjusted is None else _p(whole.p_adjusted),
+                "-" if whole.p_adjusted is None else p_figure(whole.p_adjusted),
             ]
         )
     return _sheet(f"Who gained and who lost, by {attributes[0]}", columns, rows)
 
 
-def _p(value: float) -> str:
+def p_figure(value: float) -> str:
+    """A p-value as tables show it."""
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -236,7 +243,9 @@ def save(contest: Contest, path: Path) -> None:
     if path.suffix not in FORMS:
         named = path.suffix or path.name
         raise CallError(f"a contest cannot be saved as {shorten(named)!r}; {nearest(named, FORMS)}")
-    write_text(path, {".html": page, ".json": as_json, ".md": as_markdown}[path.suffix](contest))
+    from evenhand.report import contest_page
+
+    write_text(path, {".html": contest_page.dumps, ".json": as_json, ".md": as_markdown}[path.suffix](contest))
 
 
 def as_json(contest: Contest) -> str:
@@ -270,56 +279,3 @@ def notes(contest: Contest) -> list[str]:
     """What holds for all models."""
     shared = [note for change in contest.changes.values() for note in change.gaps.notes]
     return list(dict.fromkeys((*contest.notes, *shared)))
-
-
-def page(contest: Contest) -> str:
-    """The contest as a page without a script."""
-    shown: str = environment().from_string(_PAGE).render(style=_STYLE, digest=digest(_STYLE), body=_body(contest))
-    return shown
-
-
-def _body(contest: Contest) -> str:
-    from markupsafe import Markup
-
-    text = (
-        environment()
-        .from_string(_BODY)
-        .render(headline=headline(contest), sections=sections(contest), notes=notes(contest), more=more)
-    )
-    return Markup(text)  # noqa: S704 - made by a template that escapes every name
-
-
-_STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600;padding:.3rem 0}
-th,td{text-align:right;padding:.15rem .7rem;border-bottom:1px solid #8885}
-th:first-child,td:first-child,th:last-child,td:last-child{text-align:left}
-@media (prefers-color-scheme:dark){body{background:#16181c;color:#e6e6e6}}"""
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="evenhand">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{{ digest }}'">
-<title>evenhand: models on the same people</title><style>{{ style|safe }}</style></head>
-<body>{{ body }}</body></html>
-"""
-
-_BODY = """<div class="evenhand-contest">
-<h1>{{ headline|shown }}</h1>
-{% for section in sections %}
-<h2>{{ section.title|shown }}</h2>
-<ul>{% for sentence in section.sentences %}<li>{{ sentence|shown }}</li>{% endfor %}</ul>
-{% for sheet in section.sheets %}
-<table><caption>{{ sheet.title|shown }}</caption>
-<thead><tr>{% for title in sheet.columns %}<th scope="col">{{ title|shown }}</th>{% endfor %}</tr></thead>
-<tbody>
-{% for row in sheet.rows %}
-<tr>{% for cell in row %}<td>{{ cell|shown }}</td>{% endfor %}</tr>
-{% endfor %}
-</tbody>
-</table>
-{% if sheet.left_out %}<p>{{ more(sheet) }}</p>{% endif %}
-{% endfor %}
-{% endfor %}
-<ul>{% for note in notes %}<li>{{ note|shown }}</li>{% endfor %}</ul>
-</div>
-"""

@@ -6,8 +6,7 @@ Numbers are those of the findings themselves and, where they have none, of the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.core.results import Finding, Group, Pair, Row, spell, spell_stratum
 from evenhand.core.wording import clip
@@ -82,16 +81,14 @@ def leading(audit: Audit) -> list[Finding]:
 # --- Groups ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """The title of a column, and its cells as text, one for each line of the table."""
 
     title: str
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Lines of groups, the pairs on which verdicts rest first: names, people, and a column for each measure.
 
     `left_out` says how many more groups there are of each set of attributes.
@@ -112,8 +109,7 @@ class Groups:
         return f"and {join_names(parts, 4)}" if parts else ""
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     """A group of a set of attributes, in a stratum or over all of them."""
 
     set: _Set
@@ -151,7 +147,8 @@ class _Set:
         self.attributes, self.controls = findings[0].attributes, audit.meaning.control
         self.findings = findings
         self.evidence = findings[0].evidence or findings[0].summary
-        self.results: Results = results_of(audit, self.attributes)
+        compared = {row.measure for finding in findings for row in finding.groups}
+        self.results: Results = results_of(audit, self.attributes, compared)
         self.results_by_key = {column.key: column for column in self.results.columns}
         self.in_stratum = bool(self.evidence.stratum)
         self.people: dict[Pair, int] = {
@@ -175,7 +172,7 @@ class _Set:
             (row.measure, row.of_class)
             for finding in self.findings
             for row in finding.groups
-            if row.bin is None and row.stratum == stratum and row.measure != finding.metric
+            if row.group and row.bin is None and row.stratum == stratum and row.measure != finding.metric
         ]
         return list(dict.fromkeys([*first, *others]))
 

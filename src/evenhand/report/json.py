@@ -6,7 +6,6 @@ The form is described by schema.json, which has the version of the form in it.
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,8 @@ from evenhand.core.results import Finding, Row
 from evenhand.core.version import __version__
 from evenhand.cube import tables
 from evenhand.report import tables as report_tables
+from evenhand.report.results import results, results_data
+from evenhand.report.summary import summary
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 FORMAT = "evenhand-audit"
 FORMAT_VERSION = 1
-ORIGIN = ("title", "note", "source", "command", "settings")
+MOST_GROUPS = 1_000
+"""Of an attribute with more groups, JSON holds the measures that its findings compare, and no others."""
+ORIGIN = ("source", "command", "settings")
 """What is known of where an audit comes from, besides when and by which version it was written."""
 
 
@@ -52,20 +55,46 @@ def as_dict(audit: Audit, *, embed_cube: bool = True) -> dict[str, Any]:
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         checksum.KEY: "",
-        "evenhand": audit.origin.get("evenhand", __version__),
-        "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
+        **as_origin(audit),
         **{key: audit.origin[key] for key in ORIGIN if key in audit.origin},
+        "cover": records.write(audit.cover.given()),
+        "digests": content_digests(audit),
         "verdict": audit.verdict,
+        "summary": records.write(summary(audit)),
         "required": list(audit.required),
         "policy": policy_data(audit.policy),
         "data": {"rows": audit.cube.size, **records.write(audit.meaning)},
         "findings": [finding_data(finding, required=audit.decides(finding)) for finding in audit.findings],
+        "groups": results_data(each for each in results(audit) if len(each.groups) <= MOST_GROUPS),
         "notes": list(audit.notes),
         "sharing": _sharing(audit),
         "cube": tables.write(audit.cube) if embed_cube else None,
         "parts": [tables.write(part) for part in audit.parts] if embed_cube else [],
     }
     return {**told, checksum.KEY: checksum.of_record(told, **(digests(audit) if embed_cube else {}))}
+
+
+def as_origin(audit: Audit) -> dict[str, str]:
+    """By which version and when an audit was first written: now, where it was not yet."""
+    return {
+        "evenhand": audit.origin.get("evenhand", __version__),
+        "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def content_digests(audit: Audit) -> dict[str, str]:
+    """The SHA-256 of the counts of an audit (of the shared ones, where it is shared) and of its policy.
+
+    They are those of the content, whatever the file. Of a policy they cover what differs from the defaults, and not the
+    cover, so that a later version with more fields, and another title, have the same.
+    """
+    own = digests(audit)
+    usual = policy_data(type(audit.policy)())
+    told = {key: value for key, value in policy_data(audit.policy).items() if value != usual.get(key)}
+    return {
+        "cube": own["cube"] if not audit.parts else checksum.of_record(own),
+        "policy": checksum.of_record(told),
+    }
 
 
 def digests(audit: Audit) -> dict[str, Any]:
@@ -91,7 +120,9 @@ def full_counts(audit: Audit) -> str | None:
 
 def policy_data(policy: Policy) -> dict[str, Any]:
     """A policy with every field; a metric of your own by its name."""
-    return {part.name: records.write(_named(getattr(policy, part.name))) for part in fields(policy)}
+    told = {part: _named(getattr(policy, part.name)) for part in records.saved_fields(policy)}
+    newer = {part.name for part, value in told.items() if value is None and part.metadata.get("newer")}
+    return {part.name: records.write(value) for part, value in told.items() if part.name not in newer}
 
 
 def _named(value: Any) -> Any:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding
 from evenhand.core.wording import capital, clean, clip
-from evenhand.report import tables
+from evenhand.report import panels, tables
+from evenhand.report.panels import PrintedTable
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -34,7 +35,7 @@ def dumps(audit: Audit) -> str:
     deciding = tables.deciding(audit)
     parts = [
         f"# Verdict: {audit.verdict}",
-        *(prose(audit.origin[key]) for key in ("title", "note") if key in audit.origin),
+        *(prose(text) for text in (audit.cover.title, audit.cover.note) if text),
         f"{capital(tables.outcomes(audit, code))}." if deciding else "",
         f"{prose(tables.headline(audit))}.",
         "\n".join(line for finding in deciding for line in _entry(finding)),
@@ -76,7 +77,18 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
         for finding in kept
     ]
     titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "between", "and", "verdict"]
-    return [*parts, table(titles, cells, left=("between", "and", "verdict")), prose(same)]
+    practice = [part for finding in findings for each in panels.printed(finding) for part in _printed(each)]
+    return [*parts, table(titles, cells, left=("between", "and", "verdict")), prose(same), *practice]
+
+
+def _printed(shown: PrintedTable) -> list[str]:
+    """A table that is the result itself, below its title."""
+    names = [title in shown.left for title in shown.titles]
+    lines = [
+        [code(cell, in_table=True) if name and cell else cell for name, cell in zip(names, line, strict=True)]
+        for line in shown.lines
+    ]
+    return [f"### {prose(shown.title)}", table(shown.titles, lines, left=shown.left)]
 
 
 def table(titles: Sequence[str], lines: Iterable[Sequence[str]], left: Sequence[str] = ()) -> str:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.core.results import Finding, Group, Panel, Row, pair_names, shown_names, spell
+from evenhand.core.results import Finding, Group, Panel, Row, pair_names, shown_names, spell, spell_stratum
 from evenhand.report import tables
 
 if TYPE_CHECKING:
@@ -40,9 +39,19 @@ FIRST = (
 )
 """The measures that people ask for first, in their order."""
 
+SECTIONS = {
+    "Selection": ("selection_rate",),
+    "Errors": ("true_positive_rate", "false_positive_rate"),
+    "Predictive values": ("positive_predictive_value", "negative_predictive_value"),
+    "Base rates": ("base_rate",),
+    "Accuracy": ("accuracy", "macro_true_positive_rate", "macro_positive_predictive_value"),
+    "Scores": ("mean_score", "auc"),
+    "Predicted numbers": ("mean_prediction", "mean_outcome", "mean_residual", "mean_absolute_error", "r_squared"),
+}
+"""The same measures under the titles that a page gives them."""
 
-@dataclass(frozen=True)
-class Column:
+
+class Column(NamedTuple):
     """One measure of every group of a set: value, ends of the interval and how many people it rests on."""
 
     name: str
@@ -65,8 +74,7 @@ class Column:
         return 100 if self.unit == "rate" else 1
 
 
-@dataclass(frozen=True)
-class Results:
+class Results(NamedTuple):
     """The groups of some attributes: how many people, and every measure of each.
 
     `counted` says whether the cube knows the attributes; else all that is known is what findings say of the groups.
@@ -92,23 +100,26 @@ def results(audit: Audit) -> list[Results]:
     return [*(_counted(audit, names) for names in counted), *(_not_counted(audit, names) for names in others)]
 
 
-def results_of(audit: Audit, attributes: tuple[str, ...]) -> Results:
-    """The results of one set of attributes."""
-    return _counted(audit, attributes) if attributes in audit.counted_sets else _not_counted(audit, attributes)
+def results_of(audit: Audit, attributes: tuple[str, ...], names: Collection[str]) -> Results:
+    """The results of one set of attributes: the measures that people ask for first, those named, and those that only
+    findings know."""
+    if attributes not in audit.counted_sets:
+        return _not_counted(audit, attributes)
+    return _counted(audit, attributes, {*FIRST, *names})
 
 
-def _counted(audit: Audit, attributes: Sequence[str]) -> Results:
-    """Every measure that the cube allows, and those that findings bring along."""
+def _counted(audit: Audit, attributes: Sequence[str], names: Collection[str] | None = None) -> Results:
+    """Every measure that the cube allows, or those named, and those that findings bring along."""
     part, own = audit.counts(attributes, control=False), _own_rows(audit, attributes)
     groups = tuple(group for _, group in part.pairs)
-    together = audit.measures(attributes, together=True)
-    overall = {_key(measured): float(measured.values[0]) for measured in together}
+    every = [each for each in audit.measures(attributes) if each.measure.name != "count"]
+    overall = {_key(each): each for each in audit.measures(attributes, together=True)}
     columns = [
-        _column(measured, groups, own, overall.get(_key(measured), math.nan))
-        for measured in audit.measures(attributes)
-        if measured.measure.name != "count"
+        _column(each, groups, own, overall.get(_key(each)))
+        for each in every
+        if names is None or each.measure.name in names
     ]
-    columns += _brought(audit, attributes, groups, {column.key for column in columns})
+    columns += _brought(audit, attributes, groups, {_key(each) for each in every})
     if len(groups) * len(columns) * 4 > MOST_CELLS:
         wanted = {*FIRST, *_deciding_measures(audit)}
         columns = [column for column in columns if column.name in wanted]
@@ -140,15 +151,15 @@ def _group_rows(finding: Finding) -> list[Row]:
     return [row for row in finding.groups if row.bin is None and not row.stratum and row.group]
 
 
-def _column(measured: MeasureValues, groups: Sequence[Group], own: _Rows, overall: float) -> Column:
+def _column(measured: MeasureValues, groups: Sequence[Group], own: _Rows, overall: MeasureValues | None) -> Column:
     """A measure with the numbers of the findings in place of those computed from the cube, where they have one."""
     numbers = zip(measured.values, measured.low, measured.high, measured.support, strict=True)
     lines = [
         _line(own.get((*_key(measured), group))) or (float(value), float(low), float(high), int(n))
         for group, (value, low, high, n) in zip(groups, numbers, strict=True)
     ]
-    row = measured.measure
-    return _of_lines(row.name, row.title, row.unit, _key(measured)[1], lines, overall)
+    row, everyone = measured.measure, math.nan if overall is None else float(overall.values[0])
+    return _of_lines(row.name, row.title, row.unit, _key(measured)[1], lines, everyone)
 
 
 def _brought(
@@ -237,6 +248,7 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
     panels: list[dict[str, Any]] = []
     places: dict[Any, int | None] = {}
     cells = 0
+    decided = tables.deciding(audit)
     for finding in audit.findings:
         mine = []
         for panel in finding.panels:
@@ -250,11 +262,15 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
                     panels.append(panel_data(panel))
             if places[key] is not None:
                 mine.append(places[key])
-        findings.append({**_finding_data(finding, required=audit.decides(finding)), "panels": mine})
+        rank = next((i for i, each in enumerate(decided) if each is finding), None)
+        within = _within(finding, audit.meaning.control)
+        findings.append({**_finding_data(finding, rank), "within": within, "panels": mine})
     return findings, panels
 
 
-def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
+def _finding_data(finding: Finding, rank: int | None) -> dict[str, Any]:
+    """A finding as plain data; `rank` is its place among those that decide."""
+    required = rank is not None
     shown = [row for row in finding.groups if row.bin is None]
     extremes, against = _names(finding, finding.summary), finding.settings.get("against")
     return {
@@ -262,6 +278,7 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "title": finding.title,
         "attributes": list(finding.attributes),
         "required": required,
+        "rank": rank,
         "judged_on": finding.judged_on,
         "unit": finding.unit,
         "value": number(finding.value.value),
@@ -269,6 +286,7 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "high": number(finding.value.high),
         "threshold": finding.threshold,
         "verdict": finding.verdict,
+        "watched": any(panel.role == "trend" for panel in finding.panels),
         "shown": {name: number(getattr(finding.shown, name)) for name in ("value", "low", "high")},
         "highest": extremes[0] or None,
         "lowest": extremes[1] or None,
@@ -281,6 +299,12 @@ def _finding_data(finding: Finding, *, required: bool) -> dict[str, Any]:
         "aggregate": finding.settings.get("aggregate"),
         "measures": list(dict.fromkeys(row.measure for row in shown)),
     }
+
+
+def _within(finding: Finding, controls: Sequence[str]) -> str:
+    """The stratum of the two groups on which the verdict rests; empty where there are no strata."""
+    row = finding.evidence or finding.summary
+    return f"in {spell_stratum(row.stratum, controls)}" if row.stratum else ""
 
 
 def _evidence_data(finding: Finding) -> dict[str, Any] | None:

@@ -14,8 +14,9 @@ from typing import Any, NoReturn, cast
 from evenhand.audits.audit import Audit
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.core import checksum, records
+from evenhand.core.cover import Cover
 from evenhand.core.files import read_text
-from evenhand.core.results import Finding, Panel
+from evenhand.core.results import OF_ONE_VALUE, Finding, Panel
 from evenhand.cube import tables
 from evenhand.cube.cube import Cube
 from evenhand.cube.privacy import Sharing
@@ -84,7 +85,7 @@ def _build(data: dict[str, Any]) -> Audit:
     parts = records.read(tuple[dict[str, Any], ...], data.get("parts", []), "parts")
     audit = Audit(
         cube,
-        _policy(records.read(dict[str, Any], data["policy"], "policy")),
+        read_policy(records.read(dict[str, Any], data["policy"], "policy"), _cover(data)),
         tuple(map(_with_roles, records.read(tuple[Finding, ...], data["findings"], "findings"))),
         records.read(tuple[str, ...], data["notes"], "notes"),
         records.read(tuple[str, ...], data["required"], "required"),
@@ -100,6 +101,13 @@ def _build(data: dict[str, Any]) -> Audit:
         if not set(part.meaning.sensitive) <= set(audit.meaning.sensitive):
             raise records.MisfitError("its parts are about other attributes")
     return replace(audit, findings=tuple(with_bases(audit)))
+
+
+def _cover(data: dict[str, Any]) -> Cover:
+    """What the makers say. Files of version 0.2 have a title and a note by themselves."""
+    told = data.get("cover", {key: data[key] for key in ("title", "note") if key in data})
+    records.refuse_unknown(Cover, records.read(dict[str, Any], told, "cover"), "cover")
+    return records.read(Cover, told, "cover")
 
 
 def _sharing(told: Any) -> Sharing | None:
@@ -126,7 +134,7 @@ def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
     metric, settings = METRICS.get(finding.metric), finding.settings
     if metric is None or plan is None:
         return None
-    if finding.judged_on != "value" and settings.get("against") != (plan.name or "extremes"):
+    if finding.judged_on not in OF_ONE_VALUE and settings.get("against") != (plan.name or "extremes"):
         return None
     request = Request(
         metric,
@@ -140,7 +148,7 @@ def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
         strata=len(audit.counts(finding.attributes).strata),
         family=records.read(int, settings.get("family", 1), "family"),
     )
-    if finding.judged_on == "value":
+    if finding.judged_on in OF_ONE_VALUE:
         return Basis(request)
     # A convention may pool groups or drop signs, which the settings do not tell in full.
     return Basis(request, plan, audit.counts(finding.attributes) if request.convention is None else None)
@@ -169,13 +177,14 @@ def _with_role(panel: Panel) -> Panel:
     return panel if panel.role or not role else replace(panel, role=role)
 
 
-def _policy(data: dict[str, Any]) -> Policy:
+def read_policy(data: dict[str, Any], cover: Cover) -> Policy:
     """The policy. Metrics that somebody made stay in it by name, though no new audit can compute them."""
     records.refuse_unknown(Policy, data, "policy")
     made = {key: names for key in ("required", "metrics") if (names := data.get(key)) and not _known(names)}
     policy = records.read(Policy, {**data, **dict.fromkeys(made)}, "policy")
     for key, names in made.items():
         object.__setattr__(policy, key, records.read(tuple[str, ...], names, f"policy.{key}"))
+    object.__setattr__(policy, "cover", cover)
     return policy
 
 

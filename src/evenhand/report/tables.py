@@ -6,21 +6,21 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evenhand.catalogue import complement_of
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, Sensitivity, Verdict, pair_names, shown_names, spell
+from evenhand.core.results import Finding, JudgedOn, Verdict, pair_names, shown_names, spell
 from evenhand.core.wording import clip, table_figure
 from evenhand.errors import join_names
 from evenhand.verdicts.basis import Basis
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.core.sensitivity import Sensitivity
     from evenhand.measures.evaluate import MeasureValues
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
@@ -48,8 +48,7 @@ _MOST_NAMED = 3
 _PAIR_WIDTH = 28  # of each of two names in one cell
 
 
-@dataclass(frozen=True)
-class GroupTable:
+class GroupTable(NamedTuple):
     """The groups of some attributes with their first measures; `left_out` more groups are not shown.
 
     A line is the group's name, as it is, and then its cells; `titles` are those of the cells.
@@ -119,9 +118,15 @@ def _evidence(columns: Sequence[MeasureValues], everyone: Sequence[MeasureValues
 
 
 def deciding(audit: Audit) -> list[Finding]:
-    """The findings that decide, those that fail first."""
+    """The findings that decide: those that fail first, single attributes before intersections, then by evidence."""
     chosen = [finding for finding in audit.findings if audit.decides(finding)]
-    return sorted(chosen, key=lambda finding: VERDICTS.index(finding.verdict))
+    return sorted(chosen, key=lambda each: (VERDICTS.index(each.verdict), len(each.attributes), _weakness(each)))
+
+
+def _weakness(finding: Finding) -> tuple[float, float]:
+    """How far the near end and the value stay from no gap, beside what is tolerated; the less, the higher."""
+    value, near, _ = share_of_limit(finding)
+    return (0.0, 0.0) if math.isnan(value) else (-round(max(near, 0.0), 9), -round(value, 9))
 
 
 def notes(finding: Finding, *, decides: bool) -> tuple[str, ...]:
@@ -287,7 +292,9 @@ def share_of_limit(finding: Finding) -> tuple[float, float, float]:
     shown, threshold = finding.shown, finding.threshold
     if not threshold or shown.low is None or shown.high is None or not shown.defined:
         return math.nan, math.nan, math.nan
-    if finding.judged_on == "ratio":
+    if finding.judged_on == "floor" and threshold >= 1:
+        return math.nan, math.nan, math.nan  # a floor under a number that has no upper end
+    if finding.judged_on in ("ratio", "floor"):
         room = max(1 - threshold, 1e-9)
         value, high, low = ((1 - min(end, 1.0)) / room for end in (shown.value, shown.low, shown.high))
         return value, low, high
@@ -331,8 +338,17 @@ def between(finding: Finding) -> str:
 
 def limit(finding: Finding) -> str:
     """How far the judged value may go."""
-    if finding.threshold is None:
+    return limit_of(finding.threshold, finding.judged_on, finding.unit)
+
+
+def limit_of(threshold: float | None, judged_on: JudgedOn, unit: str) -> str:
+    """How far a value may go.
+
+    >>> limit_of(0.1, "difference", "rate"), limit_of(0.8, "ratio", "rate"), limit_of(None, "ratio", "rate")
+    ('≤ 10 points', '≥ 0.8', '-')
+    """
+    if threshold is None:
         return "-"
-    if wording.shown_scale(finding.judged_on, finding.unit) == 100:
-        return f"≤ {100 * finding.threshold:g} points"
-    return f"{'≥' if finding.judged_on == 'ratio' else '≤'} {wording.limit_figure(finding.threshold)}"
+    if wording.shown_scale(judged_on, unit) == 100:
+        return f"≤ {100 * threshold:g} points"
+    return f"{'≥' if judged_on in ('ratio', 'floor') else '≤'} {wording.limit_figure(threshold)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from evenhand.errors import CallError, as_typed, shorten
-from evenhand.sources.engines.table import is_arrow_dataset, is_lazy
 from evenhand.sources.lines import Lines
 from evenhand.sources.roles import Roles
 
@@ -28,9 +27,7 @@ def open_source(data: Any, *, hive: bool = False) -> Source:
 
     With `hive`, folders named KEY=VALUE in the paths are columns too.
     """
-    from evenhand.sources.engines import LazySource, as_relation
     from evenhand.sources.files import FileSource, is_path
-    from evenhand.sources.memory import MemorySource
 
     if not isinstance(hive, bool):
         raise CallError(f"hive={shorten(repr(hive))} must be True or False.")
@@ -39,6 +36,10 @@ def open_source(data: Any, *, hive: bool = False) -> Source:
     if hive:
         asked = as_typed("hive=True", "--hive")
         raise CallError(f"{asked} reads the names of folders, and this data is not in files: leave it out.")
+    from evenhand.sources.engines import LazySource, as_relation
+    from evenhand.sources.engines.table import is_arrow_dataset, is_lazy
+    from evenhand.sources.memory import MemorySource
+
     if is_arrow_dataset(data):
         return LazySource(as_relation(data))
     return LazySource(data) if is_lazy(data) else MemorySource(data)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from operator import ge, gt, le, lt
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenhand.errors import DataError, Problems, nearest, shorten
 from evenhand.sources.spelling import spelling
@@ -30,8 +29,7 @@ class NoRowsError(DataError):
     """No row fulfils the conditions."""
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """A value of a condition: its text and, where it was not quoted, the number or the truth value that it is."""
 
     text: str
@@ -39,8 +37,7 @@ class Value:
     truth: bool = False
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """A column, an operator and what its values are compared with; `said` is how the caller wrote it.
 
     >>> [parse("age >= 65", ["age"]).holds(age) for age in (64, 65, "70", None, "old")]

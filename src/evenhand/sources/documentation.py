@@ -36,8 +36,10 @@ SHARED: dict[str, str] = {
     "replicas": "An array (B, n) of P(Y=1) or of labels, with a row for each replica of the model, as "
     "`evenhand.replicate` makes it.",
     "alpha": "The power of the index: the larger it is, the more those who fare best count.",
+    "epsilon": "How much unevenness is disliked: the larger it is, the more those who fare worst count.",
     "min_bin": "Bins in which a group has fewer people are not compared.",
     "loss": 'What an error costs: "squared" or "absolute".',
+    "ratio": "The ratio of selection rates below which a shortfall counts.",
     "selection": 'What it means to be selected: a "benefit" or a "burden".',
     "concentration": "How many people the smoothing adds to each group.",
     "intervals": "Whether intervals are computed, which include the chance in which people and replicas were drawn.",

@@ -108,7 +108,7 @@ def lines_of(columns: Mapping[str, Any], keys: Mapping[str, Any], roles: Roles, 
         lines["bin"] = read.bins.codes(places) if read.bins.exact else read.bins.settle(places, read.twice)
     problems = Problems()
     complain_count(int(floats(columns.get("wrong_count", ())).sum()), str(roles.count), problems)
-    complain_weight(int(floats(columns.get("wrong_weight", ())).sum()), str(roles.weight), problems)
+    complain_weight(int(floats(columns.get("wrong_weight", ())).sum()), roles, problems)
     for role in ("design_strata", "cluster"):
         complain_missing(role, roles, int(floats(columns.get(f"wrong_{role}", ())).sum()), problems)
     problems.raise_if_any(DataError)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,7 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)([.][0-9]+)?")  # how text spells a numb
 CountLevels = Callable[[], Floats]
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """The groups of one attribute: their names, and for each level (missing last) the index of its name."""
 
     names: tuple[str | None, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,9 +35,14 @@ SIDES = ("no_", "yes_")
 """A loss depends on whether the label is positive, which engines do not know: they sum the loss of both cases, as
 "no_l" and "yes_l", and the tally takes the one that happened. Σws² is the same for both."""
 
-MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eee", "eeee", "a", "eey", "eeyy")
+MOMENTS = ("f", "ff", "y", "yy", "yyy", "yyyy", "e", "ee", "eee", "eeee", "a", "eey", "eeyy", "ay", "p", "pp")
 """Of a regressor, each a product of its letters: the prediction f and the outcome y, both measured from the middle of
-the range, the residual e = y − f and its size a. Without a label all but those of f are 0."""
+the range, the residual e = y − f, its size a, and p, its size as a share of that of the outcome (of at least TINY).
+Without a label all but those of f are 0."""
+LATER_MOMENTS = ("eee", "ay", "p", "pp")
+"""Those that tables from earlier versions do not hold."""
+TINY = 2.0**-52
+"""What an outcome of 0 is taken as where residuals are divided by it, as in scikit-learn."""
 
 
 def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
@@ -49,9 +54,9 @@ def names_of_sums(reading: ScoreReading, weighted: bool) -> tuple[str, ...]:
     return ("w", "w2", *(f"{by}_{moment}" for by in ("w", "w2") for moment in MOMENTS))
 
 
-def names_of_cubes(weighted: bool) -> tuple[str, ...]:
-    """The sums of cubes of residuals, which tables from earlier versions do not hold."""
-    return ("w_eee", "w2_eee") if weighted else ("eee",)
+def names_of_later(weighted: bool) -> frozenset[str]:
+    """The sums of `LATER_MOMENTS`."""
+    return frozenset(f"{by}{moment}" for by in (("w_", "w2_") if weighted else ("",)) for moment in LATER_MOMENTS)
 
 
 def names_of_losses(weighted: bool) -> tuple[str, ...]:
@@ -65,8 +70,7 @@ def names_by_side(weighted: bool) -> tuple[str, ...]:
     return tuple(side + name for name in names for side in (("",) if name == "ws2" else SIDES))
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(NamedTuple):
     """Lines by cluster: the cluster of each, its place among the cells of a cube, and how much it counts there, which
     is 1 without `mass`. All lines of a cluster are here; `stratum_of` is the design stratum of each cluster."""
 
@@ -77,8 +81,7 @@ class Members:
     mass: Array | None = None
 
 
-@dataclass(frozen=True)
-class SummedClusters:
+class SummedClusters(NamedTuple):
     """What an engine has summed over clusters, as in `cube.clusters`: sums and products of places by design stratum."""
 
     strata: tuple[str, ...]
@@ -94,8 +97,7 @@ class SummedClusters:
     """For each set of keys that was asked for: a line of each group, and how many clusters are in the group."""
 
 
-@dataclass(frozen=True)
-class ClusterRequest:
+class ClusterRequest(NamedTuple):
     """What the tally knows once lines are counted: the place of each line, −1 where it is left out; where attributes
     are cut; and the sets of keys in whose groups clusters are to be counted."""
 
@@ -104,7 +106,7 @@ class ClusterRequest:
     sets: Sequence[tuple[str, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lines:
     """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
     `edges` where it had to choose the bands of an attribute itself."""
@@ -129,8 +131,7 @@ class Lines:
     """Asks the engine for clusters, where lines are not rows."""
 
 
-@dataclass(frozen=True)
-class Masses:
+class Masses(NamedTuple):
     """How many people each row stands for, and the weight of each of them; None where every row is one, or has none.
 
     What is not a count or a weight is 0 here, and counted as wrong.
@@ -158,6 +159,8 @@ def read_masses(columns: Mapping[str, Any], roles: Roles) -> Masses:
     if roles.weight is not None:
         weights, _ = numbers(columns["weight"], "weight", roles.weight, roles.na)
         bad = wrong_weights(weights)
+        if roles.exposure is not None:
+            bad |= weights == 0
         weights, wrong[1] = np.where(bad, 0, weights), int(bad.sum())
     return Masses(people, weights, *wrong)
 
@@ -175,8 +178,14 @@ def complain_count(wrong: int, name: str, problems: Problems) -> None:
         )
 
 
-def complain_weight(wrong: int, name: str, problems: Problems) -> None:
-    if wrong:
+def complain_weight(wrong: int, roles: Roles, problems: Problems) -> None:
+    name = str(roles.weight)
+    if wrong and roles.exposure is not None:
+        problems.add(
+            f"exposure column {shorten(name)!r} is 0, negative, missing or not a number in {number_of(wrong)}: nothing "
+            "can be expected where nothing was exposed. Leave these rows out, or correct them."
+        )
+    elif wrong:
         problems.add(
             f"weight column {shorten(name)!r} is {NOT_A_WEIGHT}, in {number_of(wrong)}: a weight is 0 or a number of "
             "that size. Only the ratios of weights matter: divide all of them by the largest."

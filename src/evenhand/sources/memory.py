@@ -101,6 +101,9 @@ def _regressed(columns: dict[str, Any], length: int, roles: Roles) -> Lines:
     if roles.label is None:
         return Lines(columns, length, reading=replace(read, outcome=()), scores=predicted)
     outcomes, unknown = numbers(columns.pop("label"), "label", roles.label, roles.na)
+    if roles.exposure is not None:
+        exposed, _ = numbers(columns["weight"], "exposure", roles.exposure, roles.na)
+        outcomes = outcomes / np.where(exposed > 0, exposed, 1.0)  # others are refused where rows are counted
     edges = outcome_edges(outcomes[~unknown], roles, None if mass is None else mass[~unknown])
     columns["band"] = band_codes(outcomes, edges)
     return Lines(columns, length, reading=replace(read, outcome=edges), scores=predicted, outcomes=outcomes)

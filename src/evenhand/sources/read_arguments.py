@@ -9,8 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from evenhand.core.arrays import LIKE, ColumnLike, ColumnsLike
 from evenhand.core.familiar import Familiar, in_our_words
@@ -23,8 +22,7 @@ Resolution = Literal["grid", "exact"]
 Span = Literal["within"]
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """What an argument of a reader is besides its name and type: its default, its option, and what docstrings say."""
 
     default: Any = None
@@ -98,6 +96,16 @@ class ReadArguments(TypedDict, total=False):
             None,
             "Column of sampling or importance weights.",
             "Sampling or importance weights. Rates are weighted; sizes of groups are counted in people.",
+        ),
+    ]
+    exposure: Annotated[
+        ColumnLike | None,
+        Argument(
+            None,
+            "Column of the exposure, such as years insured: the label counts events, the prediction is those per unit.",
+            "How long or how much each row was exposed to risk, such as the years a policy ran. The label then counts "
+            "events and the prediction is the expected number for each unit of exposure; both are compared as rates, "
+            "weighted by exposure.",
         ),
     ]
     cluster: Annotated[

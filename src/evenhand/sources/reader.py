@@ -15,7 +15,7 @@ from typing import Any
 from evenhand.core.familiar import in_our_words
 from evenhand.errors import SignatureError
 from evenhand.sources.named_columns import is_column
-from evenhand.sources.read_arguments import Function, with_read_arguments
+from evenhand.sources.read_arguments import DEFAULTS, Function, with_read_arguments
 
 DATA = inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation="DataLike | None")
 SECOND = inspect.Parameter(
@@ -27,6 +27,26 @@ SECOND = inspect.Parameter(
 def reader(function: Function) -> Function:
     """A function of `data` and the arguments of a reader, which it takes under familiar names too."""
     return accept(with_read_arguments(function))
+
+
+def reader_of(*names: str) -> Callable[[Function], Function]:
+    """As `reader`, of a function that takes only some of the arguments of a reader.
+
+    Its signature shows these; the others reach it, so that it can say what to do instead.
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(with_read_arguments(function))
+        kept = [each for name, each in signature.parameters.items() if name in names or name not in DEFAULTS]
+
+        @wraps(function)
+        def call(*positional: Any, **named: Any) -> Any:
+            return function(*positional, **in_our_words(function.__qualname__, named, [*signature.parameters]))
+
+        call.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        return call  # type: ignore[return-value]
+
+    return decorate
 
 
 def accept(function: Function) -> Function:

@@ -79,7 +79,7 @@ class Positive:
         return " or ".join(shorten(repr(value)) for value in self.values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Roles:
     """The arguments of a reader after they were checked: a name is a column of the data, or of an array in `arrays`."""
 
@@ -90,6 +90,8 @@ class Roles:
     score: str | None = None
     count: str | None = None
     weight: str | None = None
+    exposure: str | None = None
+    """The column that `weight` names too, where the label counts events: it is read as events for each unit."""
     cluster: str | None = None
     design_strata: str | None = None
     clusters: Span | None = None
@@ -183,6 +185,10 @@ def assign(
     problems = Problems()
     arrays: dict[str, Any] = {}
     columns = {role: single(role, values[role], names, arrays, problems) for role in SINGLE}  # type: ignore[literal-required]
+    exposure = _exposure(values, names, arrays, problems)
+    if exposure is not None:
+        columns["weight"] = exposure
+        values = {**values, "task": "regression"}
     more = {
         role: name
         for role, value in (others or {}).items()
@@ -227,8 +233,27 @@ def assign(
     }
     problems.raise_if_any(CallError)
     cutoff = None if values["cutoff"] is None else float(values["cutoff"])
-    settled: dict[str, Any] = {**values, **columns, **checked, "cutoff": cutoff}
+    settled: dict[str, Any] = {**values, **columns, **checked, "cutoff": cutoff, "exposure": exposure}
     return Roles(**settled, categories=categories | labels.keys(), arrays=arrays, like_scores=like_scores, others=more)
+
+
+def _exposure(
+    values: ReadArguments, names: Sequence[str] | None, arrays: dict[str, Any], problems: Problems
+) -> str | None:
+    """The column of the exposure, which is read as a weight; an array stands among `arrays` as one."""
+    if values["exposure"] is None:
+        return None
+    given, weight = as_typed("exposure=", "--exposure"), as_typed("weight=", "--weight")
+    if values["weight"] is not None:
+        problems.add(f"{given} and {weight} cannot both be given: rows are weighted by exposure.")
+    if values["label"] is None or values["prediction"] is None:
+        problems.add(f"{given} needs a label, the number of events, and a prediction, those expected for each unit.")
+    if values["task"] not in (None, "regression"):
+        problems.add(f"{given} is for task='regression', where the label counts events; this is {values['task']!r}.")
+    name = single("exposure", values["exposure"], names, arrays, problems)
+    if "exposure" in arrays:
+        arrays["weight"] = arrays.pop("exposure")
+    return name
 
 
 def _check_settings(values: ReadArguments, problems: Problems) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +23,7 @@ _LARGEST = 1e100  # above it, squares and their sums overflow
 _FEW_EDGES = 3  # with this many edges, or odd scores, comparing each is cheap
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(NamedTuple):
     """For equally wide edges, floor((score − low) · scale) counts the edges at or below a score.
 
     `odd` holds the few scores for which rounding makes that wrong by one.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from evenhand.core.results import Sensitivity
 from evenhand.cube.cube import Cube
 from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
+
+if TYPE_CHECKING:
+    from evenhand.core.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,12 +21,14 @@ from evenhand.measures.cells import CellMeasure, evaluate
 from evenhand.sources.spelling import spelling
 from evenhand.sources.value_labels import named_reference
 
-WORDS = ("rest", "overall", "largest", "highest")
-Against = Literal["extremes", "highest", "reference", "rest", "overall"]
+WORDS = ("rest", "overall", "largest", "highest", "lowest")
+Against = Literal["extremes", "highest", "lowest", "reference", "rest", "overall"]
+
+EXTREMES = {"highest": "the highest", "lowest": "the lowest"}
+"""What groups may be set against although the data chooses it, with its name."""
 
 
-@dataclass(frozen=True)
-class Convention:
+class Convention(NamedTuple):
     """How another tool sets groups side by side, so that its numbers can be reproduced."""
 
     pool: bool = False  # everyone but the reference is one group
@@ -35,7 +36,18 @@ class Convention:
     fold_worst: bool = False  # the same, but only of the worst of several measures
     default_reference: str | None = None
     needs_reference: bool = False
+    turned: frozenset[str] = frozenset()
+    """The metrics whose difference is reference − group and not group − reference."""
 
+
+_FAVOURED_FIRST = (
+    "base_rate_parity",
+    "demographic_parity",
+    "equal_opportunity",
+    "overall_accuracy_equality",
+    "predictive_parity",
+    "conditional_acceptance_parity",
+)
 
 CONVENTIONS: dict[str, Convention] = {
     "fairlearn": Convention(fold=True),
@@ -44,15 +56,17 @@ CONVENTIONS: dict[str, Convention] = {
     "aequitas": Convention(default_reference="largest"),
     "virny": Convention(pool=True, needs_reference=True),
     "exfairness": Convention(fold=True),
+    # Its reference is the favoured facet a, everyone else is d: DPL, DPPL, RD, AD, DAR and DCA are a − d, others d − a.
+    "clarify": Convention(pool=True, needs_reference=True, turned=frozenset(_FAVOURED_FIRST)),
+    "solas": Convention(needs_reference=True),  # each protected group against the reference that is named
 }
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What each group is compared with.
 
-    Against "highest" is between extremes, so that its interval allows for the data having chosen both groups; beside
-    the gap, every group has a row that sets it against the highest one.
+    Against "highest" or "lowest" is between extremes, so that its interval allows for the data having chosen both
+    groups; beside the gap, every group has a row that sets it against the highest, or the lowest, one.
     """
 
     against: Against = "extremes"
@@ -62,12 +76,12 @@ class Plan:
     @property
     def between_extremes(self) -> bool:
         """Do the highest and the lowest group make the gap, with no baseline?"""
-        return self.against in ("extremes", "highest")
+        return self.against in ("extremes", *EXTREMES)
 
     @property
     def name(self) -> str | None:
         """What the groups are set against, in words; None between extremes."""
-        words = {"extremes": None, "highest": "the highest", "rest": "everyone else", "overall": "everyone"}
+        words = {"extremes": None, "rest": "everyone else", "overall": "everyone", **EXTREMES}
         return words.get(self.against, spell(self.reference))
 
 
@@ -78,7 +92,13 @@ def find_convention(name: str | None, *, worst_of: int = 1) -> Convention:
     if not isinstance(name, str) or name not in CONVENTIONS:
         raise CallError(f"convention={shown(name)} is not known; {nearest(str(name), CONVENTIONS)}")
     convention = CONVENTIONS[name]
-    return replace(convention, fold=True) if convention.fold_worst and worst_of > 1 else convention
+    return convention._replace(fold=True) if convention.fold_worst and worst_of > 1 else convention
+
+
+def turned(plan: Plan, groups: Sequence[Group]) -> Plan:
+    """The plan of two groups with the other one as the reference, so that a difference has the other sign."""
+    others = [group for group in groups if group != plan.reference and None not in group]
+    return plan._replace(reference=others[0]) if plan.reference is not None and len(others) == 1 else plan
 
 
 def reference_in(reference: Any, cube: Cube) -> Any:
@@ -129,7 +149,7 @@ def plan(
     sizes: Mapping[Group, float],
     convention: Convention,
 ) -> Plan:
-    """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest" or "highest".
+    """Read `reference`: a value, a mapping by attribute, "rest", "overall", "largest", "highest" or "lowest".
 
     An intersection has a reference only if every attribute of it has one. `sizes` are people or, with weights, the sums
     of these: they say which group is the largest.
@@ -153,7 +173,7 @@ def plan(
     group = _find_group(values, groups)
     if group is not None:
         return Plan("reference", group, convention.fold)
-    if values in (("rest",), ("overall",), ("highest",)):
+    if values in (("rest",), ("overall",), ("highest",), ("lowest",)):
         return Plan(values[0], fold=convention.fold)
     if values == ("largest",):
         known = [group for group in groups if None not in group] or list(groups)
@@ -216,9 +236,11 @@ def ratio(top: Any, bottom: Any, signed: Any = False) -> Floats:
 
     >>> ratio([1.0, -3.0, 0.0], [2.0, -2.0, 2.0]).tolist(), ratio(0.0, 2.0, signed=True).tolist()
     ([0.5, nan, 0.0], nan)
+    >>> ratio(1.0, 2e-313).tolist()
+    inf
     """
     top, bottom = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = np.true_divide(top, bottom)
     return np.asarray(np.where(_no_ratio(top, signed) | _no_ratio(bottom, signed), np.nan, quotient))
 
@@ -245,8 +267,7 @@ def folded(values: Any) -> Floats:
         return np.asarray(np.minimum(values, np.true_divide(1.0, values)))
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """How far apart groups are: the difference, the ratio, and the indices of the two groups that make it.
 
     `low` is None where the other side is a baseline. `measure` is None where measures were averaged. Against a
@@ -285,7 +306,7 @@ def gap(
     else:
         found = _against(values, base, aggregate, judged_on, one_sided, fold)
     unfit = without_ratio(values, base, usable, signed)
-    return replace(found, ratio=math.nan) if unfit[0].any() or unfit[1].any() else found
+    return found._replace(ratio=math.nan) if unfit[0].any() or unfit[1].any() else found
 
 
 def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn, yardsticks: Bools | None) -> Gap:

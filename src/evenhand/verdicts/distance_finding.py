@@ -1,4 +1,4 @@
-"""Finders of distances between groups, shifts from everyone, the largest loss and dependence: values to be judged."""
+"""Finders of distances between groups, shifts from everyone, and dependence: values to be judged."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.core import wording
-from evenhand.core.arrays import Array, Bools, Floats
+from evenhand.core.arrays import Array, Bools, Floats, Indices
 from evenhand.core.results import Estimate, Group, Row, number_or_none, pair_names, spell
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable
-from evenhand.errors import CallError, join_names
-from evenhand.inference import simultaneous
+from evenhand.errors import join_names
 from evenhand.inference.hypotheses import BOTH
 from evenhand.measures import dependence
-from evenhand.measures.base import no_labels, undefined_reason
+from evenhand.measures.base import no_labels
 from evenhand.measures.distances import EVERY_PAIR, Distances, extremes
 from evenhand.measures.group_data import SIDES, BinnedScores, GroupData, RegressionSums, worth
-from evenhand.measures.indices import DependenceIndex, LargestLoss, ScoreDistance, ShiftFromEveryone
+from evenhand.measures.indices import ConditionalDependence, DependenceIndex, ScoreDistance, ShiftFromEveryone
 from evenhand.verdicts import sentences
 from evenhand.verdicts.index_finding import ValueResult, deciding_row, nobody
 from evenhand.verdicts.request import Request
@@ -143,49 +141,6 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
-def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResult:
-    """The mean loss of the group that fares worst; limits of all groups hold together."""
-    loss = request.options["loss"]
-    if loss not in index.losses:
-        raise CallError(f"loss={loss!r} must be {' or '.join(map(repr, index.losses))}.")
-    row, (groups, table), names = index.losses[loss], _named(cube), cube.meaning.sensitive
-    data = GroupData.of(cube.marginal(control=False).named())
-    spread = row.function(RegressionSums.from_table(table, len(groups)))
-    low, high = simultaneous.own(spread, request.near_confidence)[0], simultaneous.own(spread, request.confidence)[1]
-    rows = [
-        Row(
-            row.name,
-            group,
-            n=int(spread.sizes[i]),
-            estimate=Estimate.of(spread.values[i], low[i], high[i]),
-            reason=undefined_reason(row, data, i, spell(group, names), int(spread.sizes[i]))
-            if math.isnan(spread.values[i])
-            else None,
-        )
-        for i, group in enumerate(groups)
-    ]
-    value, summary, evidence = Estimate(math.nan), Row(request.metric.name, ()), None
-    sentence = f"{request.metric.title} is undefined: no group has outcomes."
-    notes: list[str] = []
-    if np.isfinite(spread.values).any():
-        value = Estimate.of(*(float(np.fmax.reduce(part)) for part in (spread.values, low, high)))
-        worst, best = (groups[int(pick(spread.values))] for pick in (np.nanargmax, np.nanargmin))
-        summary = Row(request.metric.name, worst, against=spell(best))
-        evidence = deciding_row(rows, value, request.threshold)
-        own = evidence.estimate or value
-        sentence = (
-            f"The {row.title} is {wording.amount(own.value, 'score')} for {spell(evidence.group, names)} (n = "
-            f"{evidence.n:,})"
-            f"{sentences.value_ending(request, own)}."
-        )
-        least = wording.amount(float(np.nanmin(spread.values)), "score")
-        notes.append(f"It is smallest for {spell(best, names)}: {least}.")
-        if worst != evidence.group:
-            most = wording.amount(value.value, "score")
-            notes.append(f"The largest estimate is {most}, for {spell(worst, names)}; it is less sure.")
-    return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
-
-
 def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResult:
     """How strongly what is decided depends on the groups, and how strongly it would by chance alone."""
     table, of = _joint(cube.marginal(control=False).named())
@@ -197,7 +152,36 @@ def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResu
         power=index.power,
         chance=index.chance,
     )
+    names = " × ".join(cube.meaning.sensitive)
+    notes = [f"From a table of {table.shape[0]} groups and {table.shape[1]} values of the {of}."]
+    if index.chance is not None:
+        notes.append("The value is the observed one less what chance adds on average, (rows − 1)(columns − 1)/2n.")
     why = f"fewer than two groups, or only one value of the {of}"
+    return _beside_chance(request, observed, table, f"The {request.metric.title} of {names} and the {of}", why, notes)
+
+
+def conditional(request: Request, cube: Cube, index: ConditionalDependence) -> ValueResult:
+    """How much groups tell within each label, or within what was decided, and how much they would by chance alone."""
+    table, of = _joint_with_label(cube.marginal(control=False).named())
+    strata = (
+        [table[..., i] for i in range(2)] if index.given == "label" else [table[:, j] for j in range(table.shape[1])]
+    )
+    observed = dependence.within_strata(strata, dependence.DRAWS, request.policy.random_state)
+    told, within = (of, "label") if index.given == "label" else ("label", of)
+    why = f"fewer than two groups, or only one value of the {told}, among people with the same {within}"
+    names = " × ".join(cube.meaning.sensitive)
+    notes = [
+        f"From {len(strata)} tables of {table.shape[0]} groups, one for each value of the {within}.",
+        "The value is the observed one less what chance adds on average, (rows − 1)(columns − 1)/2n in each table.",
+    ]
+    what = f"Among people with the same {within}, the mutual information of {names} and the {told}"
+    return _beside_chance(request, observed, table, what, why, notes)
+
+
+def _beside_chance(
+    request: Request, observed: dependence.Dependence, table: Floats, what: str, why: str, notes: list[str]
+) -> ValueResult:
+    """A dependence beside what is usual without any; `why` says why it is undefined where it is."""
     rows = [
         Row(name, (), n=int(table.sum()), estimate=Estimate(number), reason=why if math.isnan(number) else None)
         for name, number in (("observed", observed.raw), ("mean_under_independence", observed.null_mean))
@@ -205,23 +189,27 @@ def dependent(request: Request, cube: Cube, index: DependenceIndex) -> ValueResu
     sentence = f"{request.metric.title} is undefined: {why}."
     if not math.isnan(observed.value):
         sentence = (
-            f"The {request.metric.title} of {' × '.join(cube.meaning.sensitive)} and the {of} is {observed.raw:.3g}; "
-            f"without any dependence {observed.null_mean:.3g} is usual in a sample of this size "
-            f"(p = {observed.p_value:.2g})."
+            f"{what} is {observed.raw:.3g}; without any dependence {observed.null_mean:.3g} is usual in a sample of "
+            f"this size (p = {observed.p_value:.2g})."
         )
-    notes = [f"From a table of {table.shape[0]} groups and {table.shape[1]} values of the {of}."]
-    if index.chance is not None:
-        notes.append("The value is the observed one less what chance adds on average, (rows − 1)(columns − 1)/2n.")
+    summary, p_value = Row(request.metric.name, ()), number_or_none(observed.p_value)
     return ValueResult(
-        Estimate(observed.value),
-        sentence,
-        Row(request.metric.name, ()),
-        rows,
-        notes,
-        unit="score",
-        p_value=number_or_none(observed.p_value),
-        tested=BOTH,
+        Estimate(observed.value), sentence, summary, rows, notes, unit="score", p_value=p_value, tested=BOTH
     )
+
+
+def _joint_with_label(cube: Cube) -> tuple[Floats, str]:
+    """People with a label by group, by what is decided and by label, [groups, values, 2], as `_joint` has it."""
+    if cube.scores is not None:
+        scores = BinnedScores.from_table(cube.scores, len(cube.pairs))
+        mass, squares = (part[:, :2] for part in (scores.mass, scores.squares[0]))
+        both = _in_all(mass, squares)
+        place = _columns(both.sum(axis=(0, 1)))
+        table = np.moveaxis(both @ np.eye(place.max(initial=0) + 1)[place], 1, 2)
+        return np.asarray(table[:, table.any(axis=(0, 2))]), "score"
+    mass = (cube.n if cube.w is None else cube.w).astype(np.float64)[:, :2, :2]
+    squares = mass if cube.w2 is None else cube.w2[:, :2, :2]
+    return np.moveaxis(_in_all(mass, squares), 1, 2), "decision"
 
 
 def _named(cube: Cube) -> tuple[list[Group], ScoreTable]:
@@ -266,12 +254,19 @@ def _cut(people: Floats) -> Floats:
     people = people[:, people.any(axis=0)]
     if people.shape[1] <= dependence.MOST_COLUMNS:
         return people
-    reached = np.cumsum(people.sum(axis=0))
-    share = (reached - 0.5 * people.sum(axis=0)) / reached[-1]
-    column = np.minimum((share * dependence.MOST_COLUMNS).astype(int), dependence.MOST_COLUMNS - 1)
     columns = np.zeros((len(people), dependence.MOST_COLUMNS))
-    np.add.at(columns.T, column, people.T)
+    np.add.at(columns.T, _columns(people.sum(axis=0)), people.T)
     return columns[:, columns.any(axis=0)]
+
+
+def _columns(people: Floats) -> Indices:
+    """The column that each value goes to, of at most ten; `people` are those with each value."""
+    seen = people > 0
+    if seen.sum() <= dependence.MOST_COLUMNS:
+        return np.asarray(np.maximum(np.cumsum(seen) - 1, 0))
+    reached = np.cumsum(people)
+    share = (reached - 0.5 * people) / reached[-1]
+    return np.asarray(np.minimum((share * dependence.MOST_COLUMNS).astype(np.intp), dependence.MOST_COLUMNS - 1))
 
 
 def _shown_pairs(apart: Distances, between: Bools) -> tuple[Array, ...]:

@@ -11,15 +11,27 @@ from typing import Any
 from evenhand.cube.cube import Cube
 from evenhand.measures.indices import (
     CellIndex,
+    ConditionalDependence,
     DependenceIndex,
+    DisparityIndex,
+    GroupExtreme,
     Index,
     LargestLoss,
     LogRatioIndex,
     OutcomeTestIndex,
+    PracticalIndex,
     ScoreDistance,
     ShiftFromEveryone,
 )
-from evenhand.verdicts import clustered, distance_finding, index_finding, outcome_finding
+from evenhand.verdicts import (
+    clustered,
+    disparity_finding,
+    distance_finding,
+    extreme_finding,
+    index_finding,
+    outcome_finding,
+    practical_finding,
+)
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.request import Request
 
@@ -28,9 +40,13 @@ FINDERS: dict[type[Index], Callable[[Request, Cube, Any], ValueResult]] = {
     LogRatioIndex: index_finding.log_ratio,
     ScoreDistance: distance_finding.distances,
     ShiftFromEveryone: distance_finding.shift,
-    LargestLoss: distance_finding.largest_loss,
+    LargestLoss: extreme_finding.largest_loss,
+    GroupExtreme: extreme_finding.group_extreme,
     DependenceIndex: distance_finding.dependent,
+    ConditionalDependence: distance_finding.conditional,
+    DisparityIndex: disparity_finding.disparity,
     OutcomeTestIndex: outcome_finding.robust_outcome,
+    PracticalIndex: practical_finding.practical,
 }
 
 

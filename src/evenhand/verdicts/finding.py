@@ -13,20 +13,29 @@ from evenhand.catalogue import Metric
 from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, Panel, number_or_none
 from evenhand.core.wording import distance, number_of, quotient
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, join_names
+from evenhand.errors import CallError, join_names
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.measures.cells import cell_measures
 from evenhand.measures.classes import class_measures
-from evenhand.measures.indices import Index, OutcomeTestIndex
+from evenhand.measures.indices import Index
 from evenhand.measures.regression import outcome_bands
-from evenhand.measures.scores import ScoreMeasure, calibration_bins
-from evenhand.verdicts import clustered, comparison
+from evenhand.measures.scores import calibration_bins
+from evenhand.verdicts import clustered, comparison, impact
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
-from evenhand.verdicts.notes import calibration, impact_ratios, intersections, missing_labels, p_values, sample_size
+from evenhand.verdicts.notes import (
+    calibration,
+    deciles,
+    impact_ratios,
+    intersections,
+    missing_labels,
+    p_values,
+    sample_size,
+)
 from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.requirements import check_groups, check_roles
 from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
 from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
 from evenhand.verdicts.stratum import Stratum
@@ -66,6 +75,8 @@ def _judge(request: Request, cube: Cube) -> Finding:
     plan, convention = plan_of(request, cube)
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
+    if request.metric.name in convention.turned and request.judged_on == "difference":
+        plan = comparison.turned(plan, cube.groups)
     rows = _measures(request, cube)
     if not clustered.covers(cube, rows):
         request = clustered.alone(request)
@@ -83,7 +94,7 @@ def _on_index(request: Request, cube: Cube, index: Index) -> Finding:
 
     request = clustered.alone(request) if cube.clustered else request
     result = finders.find_value(request, cube, index)
-    together = bool(cube.meaning.control) and not isinstance(index, OutcomeTestIndex)
+    together = bool(cube.meaning.control) and not index.within_strata
     return on_value(request, cube.meaning.sensitive, result, all_strata=together, notes=cut_notes(cube))
 
 
@@ -102,11 +113,12 @@ def _beside_the_whole(finding: Finding, whole: Stratum, strata: Sequence[Stratum
     from evenhand.verdicts.notes import strata as strata_notes
 
     more, notes, panels = strata_notes.stratum_notes(whole, strata)
+    common = impact.common_lines(whole, strata) if impact.applies(whole) else ()
     return replace(
         finding,
         rows=(*finding.rows, *more),
         notes=(*notes, *finding.notes),
-        panels=(*panels, *finding.panels),
+        panels=(*panels, *finding.panels, *([impact.common_panel(common)] if common else ())),
     )
 
 
@@ -121,6 +133,8 @@ def _measures(request: Request, cube: Cube) -> Sequence[Measure]:
     if metric.binned and cube.scores is not None:
         reading = cube.scores.reading
         return calibration_bins(reading) if reading.outcome is None else outcome_bands(reading)
+    if metric.along is not None and cube.scores is not None:
+        return metric.along(cube.scores.reading)
     if cube.classes:
         return class_measures(cell_measures(metric.rows), cube.classes, means=request.aggregate == "worst")
     return metric.rows
@@ -182,8 +196,10 @@ def on_value(
     all_strata: bool = False,
     notes: Sequence[str] = (),
 ) -> Finding:
-    """The finding of a value of which less is better; `all_strata` says that strata were not kept apart, and `notes` is
-    what else a reader must know."""
+    """The finding of a value that is judged by itself, or as a ratio if the request says so.
+
+    `all_strata` says that strata were not kept apart, and `notes` is what else a reader must know.
+    """
     metric, value, policy = request.metric, result.value, request.policy
     strata_note = ["Computed over all strata together."] if all_strata else []
     return Finding(
@@ -191,10 +207,10 @@ def on_value(
         metric.title,
         tuple(attributes),
         value,
-        "value",
+        request.judged_on,
         request.threshold,
-        passes(value.value, request.threshold),
-        verdict(value, request.threshold),
+        passes(value.value, request.threshold, request.judged_on),
+        verdict(value, request.threshold, request.judged_on),
         result.sentence,
         result.summary,
         tuple(result.rows),
@@ -241,9 +257,9 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
     rows = {stratum.name: stratum_rows(stratum, p_values.by_group(stratum)) for stratum in strata}
-    impacts = {stratum.name: impact_ratios.impact_ratios(stratum, rows[stratum.name]) for stratum in strata}
+    impacts, ratios = impact_ratios.impact_ratios(strata, rows, worst)
     notes = [*_score_notes(request.metric, cube, worst, strata), *_notes(request, cube, strata)]
-    notes += [*impacts[worst.name][1], *_evidence_note(worst)]
+    notes += [*ratios, *_evidence_note(worst)]
     beyond, crossed = intersections.intersection_notes(worst)
     notes += [*beyond, *sample_size.sample_notes(worst, sample, people)]
     return Finding(
@@ -268,7 +284,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
         left_out=left_out,
         panels=(
             *_panels(request.metric, cube),
-            *(panel for panels, _ in impacts.values() for panel in panels),
+            *impacts,
             *crossed,
         ),
         settings=_settings(request, plan),
@@ -295,6 +311,8 @@ def value_over(strata: Sequence[Stratum]) -> Estimate:
 
 
 def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:
+    if any(row.name == "actual_to_expected" for row in metric.rows):
+        return (deciles.actual_to_expected(cube),)
     return (calibration.curve(cube),) if metric.binned and cube.meaning.task == "binary" else ()
 
 
@@ -429,56 +447,3 @@ def _settings(request: Request, plan: Plan) -> dict[str, object]:
 
 def _uncovered(request: Request) -> dict[str, object]:
     return {} if request.covered else {"covered": False}
-
-
-def check_counted(metric: Metric) -> None:
-    """Raise CallError for a metric that has a function of its own, such as one of replicas."""
-    if not metric.counted:
-        raise CallError(f"{metric.name} needs more than counts: call evenhand.{metric.name}() and add what it finds.")
-
-
-def check_roles(metric: Metric, cube: Cube) -> None:
-    """Raise CallError or DataError where the data lacks what a metric needs."""
-    task, present = cube.meaning.task, cube.has
-    check_counted(metric)
-    if task not in metric.tasks and cube.facts.get("regression_chosen"):
-        raise DataError(
-            f"label and prediction both hold fractions, as numbers do (task='regression'), and {metric.name} is for "
-            "decisions. If the prediction looks like a score, pass it as score= with cutoff=."
-        )
-    if task not in metric.tasks:
-        raise CallError(f"{metric.name} is for task {' or '.join(map(repr, sorted(metric.tasks)))}; this is {task!r}.")
-    if cube.scores is not None and cube.scores.joined_bins and metric.by_bins:
-        raise CallError(
-            f"{metric.name} depends on where scores stand, and those of this shared audit are only counted between "
-            "stops: compute it from the audit that was not shared."
-        )
-    lacking = sorted(role for role in metric.needs if not present[role])
-    if lacking:
-        raise CallError(f"{metric.name} needs {' and '.join(role + '=' for role in lacking)}, which was not given.")
-    if metric.probability and cube.scores is not None and not cube.scores.bins.is_probability:
-        raise CallError(
-            f"{metric.name} compares the score with what happened, so it needs a probability; this score goes from "
-            f"{cube.scores.bins.low:g} to {cube.scores.bins.high:g}."
-        )
-
-    if lacks_losses(metric, cube):
-        raise CallError(
-            f"{metric.name} needs the loss of each person, which this cube does not hold: it was counted by an earlier "
-            "version, or merged with one that was. Count the rows again; resolution='exact' also keeps every score."
-        )
-
-
-def lacks_losses(metric: Metric, cube: Cube) -> bool:
-    """Is the metric made of losses that the cube has not summed?"""
-    of_losses = any(isinstance(row, ScoreMeasure) and row.of_losses for row in metric.rows)
-    return of_losses and cube.scores is not None and not cube.scores.knows_losses
-
-
-def check_groups(cube: Cube) -> None:
-    """Raise DataError where an attribute has one group only."""
-    for i, name in enumerate(cube.meaning.sensitive):
-        values = {group[i] for group in cube.groups} - {None}
-        if len(values) < 2:
-            seen = ", ".join(repr(value) for value in values) or "no value at all"
-            raise DataError(f"{name!r} has one group only ({seen}): there is nothing to compare.")

@@ -88,15 +88,18 @@ def deciding_pair(ends: tuple[Floats, Floats], pairs: Sequence[tuple[int, int]],
     return max(pairs, key=lambda pair: -math.inf if math.isnan(deciding[pair]) else float(deciding[pair]))
 
 
-def deciding_row(rows: Sequence[Row], value: Estimate, threshold: float | None) -> Row:
-    """The group on which a verdict on the largest of several values rests: by its ends, else by its value."""
-    decided = verdict(value, threshold)
+def deciding_row(rows: Sequence[Row], value: Estimate, threshold: float | None, *, floor: bool = False) -> Row:
+    """The group on which a verdict on the largest of several values rests: by its ends, else by its value.
+
+    With `floor` it is one on the smallest of them.
+    """
+    decided = verdict(value, threshold, "floor" if floor else "value")
 
     def size(row: Row) -> float:
         estimate = row.estimate or UNDEFINED
-        ends = {"fail": estimate.low, "not judged": estimate.value}
-        end = ends.get(decided, estimate.high)
-        return -math.inf if end is None or math.isnan(end) else end
+        near, far = (estimate.high, estimate.low) if floor else (estimate.low, estimate.high)
+        end = {"fail": near, "not judged": estimate.value}.get(decided, far)
+        return -math.inf if end is None or math.isnan(end) else -end if floor else end
 
     return max(rows, key=size)
 
@@ -107,7 +110,7 @@ def cell_index(request: Request, cube: Cube, index: CellIndex) -> ValueResult:
     What lies between groups has no interval: noise alone makes it positive, and draws of it cover the truth of no gap
     in 0 %. Of a value that is the same in all draws, such as that of one person, the interval is the Bayesian one.
     """
-    whole = cube.marginal(control=False)
+    whole = cube.marginal(control=False).named() if index.named else cube.marginal(control=False)
     silent = GroupData.of(whole).silent & ("label" in request.metric.needs)
     kept = ~silent.any(axis=1, keepdims=True)
     values = index.function(whole.cells * kept, **request.options)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.core.arrays import Bools
-from evenhand.core.results import Finding
+from evenhand.core.results import OF_ONE_VALUE, Finding
 from evenhand.cube.joint import Joint
 from evenhand.inference import critical
 from evenhand.inference.paired_gap import Gaps, PairedRates, Place, change_of_gap, change_of_pair
@@ -86,11 +86,15 @@ def _place(finding: Finding, stratum: Stratum) -> Place | None:
 def _stratum(finding: Finding) -> Stratum | None:
     """The groups of a finding as they were judged; None where they are not rates of decisions, or not the only ones."""
     basis = finding.basis
-    if not isinstance(basis, Basis) or basis.plan is None or basis.cube is None or finding.judged_on == "value":
+    if not isinstance(basis, Basis) or basis.plan is None or basis.cube is None or finding.judged_on in OF_ONE_VALUE:
         return None
     request, rows = basis.request, basis.request.metric.rows
     plain = request.convention is None and bool(rows) and all(map(can_pair, rows))
-    if not plain or basis.plan.against not in ("extremes", "highest", "reference") or len(basis.cube.strata) > 1:
+    if (
+        not plain
+        or basis.plan.against not in ("extremes", "highest", "lowest", "reference")
+        or len(basis.cube.strata) > 1
+    ):
         return None
     request = replace(request, policy=replace(request.policy, interval="simultaneous"))
     return Stratum(request, basis.plan, (), tabulate(rows, basis.cube, basis.plan))

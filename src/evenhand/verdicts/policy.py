@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from functools import cache
+from importlib.resources import as_file, files
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
@@ -13,15 +15,20 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand.catalogue import Metric, find, full_name, is_known
+from evenhand.core import cover as covers
 from evenhand.core.arguments import checked, is_series
+from evenhand.core.cover import Cover
 from evenhand.core.quantities import MOST_DRAWS, check_seed, check_whole, number, shown
-from evenhand.core.results import Verdict
+from evenhand.core.records import NEWER, UNSAVED
+from evenhand.core.results import OF_ONE_VALUE, Verdict
 from evenhand.core.signs import Printable
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, Problems, check_kind, nearest, shorten
 from evenhand.inference.intervals import METHODS, Resampled, interval_names
 from evenhand.sources.documentation import documented
 from evenhand.sources.spelling import spelling
+from evenhand.verdicts import rule as rules
+from evenhand.verdicts.rule import Rule
 from evenhand.verdicts.selective_labels import lacking_labels
 
 MIN_GROUP_SIZE = 30
@@ -91,6 +98,11 @@ class Policy(Printable):
     small_groups
         Whether a pass that leaves small groups out is a pass that names them ("note") or is
         "inconclusive".
+    cover
+        What the makers of an audit by this policy say of it: title, system, signer, limits (a `Cover`, or a mapping).
+        It changes no number and no verdict, so two policies that differ only in it are equal.
+    rule
+        The rule that the policy follows, with its sources and what it does not cover (a `Rule`, or a mapping).
 
     >>> Policy(required="equal_opportunity", thresholds={"four_fifths": 0.9}).thresholds
     {'disparate_impact': 0.9}
@@ -116,6 +128,8 @@ class Policy(Printable):
     min_reference_share: float = 0.0
     small_groups: Literal["note", "inconclusive"] = "note"
     missing_labels: Literal["bounds", "ignore"] = "bounds"
+    cover: Cover = field(default_factory=Cover, compare=False, metadata=UNSAVED)
+    rule: Rule | None = field(default=None, metadata=NEWER)
 
     def __repr__(self) -> str:
         usual = Policy()
@@ -147,6 +161,11 @@ class Policy(Printable):
             check_whole("intersections", self.intersections, 0, None, problems, instead="True, False or ")
         object.__setattr__(self, "reference", spelled_reference(self.reference))
         self._settle_notes(problems)
+        try:
+            object.__setattr__(self, "cover", covers.make(self.cover))
+            object.__setattr__(self, "rule", rules.make(self.rule))
+        except CallError as error:
+            problems.add(str(error))
         problems.raise_if_any(CallError)
         if self.uses_draws and self.draws < 100:
             raise CallError(f"interval={self.interval!r} needs draws of at least 100; 1000 is usual.")
@@ -156,7 +175,7 @@ class Policy(Printable):
         judged_on: dict[str, Any] = {}
         for metric, _, kind in _by_metric("judged_on", self.judged_on, problems):
             judged_on[metric.name] = kind
-            if kind not in ("difference", "ratio") or metric.judged_on == "value":
+            if kind not in ("difference", "ratio") or metric.judged_on in OF_ONE_VALUE:
                 problems.add(misjudged(metric, kind))
         thresholds: dict[str, Any] = {}
         for metric, presets, limit in _by_metric("thresholds", self.thresholds, problems):
@@ -200,12 +219,12 @@ class Policy(Printable):
 
     @classmethod
     def named(cls, name: str) -> Policy:
-        """A policy that ships with the package: "four-fifths" or "nyc-ll144".
+        """A policy that ships with the package, such as "four-fifths" or "nyc-ll144".
 
         Parameters
         ----------
         name
-            "four-fifths" or "nyc-ll144".
+            "four-fifths", "nyc-ll144", "fair-lending", "co-insurance", "eu-ai-act", "uk-equality" or "health".
 
         Returns
         -------
@@ -428,7 +447,7 @@ def _one_of(name: str, value: Any, known: Sequence[str], problems: Problems) -> 
 
 def misjudged(metric: Metric, kind: object) -> str:
     """Why a metric cannot be judged on this kind of comparison."""
-    if metric.judged_on == "value":
+    if metric.judged_on in OF_ONE_VALUE:
         return f"{metric.name} is judged on its value only."
     return f"judged_on={shown(kind)} does not fit {metric.name}; it takes 'difference' or 'ratio'."
 
@@ -443,37 +462,33 @@ def check_threshold(threshold: Any, judged_on: str, what: str = "threshold") -> 
         raise CallError(f"{what}={shown(threshold)} on a ratio is at most 1, such as 0.8 for four fifths.")
 
 
-# US practice: 29 CFR 1607.4(D) (1978) compares each group with the one of the highest rate at four fifths; Hazelwood
-# School District v. United States, 433 U.S. 299 (1977), note 14, reads more than two or three standard deviations as
-# more than chance, and Fisher's exact test stands in where numbers are small.
-_FOUR_FIFTHS = Policy(
-    metrics=("disparate_impact",),
-    required=("disparate_impact",),
-    thresholds={"disparate_impact": 0.8},
-    reference="highest",
-    min_reference_share=0.02,
-    notes=(
-        "Four fifths is a rule of thumb of US enforcement agencies (29 CFR 1607.4(D)), read beside tests of "
-        "significance and the facts of the case; it does not define discrimination.",
-        "The tests take the most selected group as if it had been chosen beforehand. The intervals do not.",
-    ),
-)
+class _Shipped(Mapping[str, Policy]):
+    """The policies that ship, each a TOML file that is read when it is first asked for."""
 
-# New York City Local Law 144 of 2021 and its rules, 6 RCNY 5-300 and 5-301 (2023).
-_NYC_LL144 = Policy(
-    metrics=("disparate_impact", "scoring_rate_parity"),
-    thresholds={"disparate_impact": None, "scoring_rate_parity": None},
-    on="all",
-    reference="highest",
-    min_group_share=0.02,
-    min_reference_share=0.02,
-    notes=(
-        "Local Law 144 asks for rates and impact ratios by sex, by race or ethnicity and by both together, and sets "
-        "no threshold: nothing is judged here.",
-        "The rule lets an auditor leave out categories under 2 % of the data, with a justification, their numbers and "
-        "their rates; min_group_share = 0 keeps them in.",
-    ),
-)
+    _names = ("four-fifths", "nyc-ll144", "fair-lending", "co-insurance", "eu-ai-act", "uk-equality", "health")
 
-SHIPPED: dict[str, Policy] = {"four-fifths": _FOUR_FIFTHS, "nyc-ll144": _NYC_LL144}
+    def __getitem__(self, name: str) -> Policy:
+        if name not in self._names:
+            raise KeyError(name)
+        return _shipped(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@cache
+def _shipped(name: str) -> Policy:
+    from evenhand.verdicts import policy_file
+
+    with as_file(files("evenhand.verdicts").joinpath("policies", f"{name}.toml")) as path:
+        return policy_file.load(path)
+
+
+SHIPPED: Mapping[str, Policy] = _Shipped()
 """The policies that ship with the package, as rules and practice read them. A screen, not legal advice."""

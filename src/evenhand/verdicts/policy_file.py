@@ -10,12 +10,16 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from evenhand.core import cover as covers
+from evenhand.core.cover import Cover
 from evenhand.core.files import write_text
 from evenhand.core.wording import clean
-from evenhand.errors import CallError, Problems, nearest, short_path, shorten
+from evenhand.errors import CallError, Problems, either, nearest, short_path, shorten
 from evenhand.sources.spelling import spelling
+from evenhand.verdicts import rule as rules
 from evenhand.verdicts.data_table import TABLE, check_table, read_toml, template
 from evenhand.verdicts.policy import SHIPPED, Policy
+from evenhand.verdicts.rule import Rule
 
 _WIDTH = 100
 NONE = "none"  # TOML has no null
@@ -62,8 +66,8 @@ _KEYS: dict[str, tuple[str, str]] = {
         "true",
     ),
     "reference": (
-        'What groups are compared with: a group, "rest", "overall", "largest" or "highest". Unset: the highest\n'
-        "group with the lowest. By attribute, write a table [reference] at the end.",
+        'What groups are compared with: a group, "rest", "overall", "largest", "highest" or "lowest". Unset: the\n'
+        "highest group with the lowest. By attribute, write a table [reference] at the end.",
         '"rest"',
     ),
     "notes": ("Sentences that every audit by this policy shows.", ""),
@@ -87,7 +91,7 @@ def resolve(policy: Any) -> Policy:
         return policy
     if not isinstance(policy, (str, Path)):
         raise CallError(
-            f"policy={shorten(repr(policy))} must be a Policy, the name of one ({' or '.join(SHIPPED)}), or the "
+            f"policy={shorten(repr(policy))} must be a Policy, the name of one ({either(SHIPPED)}), or the "
             "path of a TOML file."
         )
     if policy in SHIPPED:
@@ -117,14 +121,18 @@ def load(path: Path) -> Policy:
 
 def _settled(where: str, keys: Mapping[str, Any]) -> Policy:
     """A policy from the keys of a file; all that is wrong with them is said at once, with the file's name."""
-    known = {each.name for each in fields(Policy)}
+    keys = {**keys}
+    report = keys.pop(covers.TABLE, None)
+    known = {each.name for each in fields(Policy)} - {"cover"}
     problems = Problems()
     for key in keys:
         if key not in known:
-            problems.add(f"{where}: {shorten(key)!r} is not a key of a policy; {nearest(key, [*_KEYS, TABLE])}")
+            near = nearest(key, [*_KEYS, rules.TABLE, covers.TABLE, TABLE])
+            problems.add(f"{where}: {shorten(key)!r} is not a key of a policy; {near}")
     policy = Policy()
     try:
-        policy = Policy(**{key: _without_none(key, value) for key, value in keys.items() if key in known})
+        told = {key: _without_none(key, value) for key, value in keys.items() if key in known}
+        policy = Policy(**told, cover={} if report is None else report)
     except CallError as error:
         for line in str(error).splitlines():
             if not re.fullmatch(r"\d+ problems:", line):
@@ -144,6 +152,7 @@ def _without_none(key: str, value: Any) -> Any:
 def text(policy: Policy) -> str:
     """A policy as TOML with comments; `load` reads the same policy back."""
     lines, tables = ["# What an audit is judged by: evenhand audit ... --policy THIS_FILE", ""], []
+    lines += _rule(policy.rule)
     for key, (comment, example) in _KEYS.items():
         value = getattr(policy, key)
         said = [f"# {line}" for line in comment.splitlines()]
@@ -154,7 +163,28 @@ def text(policy: Policy) -> str:
             lines += [*said, f"# {key} = {example}", ""]
         else:
             lines += [*said, f"{key} = {_value(value)}", *([] if key == "draws" else [""])]
-    return "\n".join([*lines[:-1], *tables, "", *template()]) + "\n"
+    return "\n".join([*lines[:-1], *tables, "", *_report(policy.cover), "", *template()]) + "\n"
+
+
+def _rule(rule: Rule | None) -> list[str]:
+    """The rule that a policy follows, above all else; a screen is not legal advice, and the file says so."""
+    if rule is None:
+        return []
+    told = {part.name: getattr(rule, part.name) for part in fields(rule)}
+    lines = [f"{rules.TABLE}.{name} = {_value(value)}" for name, value in told.items() if value]
+    return ["# The rule that it follows. This is a screen, and not legal advice.", *lines, ""]
+
+
+def _report(cover: Cover) -> list[str]:
+    """The table of the cover; what is not given stands as a comment, with an example."""
+    lines = ["# What the makers of the audit say of it, for pages and forms. It changes no number and no verdict."]
+    lines.append(f"[{covers.TABLE}]")
+    told = cover.given()
+    for part in fields(cover):
+        lines += [f"# {part.metadata['about']}"] if part.metadata["about"] else []
+        given, example = part.name in told, part.metadata["example"]
+        lines.append(f"{part.name} = {_value(told[part.name])}" if given else f"# {part.name} = {example}")
+    return lines
 
 
 def save(policy: Policy, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.catalogue import Metric, find
 from evenhand.core.arguments import check_argument
-from evenhand.core.results import JudgedOn
+from evenhand.core.results import OF_ONE_VALUE, JudgedOn
 from evenhand.errors import CallError, nearest
 from evenhand.inference import critical
 from evenhand.verdicts import policy_file
@@ -79,11 +79,13 @@ def make_request(
     )
     usual = presets.get("judged_on") or metric.judged_on
     kind: Any = judged_on or policy.judged_on.get(metric.name) or usual
-    if kind not in ("difference", "ratio", "value") or (kind == "value") != (metric.judged_on == "value"):
+    alone = kind in OF_ONE_VALUE or metric.judged_on in OF_ONE_VALUE
+    if kind != metric.judged_on if alone else kind not in ("difference", "ratio"):
         raise CallError(misjudged(metric, kind))
     if metric.name == "treatment_equality" and kind == "difference":
         raise CallError("treatment_equality is judged on its ratio only: the difference of two ratios has no scale.")
-    default = metric.threshold if kind == metric.judged_on else {"difference": 0.1, "ratio": 0.8}[kind]
+    own = kind == metric.judged_on or metric.threshold is None
+    default = metric.threshold if own else {"difference": 0.1, "ratio": 0.8}[kind]
     limit: Any = presets.get("threshold", default) if kind == usual else default
     limit = policy.thresholds.get(metric.name, limit)
     limit = limit if threshold is None else threshold

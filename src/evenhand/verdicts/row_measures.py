@@ -20,8 +20,9 @@ from evenhand.measures.group_data import GroupData, Whose
 from evenhand.measures.row_measure import RowMeasure
 from evenhand.verdicts import clustered
 from evenhand.verdicts.comparison import Plan
-from evenhand.verdicts.finding import check_counted, check_groups, finding_of_tables, plan_of
+from evenhand.verdicts.finding import finding_of_tables, plan_of
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.requirements import check_counted, check_groups
 from evenhand.verdicts.row_draws import LEAST_DRAWS, Functions, Left, Places, RowSets, Sample
 from evenhand.verdicts.row_source import RowSource
 from evenhand.verdicts.table import Drawn, Table, against_reference

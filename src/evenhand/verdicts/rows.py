@@ -48,8 +48,8 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
 def _baseline(stratum: Stratum, i: int, j: int) -> tuple[str | None, float] | None:
     """What a group is set against in one measure; None for the reference itself and between extremes."""
     table = stratum.table
-    if stratum.plan.against == "highest":
-        top = stratum.highest(i) if stratum.judged.everyone[i, j] else None
+    if stratum.plan.against in comparison.EXTREMES:
+        top = stratum.yardstick(i) if stratum.judged.everyone[i, j] else None
         return None if top is None else (spell(table.groups[top]), float(table.values[i, top]))
     if table.base is None or table.groups[j] == stratum.plan.reference:
         return None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ _INSTEAD: dict[tuple[Side, ...], tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class SelectiveLabels:
+class SelectiveLabels(NamedTuple):
     """The sides of the decision on which groups have no label, and the groups, where too few others are left."""
 
     sides: tuple[Side, ...]

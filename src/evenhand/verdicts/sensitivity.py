@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
-from evenhand.core.results import Estimate, Group, LabelError, Row, Sensitivity, Verdict
+from evenhand.core.results import Estimate, Group, Row, Verdict
+from evenhand.core.sensitivity import LabelError, Sensitivity
 from evenhand.cube.cube import Cube
 from evenhand.measures.cells import CellMeasure, cell_measures
 from evenhand.measures.missing import bounds, gap_bounds, open_cells, without_group

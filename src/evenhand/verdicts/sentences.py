@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.core.results import Estimate, JudgedOn, Row, Verdict
+from evenhand.core.results import OF_ONE_VALUE, Estimate, JudgedOn, Row, Verdict
 from evenhand.core.wording import amount, distance, limit_figure, number_of, quotient, reach
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
@@ -45,8 +45,7 @@ def stratum_sentence(stratum: Stratum) -> str:
     return against(table.measures[measure], pair, (value, base), signed=stratum.signed)
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two groups in a sentence: the row of their gap, their names, what is judged of it and how the sentence ends.
 
     `clear` says that there is a gap, and that only its size is open.
@@ -82,7 +81,7 @@ def is_clear(judged: Estimate | None, judged_on: JudgedOn, decided: Verdict) -> 
     if judged is None or judged.low is None or judged.high is None or decided != "inconclusive":
         return False
     none = 1.0 if judged_on == "ratio" else 0.0
-    return judged_on != "value" and (judged.low > none or judged.high < none)
+    return judged_on not in OF_ONE_VALUE and (judged.low > none or judged.high < none)
 
 
 def _ending(stratum: Stratum, judged: Estimate) -> str:
@@ -189,16 +188,17 @@ def bound(
         return f"; whether that is within the threshold of {limit} is open"
     if decided == "pass":
         return f", within the threshold of {limit}"
-    if judged_on == "ratio":
-        return f", {'below' if value < 1 else 'beyond'} the threshold of {limit}"
+    if judged_on in ("ratio", "floor"):
+        return f", {'below' if value < 1 or judged_on == 'floor' else 'beyond'} the threshold of {limit}"
     return f", {'above' if value >= 0 else 'beyond'} the threshold of {limit}"
 
 
 def value_ending(request: Request, value: Estimate) -> str:
-    """The interval and the side of the threshold of a value of which less is better."""
+    """The interval and the side of the threshold of a value that is judged by itself."""
     low, high = (math.nan if end is None else end for end in (value.low, value.high))
-    said = reach((low, high), request.policy.confidence, "value")
-    return said + bound(value.value, request.threshold, verdict(value, request.threshold))
+    said = reach((low, high), request.policy.confidence, request.judged_on)
+    decided = verdict(value, request.threshold, request.judged_on)
+    return said + bound(value.value, request.threshold, decided, request.judged_on)
 
 
 def between(row: Measure, pair: Pair, values: tuple[float, float]) -> str:
@@ -259,6 +259,8 @@ def index(title: str, value: float, parts: Sequence[tuple[str, float]], ending: 
     """An index over everyone, with its parts."""
     named = {
         "between_groups": "of which {} lies between the groups",
+        "gap_in_labels": "with a gap of {} in the labels",
+        "gap_in_decisions": "{} in the decisions",
         "log_ratio_of_selection": "{} for being selected",
         "log_ratio_of_refusal": "{} for being refused",
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -68,7 +67,7 @@ class Stratum:
         )
         if self.judged.yardsticks is not None and self.gap.difference < 0:
             # Who others may be measured by lies below them all, and is measured by nobody: no pass rests on that.
-            self.judged = replace(self.judged, large=np.zeros_like(everyone))
+            self.judged = self.judged._replace(large=np.zeros_like(everyone))
         self.question = Question(request, plan, table, self.gap, self.judged)
         self.bounds = find_bounds(self.question)
 
@@ -199,11 +198,13 @@ class Stratum:
             size = near if decided == "fail" else far
         return value.defined or self.hides, -ORDER.index(decided), value.defined, size
 
-    def highest(self, i: int) -> int | None:
-        """The group with the highest value of a measure, among those that others may be measured by."""
+    def yardstick(self, i: int) -> int | None:
+        """The group with the highest, or lowest, value of a measure, among those that others may be measured by."""
         able = self.judged.everyone[i] if self.judged.yardsticks is None else self.judged.yardsticks[i]
         values = np.where(able & self.judged.everyone[i], self.table.values[i], np.nan)
-        return None if np.isnan(values).all() else int(np.nanargmax(values))
+        if np.isnan(values).all():
+            return None
+        return int(np.nanargmin(values) if self.plan.against == "lowest" else np.nanargmax(values))
 
 
 def _within(ends: tuple[float, float]) -> str:

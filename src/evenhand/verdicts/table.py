@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +19,7 @@ from evenhand.measures.group_data import GroupData
 from evenhand.verdicts.comparison import Plan
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Draws of measures that are functions of rows, [draws, measures, groups].
 
     For BCa also `less`, the values with one row less ([rows, measures, groups]), and how many `people` have each row.
@@ -33,7 +33,7 @@ class Drawn:
     less_base: Floats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Each measure of each group with its spread, and what it is compared with; arrays are [measures, groups]."""
 

@@ -20,15 +20,15 @@ def passes(
 ) -> bool | None:
     """Whether an estimate is within the threshold; None where either is missing.
 
-    A difference counts by its size. A ratio must reach the threshold; with `two_sided` a ratio above 1 counts as its
-    inverse.
+    A difference counts by its size. A ratio or a floor must reach the threshold; with `two_sided` a ratio above 1
+    counts as its inverse.
 
     >>> passes(-0.05, 0.1, "difference"), passes(1.5, 0.8, "ratio", two_sided=True), passes(0.2, None)
     (True, False, None)
     """
     if threshold is None or math.isnan(value):
         return None
-    if judged_on == "ratio":
+    if judged_on in ("ratio", "floor"):
         return (float(comparison.folded(value)) if two_sided else value) >= threshold - TOLERANCE
     return (abs(value) if judged_on == "difference" else value) <= threshold + TOLERANCE
 
@@ -39,8 +39,8 @@ def verdict(
     """The rule: fail where the whole interval is outside the threshold, pass where all of it is inside.
 
     Otherwise inconclusive, also where there is no interval or no value: what cannot be computed opens no gate. What has
-    no threshold is not judged. A difference counts on both sides of 0, a ratio above 1 only with `two_sided`, and of a
-    plain value less is better.
+    no threshold is not judged. A difference counts on both sides of 0, a ratio above 1 only with `two_sided`; of a
+    plain value less is better, and a floor must be reached.
 
     >>> verdict(Estimate(0.3, 0.2, 0.4), 0.1), verdict(Estimate(-0.3, -0.4, -0.2), 0.1, "difference")
     ('fail', 'fail')
@@ -77,7 +77,7 @@ def beyond(
 ) -> Bools:
     """Whether each interval lies wholly outside the threshold."""
     low, high = np.asarray(low), np.asarray(high)
-    if judged_on == "ratio":
+    if judged_on in ("ratio", "floor"):
         limit = threshold - TOLERANCE
         return np.asarray((high < limit) | (low > 1 / limit) if two_sided and limit > 0 else high < limit)
     limit = threshold + TOLERANCE
@@ -89,7 +89,7 @@ def within(
 ) -> Bools:
     """Whether each interval lies wholly inside the threshold."""
     low, high = np.asarray(low), np.asarray(high)
-    if judged_on == "ratio":
+    if judged_on in ("ratio", "floor"):
         limit = threshold - TOLERANCE
         return np.asarray((low >= limit) & (high <= 1 / limit) if two_sided and limit > 0 else low >= limit)
     limit = threshold + TOLERANCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evenhand.core.results import Finding, Pair, Row, spell
+from evenhand.core.results import OF_ONE_VALUE, Finding, Pair, Row, spell
 from evenhand.core.wording import clip
 from evenhand.report import tables
 from evenhand.report.cards.card import Card, Sentence, Word, make
@@ -78,7 +78,7 @@ def _name(cells: dict[_Key, Row], attributes: Sequence[str]) -> str:
 def _figure(row: Row | None, found: Finding) -> str:
     if row is None or row.estimate is None:
         return "-"
-    one, percent = row.estimate, found.unit == "rate" and found.judged_on != "value"
+    one, percent = row.estimate, found.unit == "rate" and found.judged_on not in OF_ONE_VALUE
     figures = tables.interval(one.value, one.low, one.high, 100 if percent else 1)
     people = "" if row.n is None else f" (n = {row.n:,})"
     return f"{figures}{' %' if percent and one.defined else ''}{people}"

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.core.records import pack
 from evenhand.core.version import __version__
-from evenhand.core.wording import capital
+from evenhand.report import glance, tables
 from evenhand.report import results as pageresults
-from evenhand.report import tables
 from evenhand.report.json import full_counts
 from evenhand.report.page import static
 from evenhand.report.results import Results
+from evenhand.report.summary import summary as summarise
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -33,17 +33,20 @@ if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
 ENGINE = ("inference.js", "verdicts.js", "compute.js")
-VIEW = ("draw.js", "plots.js", "groups.js", "scores.js", "panels.js", "view.js")
+VIEW = ("draw.js", "plots.js", "groups.js", "scores.js", "panels.js", "view.js", "tabs.js")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\\u007f"}
 
 
-def dumps(audit: Audit, **counts: Any) -> str:
-    """The audit as a page; without its counts (see `Recomputation.page_data`) its cutoff cannot be moved."""
+def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
+    """The audit as a page; without its counts (see `Recomputation.page_data`) its cutoff cannot be moved.
+
+    With `appendix` what is printed ends with every number and with the metrics in plain words.
+    """
     origin = {
         "evenhand": audit.origin.get("evenhand", __version__),
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    results = pageresults.results(audit)
+    results, strata = pageresults.results(audit), static.strata_panels(audit)
     data = _data(audit, results, counts)
     script, style = assets()
     return _template().render(
@@ -52,20 +55,25 @@ def dumps(audit: Audit, **counts: Any) -> str:
         style=_trusted(style),
         data=_trusted(embed(data)),
         title=static.title(audit),
-        note=audit.origin.get("note"),
+        cover=audit.cover,
         facts=static.facts(audit, origin["created"]),
         verdict=audit.verdict,
-        required=static.joined(_titles(audit)) if audit.required else None,
-        outcomes=capital(tables.outcomes(audit)),
+        summary=summarise(audit),
+        glance=glance.groups(audit, glance.leading(audit), static.MOST_LINES),
+        tabs=static.tabs(audit, strata=bool(strata)),
         cards=static.cards(audit),
         more_cards=max(len(tables.deciding(audit)) - static.MOST_CARDS, 0),
-        decides=audit.decides,
         value=tables.value,
         limit=tables.limit,
-        strata=static.strata_panels(audit),
+        is_watched=static.is_watched,
+        strata=strata,
         trend=static.trend_panels(audit),
+        rule=static.trend_rule(audit),
         forced=audit.impossibilities,
         notes=audit.notes,
+        first_notes=glance.notes(audit, glance.leading(audit))[: static.MOST_NOTES],
+        deciding_notes=static.deciding_notes(audit),
+        appendix=appendix,
         full_counts=full_counts(audit),
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
@@ -74,7 +82,6 @@ def dumps(audit: Audit, **counts: Any) -> str:
         command=static.command(audit),
         confidence=audit.policy.confidence,
         min_group_size=audit.policy.min_group_size,
-        interval=tables.interval,
     )
 
 
@@ -133,11 +140,6 @@ def digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _titles(audit: Audit) -> list[str]:
-    named = {finding.metric: finding.title for finding in audit.findings}
-    return [named.get(name, name) for name in audit.required]
-
-
 def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -> dict[str, Any]:
     """What the script reads: small things as they are, large ones packed."""
     built = audit.recomputation.page_data(**counts)
@@ -156,7 +158,8 @@ def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -
         "strata": bool(meaning.control),
         "mirror": None if scores is None else scores.reading.mirror,
         "probability": scores is not None and scores.bins.is_probability,
-        "first": pageresults.FIRST,
+        "sections": pageresults.SECTIONS,
+        "cards": static.MOST_CARDS,
         **_families(audit),
         "counts": built["counts"],
         "packed": pack(
@@ -205,6 +208,7 @@ def environment() -> Any:
 
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["shown"] = static.shown
+    made.filters["tied"] = static.tied
     return made
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -16,35 +16,41 @@ from evenhand.core.results import Finding, Panel, spell
 from evenhand.core.version import __version__
 from evenhand.core.wording import capital
 from evenhand.report import tables
-from evenhand.report.results import Results
+from evenhand.report.results import Column, Results
+from evenhand.report.summary import decision, joined, valued
 from evenhand.report.tables import GroupTable
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
     from evenhand.catalogue import Metric
 
-MOST_CARDS = 12
+MOST_CARDS = 6
+MOST_LINES = 12  # of the groups on the first screen
+MOST_NOTES = 3
 MOST_GROUPS = 250  # lines of one table of groups
 MOST_COLUMNS = 10
+COLUMNS_ABREAST = 5  # as many as fit on a sheet of paper without breaking a number
 
 # What a browser would act on instead of showing it, or what turns a line around. Joiners stay: names need them.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 
 FAMILIES = {
-    "independence": "Who is selected",
-    "separation": "Who is decided wrongly",
-    "sufficiency": "What a decision is worth",
-    "accuracy": "How often it is right",
-    "inequality": "How evenly people fare",
-    "scores": "What the score says",
-    "distances": "How far apart scores lie",
-    "dependence": "How much the group tells",
-    "regression": "How the number fares",
-    "individual": "Whether like are treated alike",
-    "stability": "Whether the model varies between fits",
-    "counterfactual": "Had people been of another group",
-    "data": "What the data brought along",
-    "own": "Your own",
+    "independence": "Selection",
+    "separation": "Errors",
+    "sufficiency": "Predictive values",
+    "accuracy": "Accuracy",
+    "inequality": "Inequality between people",
+    "scores": "Scores",
+    "distances": "Distances between scores",
+    "dependence": "Dependence on the group",
+    "regression": "Predicted numbers",
+    "individual": "People who are alike",
+    "stability": "Stability of the model",
+    "counterfactual": "Counterfactuals",
+    "data": "The data itself",
+    "lending": "Lending and insurance",
+    "subgroups": "Groups that nobody named",
+    "own": "Your own metrics",
 }
 
 
@@ -62,51 +68,45 @@ def shown(text: str) -> str:
     return _UNSEEN.sub("�", text)
 
 
+def tied(text: str) -> str:
+    """A sentence as a page may show it, in which no number is parted from what belongs to it.
+
+    >>> tied("44.8 % (n = 1,795)")
+    '44.8\\xa0% (n\\xa0=\\xa01,795)'
+    """
+    return re.sub(r"(?<=\d) (?=%)|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)", "\u00a0", shown(text))
+
+
 def title(audit: Audit) -> str:
     """What its maker called the audit, or what was audited, in one line."""
-    if "title" in audit.origin:
-        return audit.origin["title"]
+    if audit.cover.title:
+        return audit.cover.title
     meaning = audit.meaning
-    about = _decision(audit) or meaning.score or meaning.label or "decisions"
+    about = decision(audit) or meaning.score or meaning.label or "decisions"
     against = f" against {meaning.label}" if meaning.label and about != meaning.label else ""
     within = f" within {' × '.join(meaning.control)}" if meaning.control else ""
-    *others, last = meaning.sensitive
-    by = f"{', '.join(others)} and {last}" if others else last
-    return f"{about}{against}, by {by}{within}"
-
-
-def _decision(audit: Audit) -> str | None:
-    meaning = audit.meaning
-    if meaning.prediction is not None:
-        return meaning.prediction
-    if meaning.score is None or meaning.cutoff is None:
-        return None
-    return f"{meaning.score} {'≥' if meaning.higher_is == 'positive' else '≤'} {meaning.cutoff:g}"
+    return f"{about}{against}, by {joined(meaning.sensitive)}{within}"
 
 
 def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
-    """Who and what was audited, as terms with their values."""
-    meaning, cube = audit.meaning, audit.cube
+    """Who and what was audited, as terms with their values: first what its makers say of it."""
+    meaning, cube, cover = audit.meaning, audit.cube, audit.cover
     sizes = {name: len(audit.counts(name).groups) for name in meaning.sensitive}
     terms = [
-        ("Data", audit.origin.get("source")),
+        ("System", " ".join(filter(None, (cover.system, cover.version)))),
+        ("Author", cover.author),
+        ("Signed by", cover.signer),
+        ("Data", " · ".join(filter(None, (cover.data_source, cover.data_kind, audit.origin.get("source"))))),
         ("People", f"{cube.size:,}"),
         ("Groups", ", ".join(f"{name} ({size})" for name, size in sizes.items())),
-        ("Held fixed", " × ".join(meaning.control) and f"{' × '.join(meaning.control)} ({len(cube.strata)} strata)"),
-        ("Outcome", _valued(audit, "label", meaning.label)),
-        ("Decision", _valued(audit, "prediction", meaning.prediction) or _decision(audit)),
+        ("Strata", " × ".join(meaning.control) and f"{' × '.join(meaning.control)} ({len(cube.strata)})"),
+        ("Label", valued(audit, "label", meaning.label)),
+        ("Prediction", valued(audit, "prediction", meaning.prediction) or decision(audit)),
         ("Score", meaning.score),
         ("Weighted by", meaning.weight),
-        ("Date", f"{created[:10]} {created[11:16]} UTC"),
+        ("Date", cover.date or f"{created[:10]} {created[11:16]} UTC"),
     ]
     return [(term, value) for term, value in terms if value]
-
-
-def _valued(audit: Audit, role: str, name: str | None) -> str | None:
-    """A column with the value that counts as positive."""
-    if name is None or audit.meaning.task != "binary":
-        return name
-    return f"{name} = {' or '.join(audit.meaning.positive[role])}"
 
 
 def cards(audit: Audit) -> list[Finding]:
@@ -115,10 +115,13 @@ def cards(audit: Audit) -> list[Finding]:
 
 
 def finding_lines(audit: Audit) -> list[dict[str, Any]]:
-    """A line for each finding, those of single attributes first."""
+    """A line for each finding, those of single attributes first; the first one of a metric is where links lead."""
+    lines = [finding for _, findings in tables.by_attributes(audit) for finding in findings]
+    first = {finding.metric: finding for finding in reversed(lines)}
     return [
         {
             "metric": finding.metric,
+            "anchor": first[finding.metric] is finding,
             "title": finding.title,
             "on": " × ".join(finding.attributes),
             "numbers": _numbers(finding),
@@ -129,8 +132,7 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
             "verdict": finding.verdict,
             "decides": audit.decides(finding),
         }
-        for _, findings in tables.by_attributes(audit)
-        for finding in findings
+        for finding in lines
     ]
 
 
@@ -144,12 +146,17 @@ def _small(p: float) -> str:
 
 
 def group_tables(results: Sequence[Results]) -> list[GroupTable]:
-    """A table for each set of attributes; beyond what a page can hold, the largest groups."""
-    return [_group_table(each) for each in results if each.groups]
+    """The tables of each set of attributes; beyond what a page can hold, the largest groups."""
+    return [table for each in results if each.groups for table in _group_tables(each)]
 
 
-def _group_table(results: Results) -> GroupTable:
+def _group_tables(results: Results) -> list[GroupTable]:
     columns = (results.first() or results.columns)[:MOST_COLUMNS]
+    parts = [columns[i : i + COLUMNS_ABREAST] for i in range(0, len(columns), COLUMNS_ABREAST)]
+    return [_group_table(results, part) for part in parts or [[]]]
+
+
+def _group_table(results: Results, columns: Sequence[Column]) -> GroupTable:
     largest = sorted(range(len(results.groups)), key=lambda i: -results.people[i])[:MOST_GROUPS]
     lines = []
     for i in sorted(largest):
@@ -166,6 +173,28 @@ def _group_table(results: Results) -> GroupTable:
     return GroupTable(results.attributes, ("People", *titles), tuple(lines), left_out)
 
 
+def deciding_notes(audit: Audit) -> list[tuple[Finding, tuple[str, ...]]]:
+    """The notes on each finding that decides."""
+    said = [(each, tables.notes(each, decides=True)) for each in tables.deciding(audit)]
+    return [(finding, notes) for finding, notes in said if notes]
+
+
+def tabs(audit: Audit, *, strata: bool) -> dict[str, str]:
+    """The parts of a page that have something to show, by the name that a link has."""
+    meaning = audit.meaning
+    several = strata or any(len(names) > 1 for names in audit.counted_sets)
+    known = {
+        "summary": "Summary",
+        "groups": "Groups",
+        "metrics": "Metrics" if audit.findings else "",
+        "scores": "Scores and cutoffs" if meaning.score is not None else "",
+        "intersections": ("Intersections and strata" if strata else "Intersections") if several else "",
+        "limits": "Limits",
+        "method": "Method",
+    }
+    return {name: title for name, title in known.items() if title}
+
+
 def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
     """What the catalogue says of the metrics of the audit, by family."""
     entries = audit.metrics
@@ -178,6 +207,16 @@ def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     every = [(finding, panel) for finding in audit.findings for panel in finding.panels if panel.role == "strata"]
     deciding = [pair for pair in every if audit.decides(pair[0])]
     return deciding or every[:1]
+
+
+def is_watched(finding: Finding) -> bool:
+    """Is a finding judged by the evidence over periods? Then its value is that of all periods together."""
+    return any(panel.role == "trend" for panel in finding.panels)
+
+
+def trend_rule(audit: Audit) -> str:
+    """When a watch raises an alarm; empty where there was none."""
+    return next((note for note in audit.notes if note.startswith("An alarm is raised")), "")
 
 
 def trend_panels(audit: Audit) -> list[Panel]:
@@ -273,9 +312,3 @@ def command(audit: Audit) -> tuple[str, str]:
     }
     arguments = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
     return "The call in Python, as far as the audit knows it", f"evenhand.audit(data, {arguments})"
-
-
-def joined(parts: Iterable[str]) -> str:
-    """Names in a row: a, b and c."""
-    *others, last = parts
-    return f"{', '.join(others)} and {last}" if others else last

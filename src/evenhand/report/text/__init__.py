@@ -6,15 +6,16 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.core import signs
 from evenhand.core.wording import clip
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from evenhand.core.cover import Cover
 
 STYLES = {"pass": "green", "fail": "red", "inconclusive": "yellow", "not judged": "dim"}
 """The colour of each verdict on a terminal."""
@@ -23,8 +24,7 @@ _LEAST_WIDTH = 40
 _LONGEST = 400  # letters of a text of the caller
 
 
-@dataclass(frozen=True)
-class Screen:
+class Screen(NamedTuple):
     """What text is written for: its width in columns, and the encoding, which may lack some signs."""
 
     width: int = 120
@@ -34,7 +34,7 @@ class Screen:
     def here(cls) -> Screen:
         """What standard output shows: as wide as the terminal, or as COLUMNS says, and in its encoding."""
         encoding = getattr(sys.stdout, "encoding", None)
-        return cls(_columns(), encoding if isinstance(encoding, str) else cls.encoding)
+        return cls(_columns(), encoding if isinstance(encoding, str) else PAGE.encoding)
 
 
 PAGE = Screen()
@@ -117,9 +117,9 @@ def say(console: Console, *parts: str | tuple[str, str]) -> None:
     console.print(Padding(line[indent:], (0, 0, 0, indent), expand=False))
 
 
-def heading(origin: Mapping[str, str], console: Console) -> None:
+def heading(cover: Cover, console: Console) -> None:
     """The title and the note that the maker of an audit gave it, where there are any."""
-    if "title" in origin:
-        say(console, (clip(origin["title"], _LONGEST), "bold"))
-    if "note" in origin:
-        say(console, clip(origin["note"], _LONGEST))
+    if cover.title:
+        say(console, (clip(cover.title, _LONGEST), "bold"))
+    if cover.note:
+        say(console, clip(cover.note, _LONGEST))

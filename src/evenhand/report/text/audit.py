@@ -61,7 +61,7 @@ class _Writer:
         table = glance.groups(audit, shown, _FEWER_GROUPS if few else _MOST_GROUPS)
         reserved = 0 if table is None else len(table.names) + 4 + bool(table.left_out)
         reserved += _SHORT_NOTE if few else 0
-        heading(audit.origin, self.console)
+        heading(audit.cover, self.console)
         self._say("Verdict: ", (audit.verdict, f"bold {STYLES[audit.verdict]}"), _brackets(audit))
         self._say(tables.headline(audit, most=_MOST_ATTRIBUTES))
         self._blank()

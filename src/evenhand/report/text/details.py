@@ -32,7 +32,7 @@ def plain(audit: Audit, screen: Screen | None = None) -> str:
 
 def write(audit: Audit, console: Console) -> None:
     """Write the audit to a console. Names of users are never read as markup."""
-    heading(audit.origin, console)
+    heading(audit.cover, console)
     style = f"bold {STYLES[audit.verdict]}"
     say(console, "Verdict: ", (audit.verdict, style), tables.in_brackets(tables.outcomes(audit)))
     say(console, tables.headline(audit))

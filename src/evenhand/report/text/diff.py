@@ -24,7 +24,7 @@ _MOST_ALONE = 6  # findings, or metrics, that one side has
 MEANS = {
     "fail": "something that decides got worse",
     "inconclusive": "nothing that decides is known to have got worse, but a pass was lost",
-    "pass": "nothing that decides got worse",
+    "pass": "nothing that decides is known to have got worse",
     "not judged": "nothing decides",
 }
 _TENDENCIES = ("worse", "better", "unclear")

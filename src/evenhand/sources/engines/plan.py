@@ -21,6 +21,7 @@ from evenhand.sources.columns import as_floats
 from evenhand.sources.engines.table import Engine, engine_of
 from evenhand.sources.groupby import sums_losses
 from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, MOMENTS, SMALLEST_WEIGHT, names_by_side
+from evenhand.sources.lines import TINY as LEAST_OUTCOME
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import TINY, ScoreReading
 
@@ -73,7 +74,14 @@ class Columns:
         return nw.when(~reduce(or_, [value == self.literal(each) for each in absent])).then(value) if absent else value
 
     def number(self, key: str, *, nan: bool = False) -> nw.Expr:
-        """The value as a float, null where it is missing; `nan` leaves NaN as it is."""
+        """The value as a float, null where it is missing; `nan` leaves NaN as it is. A label that counts events is
+        read as events for each unit of exposure."""
+        if key == "label" and self.roles.exposure is not None:
+            exposed = self._number("weight")
+            return self._number(key) / nw.when(exposed > self.literal(0.0)).then(exposed).otherwise(self.literal(1.0))
+        return self._number(key, nan=nan)
+
+    def _number(self, key: str, *, nan: bool = False) -> nw.Expr:
         kind = self.kind(key)
         if kind == nw.Boolean:
             return nw.when(~self.raw(key).is_null()).then(self.raw(key).cast(nw.Int64).cast(nw.Float64))
@@ -203,6 +211,8 @@ class Plan:
             weight = nw.col("v_weight")
             small = (weight > self._zero) & (weight < self.columns.literal(SMALLEST_WEIGHT))
             wrong = self._outside(weight, LARGEST_WEIGHT) | small
+            if self.roles.exposure is not None:
+                wrong = wrong | (weight == self._zero)
             new |= {"wrong_weight": _one(wrong), "v_weight": nw.when(wrong).then(self._zero).otherwise(weight)}
         if self.reading is not None and self.reading.mirror is not None:
             turned = self.columns.literal(self.reading.mirror) - nw.col(self._axis)
@@ -322,7 +332,15 @@ class Plan:
         predicted, centre = nw.col("v_prediction"), self.columns.literal(middle)
         label = nw.col("v_label") if self.roles.label is not None else nw.when(predicted.is_null()).then(predicted)
         error = label - predicted
-        return {"f": predicted - centre, "y": label - centre, "e": error, "a": error.abs()}
+        least = self.columns.literal(LEAST_OUTCOME)
+        size = nw.when(label.abs() < least).then(least).otherwise(label.abs())
+        return {
+            "f": predicted - centre,
+            "y": label - centre,
+            "e": error,
+            "a": error.abs(),
+            "p": error.abs() / size,
+        }
 
 
 def banded(columns: Columns, number: nw.Expr, edges: Sequence[float]) -> nw.Expr:

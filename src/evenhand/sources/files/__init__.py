@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from evenhand.core import inputs
 from evenhand.core.arrays import Floats
 from evenhand.errors import DataError, Problems, listing, nearest, short_path
 from evenhand.sources.bins import GRID
-from evenhand.sources.files import partitions, query
-from evenhand.sources.files.clusters import FileClusters
+from evenhand.sources.files import query
 from evenhand.sources.files.conditions import filtered
 from evenhand.sources.files.formats import SUFFIXES, Column, Table, check_files, common_format, double, explain
 from evenhand.sources.files.statement import Statement, present
@@ -29,6 +28,9 @@ from evenhand.sources.lines import LARGEST_COUNT, LARGEST_WEIGHT, Lines, complai
 from evenhand.sources.quantiles import shares
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
+
+if TYPE_CHECKING:
+    from evenhand.sources.files.clusters import FileClusters
 
 
 def is_path(data: Any) -> bool:
@@ -51,6 +53,8 @@ class FileSource:
         check_files(self.paths, self.format)
         if not hive:
             return self.format.open(self.paths, self.connection, self._run)
+        from evenhand.sources.files import partitions
+
         parts = partitions.by_keys(self.paths)
         opened = [(keys, self.format.open(files, self.connection, self._run)) for keys, files in parts]
         return partitions.joined(opened, self._run)
@@ -65,7 +69,7 @@ class FileSource:
         problems = Problems()
         complain_twice(self.table.twice, roles, problems)
         problems.raise_if_any(DataError)
-        self.table = _with_people(filtered(self.table, roles), roles)
+        self.table = self._by_exposure(_with_people(filtered(self.table, roles), roles), roles)
         edges = self._edges(roles, numeric=True)
         statistics = _FileStatistics(self, roles)
         read = settle(roles, statistics)
@@ -81,6 +85,21 @@ class FileSource:
         named = (name for name in (*roles.control, *roles.sensitive) if self.table.columns[name].categorical)
         return replace(lines, edges=edges, categories=frozenset(named))
 
+    def _by_exposure(self, table: Table, roles: Roles) -> Table:
+        """The table with the label as events for each unit of exposure, where there is one."""
+        if roles.exposure is None or roles.label is None:
+            return table
+        label = table.columns[roles.label]
+        if not label.numeric:
+            (strange,) = self._run(f"SELECT min({label.text}) FROM {table.relation} WHERE {label.strange(roles.na)}")[0]  # noqa: S608
+            if strange is not None:
+                raise DataError(f"label column {roles.label!r} holds {strange!r}, which is not a number of events.")
+        events, exposed = present(label, roles), present(table.columns[roles.exposure], roles)
+        rate = f"CASE WHEN ({exposed}) > 0 THEN ({events}) / ({exposed}) ELSE {events} END"
+        relation = f"(SELECT *, CAST({rate} AS DOUBLE) AS evenhand_rate FROM {table.relation})"  # noqa: S608 - quoted
+        columns = {**table.columns, roles.label: Column("evenhand_rate", "DOUBLE")}
+        return table._replace(relation=relation, columns=columns)
+
     def _group(
         self, roles: Roles, read: ScoreReading | None
     ) -> tuple[Statement, list[tuple[Any, ...]], FileClusters | None]:
@@ -88,6 +107,8 @@ class FileSource:
         statement = Statement(self.table, roles, read)
         if roles.cluster is None:
             return statement, self._run(statement.sql), None
+        from evenhand.sources.files.clusters import FileClusters
+
         clusters = FileClusters(statement, self.table, roles, self._run)
         return statement, clusters.lines(), clusters
 
@@ -197,7 +218,7 @@ def _with_people(table: Table, roles: Roles) -> Table:
     if roles.count is None:
         return table
     count = present(table.columns[roles.count], roles)
-    return replace(table, relation=f"(SELECT * FROM {table.relation} WHERE {count} IS DISTINCT FROM 0)")  # noqa: S608
+    return table._replace(relation=f"(SELECT * FROM {table.relation} WHERE {count} IS DISTINCT FROM 0)")  # noqa: S608
 
 
 def _expand(named: Sequence[Any]) -> list[Path]:

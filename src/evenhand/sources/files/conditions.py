@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evenhand.errors import DataError, shorten
 from evenhand.sources.conditions import Condition, Value, as_number
 from evenhand.sources.files.formats import Column, Table, double, literal
@@ -21,7 +19,7 @@ def filtered(table: Table, roles: Roles) -> Table:
         if each.column in table.twice:
             raise DataError(f"two columns are called {shorten(each.column)!r}: rename one.")
     tests = " AND ".join(f"({_test(table.columns[each.column], each, roles)})" for each in roles.where)
-    return replace(table, relation=f"(SELECT * FROM {table.relation} WHERE {tests})")  # noqa: S608 - values are quoted
+    return table._replace(relation=f"(SELECT * FROM {table.relation} WHERE {tests})")  # noqa: S608 - values are quoted
 
 
 def _test(column: Column, condition: Condition, roles: Roles) -> str:

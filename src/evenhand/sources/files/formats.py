@@ -7,20 +7,17 @@ its exact name, whatever characters and capitals it has.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import json
 import os
 import re
-import shlex
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenhand.errors import DataError, MissingDependencyError, join_names, listing, short_path, shorten
 from evenhand.sources.spelling import without_point
@@ -49,8 +46,7 @@ _STARTS = {
 Run = Callable[[str], list[tuple[Any, ...]]]
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A file format: a new one is one more row of `FORMATS`."""
 
     name: str
@@ -65,8 +61,7 @@ class Format:
     """May a file be gzipped?"""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One column: its expression in the relation and its DuckDB type."""
 
     sql: str
@@ -126,8 +121,7 @@ class Column:
         return f"{self.key} IS NOT NULL AND {self.number} IS NULL AND trim({self.text}) NOT IN ({gone})"
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Files as one table; names in `twice` stand for several columns each."""
 
     relation: str
@@ -179,6 +173,8 @@ def _converted(path: Path) -> str:
     if not name.isprintable() or is_gzipped(path):
         return ""
     other = path.with_name(f"{path.stem}-utf8{path.suffix}")
+    import shlex
+
     return f" If it is Latin-1: iconv -f latin1 -t utf-8 {shlex.quote(name)} > {shlex.quote(str(other))}"
 
 
@@ -244,8 +240,8 @@ def _arrow(paths: Sequence[Path], connection: Any, run: Run) -> Table:
         raise DataError(explain(paths, _format(paths[0]), error)) from None
     table = _described(view, names, run)
     named = {field.name for field in files.schema if pa.types.is_dictionary(field.type)}
-    marked = {name: replace(column, categorical=name in named) for name, column in table.columns.items()}
-    return replace(table, columns=marked)
+    marked = {name: column._replace(categorical=name in named) for name, column in table.columns.items()}
+    return table._replace(columns=marked)
 
 
 def _check_batches(path: Path, pa: Any) -> None:
@@ -374,10 +370,18 @@ def _head(path: Path, size: int = _HEAD) -> bytes:
     return next(_content(path, size), b"")
 
 
+def _opened(path: Path) -> io.BufferedIOBase:
+    if not is_gzipped(path):
+        return path.open("rb")
+    import gzip
+
+    return gzip.open(path)
+
+
 def _content(path: Path, size: int = _HEAD) -> Iterator[bytes]:
     """The content of a file, part by part; of a gzipped one the checksum is compared, which DuckDB ignores."""
     try:
-        with gzip.open(path) if is_gzipped(path) else path.open("rb") as file:
+        with _opened(path) as file:
             while part := file.read(size):
                 yield part
     except (OSError, EOFError, zlib.error) as error:

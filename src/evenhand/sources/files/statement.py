@@ -19,6 +19,7 @@ from evenhand.sources.lines import (
     names_by_side,
     names_of_sums,
 )
+from evenhand.sources.lines import TINY as LEAST_OUTCOME
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import TINY, ScoreReading
 
@@ -136,6 +137,9 @@ class Statement:
             "y": f"coalesce(v_label - {double(middle)}, 0)" if known else "0",
             "e": e,
             "a": f"abs({e})",
+            "p": f"coalesce(abs(v_label - v_prediction) / greatest(abs(v_label), {double(LEAST_OUTCOME)}), 0)"
+            if known
+            else "0",
         }
         by = [[people]] if self.roles.weight is None else [[people, weight], [people, weight, weight]]
         products = ([*factors, *(letters[letter] for letter in moment)] for factors in by for moment in MOMENTS)
@@ -153,7 +157,8 @@ class Statement:
             found["wrong_count"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
         if self.roles.weight is not None:
             inside = f"v_weight BETWEEN {double(SMALLEST_WEIGHT)} AND {double(LARGEST_WEIGHT)}"
-            wrong = f"v_weight IS NULL OR NOT (v_weight = 0 OR {inside})"
+            zero = "" if self.roles.exposure is not None else "v_weight = 0 OR "
+            wrong = f"v_weight IS NULL OR NOT ({zero}{inside})"
             weight = f"CASE WHEN {wrong} THEN 0 ELSE v_weight END"
             found["wrong_weight"] = f"sum(CASE WHEN {wrong} THEN 1 ELSE 0 END)"
             found["w"] = f"kahan_sum(({people}) * ({weight}))"

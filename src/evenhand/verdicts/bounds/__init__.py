@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
 
 import numpy as np
 
 from evenhand.verdicts.bounds.bounds import Bounds, Question
-from evenhand.verdicts.bounds.draws import bounds_from_draws
-from evenhand.verdicts.bounds.pairwise import pairwise_bounds
 from evenhand.verdicts.bounds.simultaneous import simultaneous_bounds
 from evenhand.verdicts.bounds.worst_case import with_worst_case
-
-
-class BoundsMethod(Protocol):
-    """A way to make the bounds of a table; None where the policy names another one or the measures do not allow it."""
-
-    def __call__(self, question: Question, /) -> Bounds | None: ...
-
-
-METHODS: tuple[BoundsMethod, ...] = (bounds_from_draws, pairwise_bounds, simultaneous_bounds)
-"""In the order in which they are tried. The last one, the default, applies to every table."""
 
 
 def find_bounds(question: Question) -> Bounds:
@@ -31,5 +19,18 @@ def find_bounds(question: Question) -> Bounds:
     if question.request.policy.interval == "none":
         none = np.full(len(question.table.groups), np.nan)
         return question.without_interval([(none, none)] * len(question.table.measures))
-    every = (method(question) for method in METHODS)
-    return with_worst_case(question, next(bounds for bounds in every if bounds is not None))
+    return with_worst_case(question, next(bounds for bounds in _tried(question) if bounds is not None))
+
+
+def _tried(question: Question) -> Iterator[Bounds | None]:
+    """The bounds by each method; None where the policy names another one or the measures do not allow it.
+
+    The last one, the default, applies to every table.
+    """
+    if question.request.policy.interval != "simultaneous":
+        from evenhand.verdicts.bounds.draws import bounds_from_draws
+        from evenhand.verdicts.bounds.pairwise import pairwise_bounds
+
+        yield bounds_from_draws(question)
+        yield pairwise_bounds(question)
+    yield simultaneous_bounds(question)

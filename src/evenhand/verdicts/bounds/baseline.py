@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,7 @@ from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.verdict import beyond, passes, verdict, within
 
 
-@dataclass(frozen=True)
-class _Sides:
+class _Sides(NamedTuple):
     """Differences and ratios with the ends that decide, [measures, groups]; one measure where they are averaged."""
 
     difference: Floats

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +29,7 @@ NO_INTERVAL: Interval = (math.nan, math.nan)
 BothEnds = tuple[Floats, Floats] | tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """The two groups that a verdict rests on, as indices, with their difference and their ratio.
 
     `measure` is None where measures were averaged, `other` where the other side is a baseline. Between extremes the
@@ -43,7 +43,7 @@ class Evidence:
     ratio: Estimate = UNDEFINED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bounds:
     """The intervals of everything that a finding shows.
 
@@ -64,8 +64,7 @@ class Bounds:
     """Where the ends allow for whatever the missing labels are: the value with the ends of those that are there."""
 
 
-@dataclass(frozen=True)
-class JudgedGroups:
+class JudgedGroups(NamedTuple):
     """The groups that take part, [measures, groups]: all that have a name, and those large enough for a pass."""
 
     everyone: Bools
@@ -88,7 +87,7 @@ class JudgedGroups:
         return bool(two.any() if binned else two.all())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """What bounds are asked for: the table of groups, how it is compared and judged, and its gap."""
 

@@ -7,9 +7,8 @@ here because others use them, and for values that are not proportions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,6 @@ from evenhand.verdicts.table import Drawn
 
 Statistic = Callable[[Floats], Floats]
 
-_MOST_KEPT = 16_000_000  # numbers of one set of draws
-
 
 def bounds_from_draws(question: Question) -> Bounds | None:
     """All intervals of a table by one set of draws, with one statistic that returns everything as a row.
@@ -55,8 +52,7 @@ def bounds_from_draws(question: Question) -> Bounds | None:
     return replace(simultaneous_bounds(question), note=note)
 
 
-@dataclass(frozen=True)
-class DrawnEnds:
+class DrawnEnds(NamedTuple):
     """Both ends of a row of values: as an interval of its own, as near ends, and as far ends.
 
     They differ where several findings decide, any of which may fail: then near ends share one error probability.
@@ -122,36 +118,10 @@ def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
     if bayesian:
         blocks = _posterior(counts, cells, np.array([_can_occur(name, cube) for name in CELLS]), many, seed)
     elif cube.w is None or cube.squares is None:
-        blocks = _plain(counts, many, seed)
+        blocks = draws.multinomial_once(counts, many, seed)
     else:
         blocks = draws.weighted(counts, cells, cube.squares[order], many, seed)
     yield from (block[:, back] for block in blocks)
-
-
-def _plain(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
-    store = _DRAWN.get()
-    if store is None or counts.size * many > _MOST_KEPT:
-        yield from (block.astype(np.float64) for block in draws.multinomial(counts, many, seed))
-        return
-    key = (counts.tobytes(), counts.shape, many, seed)
-    if key not in store:
-        store.clear()  # attribute sets come one after the other
-        small = np.int32 if counts.sum() <= np.iinfo(np.int32).max else np.int64
-        store[key] = [block.astype(small) for block in draws.multinomial(counts, many, seed)]
-    yield from (block.astype(np.float64) for block in store[key])
-
-
-_DRAWN: ContextVar[dict[tuple[object, ...], list[Ints]] | None] = ContextVar("drawn", default=None)
-
-
-@contextmanager
-def drawn_once() -> Iterator[None]:
-    """Inside, metrics that ask for the same draws are given the same ones, which are made once."""
-    token = _DRAWN.set({})
-    try:
-        yield
-    finally:
-        _DRAWN.reset(token)
 
 
 def _posterior(counts: Ints, cells: Floats, possible: Bools, many: int, seed: int) -> Iterator[Floats]:

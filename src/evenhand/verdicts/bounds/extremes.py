@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from evenhand.verdicts.bounds.bounds import Bounds, Evidence, Interval, Question
 from evenhand.verdicts.verdict import beyond, verdict
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """Ends of highest − lowest and of lowest / highest over some groups; `pairs` has those of all pairs, if known."""
 
     difference: Interval
@@ -160,7 +160,7 @@ def _evidence(question: Question, near: Reach, far: Reach, measure: int, high: i
 def _with_far_end(question: Question, evidence: Evidence, value: Estimate) -> Evidence:
     """The evidence; where nothing bounds the judged value on its far side, nothing bounds the pair's either."""
     if question.judged_on == "ratio" and value.low == 0 and evidence.ratio.low is not None:
-        return replace(evidence, ratio=replace(evidence.ratio, low=0.0))
+        return evidence._replace(ratio=replace(evidence.ratio, low=0.0))
     if question.judged_on != "ratio" and value.high == question.farthest and evidence.difference.high is not None:
-        return replace(evidence, difference=replace(evidence.difference, high=question.farthest))
+        return evidence._replace(difference=replace(evidence.difference, high=question.farthest))
     return evidence

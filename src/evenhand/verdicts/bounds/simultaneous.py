@@ -9,9 +9,9 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Spread
-from evenhand.verdicts.bounds.baseline import bounds_against_baseline
 from evenhand.verdicts.bounds.bounds import Bounds, Ends, JudgedGroups, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
+from evenhand.verdicts.comparison import EXTREMES
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.table import Table
 
@@ -32,8 +32,8 @@ def simultaneous_bounds(question: Question) -> Bounds:
     if table.base is not None:
         return _against(question, own)
     bounds = _between(question, spreads, own)
-    if plan.against == "highest":
-        return replace(bounds, by_group=_below_highest(request, spreads, judged))
+    if plan.against in EXTREMES:
+        return replace(bounds, by_group=_against_extreme(request, spreads, judged, lowest=plan.against == "lowest"))
     return bounds
 
 
@@ -62,16 +62,21 @@ def _between(question: Question, spreads: list[Spread], own: list[tuple[Floats, 
     return bounds_between(question, own, everyone, large if judged.enough(request.metric.binned) else None, by_measure)
 
 
-def _below_highest(request: Request, spreads: list[Spread], judged: JudgedGroups) -> Ends:
-    """Ends of every group against the highest in each measure."""
+def _against_extreme(request: Request, spreads: list[Spread], judged: JudgedGroups, *, lowest: bool) -> Ends:
+    """Ends of every group against the highest, or the lowest, in each measure."""
     share = request.near_confidence ** (1 / len(spreads))
     able = judged.everyone if judged.yardsticks is None else judged.yardsticks
-    rows = [simultaneous.below_highest(part, judged.everyone[i], share, able[i]) for i, part in enumerate(spreads)]
+    rows = [
+        simultaneous.against_extreme(part, judged.everyone[i], share, able[i], lowest=lowest)
+        for i, part in enumerate(spreads)
+    ]
     low, high, least, most = (np.stack(ends) for ends in zip(*rows, strict=True))
     return low, high, least, most
 
 
 def _against(question: Question, own: list[tuple[Floats, Floats]]) -> Bounds:
+    from evenhand.verdicts.bounds.baseline import bounds_against_baseline
+
     table = question.table
     spreads = [part for part in table.spreads if part is not None]
     bases = [part for part in table.base_spreads if part is not None]

@@ -16,8 +16,6 @@ from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Bounded
 from evenhand.measures.group_data import GroupData, Whose
-from evenhand.measures.missing import bounded, denominators
-from evenhand.verdicts.bounds.baseline import bounds_against_baseline
 from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.verdict import verdict
@@ -72,6 +70,8 @@ def _verdict(question: Question, bounds: Bounds) -> str:
 
 def _bounded(question: Question, whose: Whose) -> list[Bounded] | None:
     """The bounds of each measure; None where one is not made of cells."""
+    from evenhand.measures.missing import bounded
+
     data = GroupData.of(question.table.cube, whose)
     found = [bounded(row, data) for row in question.table.measures]
     spreads = [spread for spread in found if spread is not None]
@@ -98,6 +98,8 @@ def _between(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Boun
 
 
 def _against(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Bounds | None:
+    from evenhand.verdicts.bounds.baseline import bounds_against_baseline
+
     table = question.table
     assert table.base is not None  # noqa: S101 - groups are compared with it
     compared = question.judged.everyone & ~np.isnan(table.base)
@@ -134,6 +136,8 @@ def _repeated(spread: Bounded, places: list[int]) -> Bounded:
 
 def _least_shares(question: Question, i: int) -> Floats:
     """The smaller the share of a group in everyone, the farther it lies from everyone at a given gap from the rest."""
+    from evenhand.measures.missing import denominators
+
     row, cube = question.table.measures[i], question.table.cube
     mine, theirs = denominators(row, GroupData.of(cube))[0], denominators(row, GroupData.of(cube, "rest"))[1]
     return np.asarray(mine / np.maximum(mine + theirs, 1e-300))

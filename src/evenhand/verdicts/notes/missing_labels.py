@@ -10,7 +10,6 @@ from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Estimate
 from evenhand.core.wording import reach
 from evenhand.measures.group_data import GroupData
-from evenhand.measures.missing import bounded
 from evenhand.verdicts.bounds.worst_case import selective, unlabelled_shares
 from evenhand.verdicts.stratum import Stratum
 
@@ -34,6 +33,8 @@ def _matters(stratum: Stratum) -> bool:
     cube = stratum.table.cube
     if not cube.has_labels or not cube.has_predictions or not cube.n[:, -1, :-1].any():
         return False
+    from evenhand.measures.missing import bounded
+
     data, usable = GroupData.of(cube), _compared(stratum)
     every = [found for row in stratum.table.measures if (found := bounded(row, data)) is not None]
     return any(bool((found.low.values != found.high.values)[usable].any()) for found in every)

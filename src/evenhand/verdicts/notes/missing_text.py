@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evenhand.core.results import Estimate, Sensitivity, figure, spell
+from evenhand.core.results import Estimate, figure, spell
+from evenhand.core.sensitivity import Sensitivity
 from evenhand.core.wording import distance, quotient
 from evenhand.errors import join_names
 from evenhand.verdicts.request import Request

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Group
-from evenhand.inference import hypotheses, multiplicity, simultaneous, stratified
+from evenhand.inference import hypotheses, multiplicity, simultaneous
 from evenhand.inference.clustered import Clustered, together_of
 from evenhand.inference.hypotheses import Test
 from evenhand.inference.spread import Average, Normal, Proportions, Relative, Spread
 from evenhand.measures.cells import CELLS
+from evenhand.verdicts import comparison
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.stratum import Stratum
@@ -27,8 +28,7 @@ from evenhand.verdicts.stratum import Stratum
 Counts = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True)
-class _Counted:
+class _Counted(NamedTuple):
     """The counts [strata, groups] of one proportion, and of which people: of which class or bin, and in which cells."""
 
     counts: Counts
@@ -117,8 +117,8 @@ def _of_counts(counted: Sequence[_Counted], policy: Policy) -> list[Test]:
 
 def by_group(stratum: Stratum) -> tuple[Floats, Floats] | None:
     """For each measure and group, p against its baseline, plain and adjusted; None between extremes."""
-    if stratum.plan.against == "highest":
-        return _below_highest(stratum)
+    if stratum.plan.against in comparison.EXTREMES:
+        return _against_extreme(stratum)
     if stratum.table.base is None:
         return None
     table, p = stratum.table, np.full(stratum.table.values.shape, np.nan)
@@ -135,11 +135,11 @@ def by_group(stratum: Stratum) -> tuple[Floats, Floats] | None:
     return p, multiplicity.adjust(p.reshape(-1), stratum.request.policy.correction).reshape(p.shape)
 
 
-def _below_highest(stratum: Stratum) -> tuple[Floats, Floats]:
-    """p of each group against the highest; Fisher's exact test for a ratio, as US employment practice has it."""
+def _against_extreme(stratum: Stratum) -> tuple[Floats, Floats]:
+    """p of each group against the highest or lowest; Fisher's exact test for a ratio, as US practice has it."""
     p = np.full(stratum.table.values.shape, np.nan)
     for i, spread in enumerate(stratum.table.spreads):
-        top = stratum.highest(i)
+        top = stratum.yardstick(i)
         if top is None or not isinstance(spread, Proportions) or spread.n[top] <= 0:
             continue
         if isinstance(spread, Clustered):
@@ -186,6 +186,8 @@ def _by_stratum(strata: Sequence[Stratum], spreads: Sequence[Proportions], measu
 
 def _test(k: Floats, n: Floats, policy: Policy) -> Test:
     if len(k) > 1:
+        from evenhand.inference import stratified
+
         return stratified.cochran_mantel_haenszel(k, n)
     return _remembered(k.tobytes(), n.tobytes(), max(policy.draws, 1000), policy.random_state)
 

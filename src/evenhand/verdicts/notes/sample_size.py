@@ -55,11 +55,17 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
         if sample.rows_to_settle is None:
             said += _unsettled(stratum)
         elif (times := sample.rows_to_settle / max(people, 1)) >= 1.05:  # fewer are no advice
+            limiting = spell(sample.limiting_group, stratum.table.cube.meaning.sensitive)
             said.append(
-                f"About {_rounded(sample.rows_to_settle):,} rows like these ({times:.3g} times as many) would probably "
-                f"settle it; {spell(sample.limiting_group, stratum.table.cube.meaning.sensitive)} limits it most."
+                f"About {_rounded(sample.rows_to_settle):,} rows like these ({_times(times)} times as many) would "
+                f"probably settle it; {limiting} limits it most."
             )
     return said
+
+
+def _times(times: float) -> str:
+    """A multiple in three figures, without powers of ten."""
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
 def _unsettled(stratum: Stratum) -> list[str]:

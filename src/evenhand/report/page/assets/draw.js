@@ -24,6 +24,8 @@ const h = (tag, props = {}, ...kids) => fill(document.createElement(tag), props,
 const s = (tag, props = {}, ...kids) => fill(document.createElementNS(SVG, tag), props, kids);
 
 const shown = (name) => String(name).replace(UNSEEN, "\ufffd");
+// No number is parted from what belongs to it; as `tied` in page/static.py.
+const tied = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/\bn = (?=\d)/g, "n\u00a0=\u00a0");
 const bdi = (name) => h("bdi", {}, shown(name));
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const spell = (group) => group.map((value) => (value === null ? MISSING : value)).join(", ");
@@ -57,6 +59,8 @@ function scaled(value, scale) {
   return rounded.toFixed(digits);
 }
 
+// A ratio, and the value of the worst group, may not be less than their threshold.
+const isFloor = (found) => found.judged_on === "ratio" || found.judged_on === "floor";
 const pointsOf = (found) => found.judged_on === "difference" && found.unit === "rate";
 
 // A finding shows the gap of the two groups on which its verdict rests.
@@ -75,7 +79,7 @@ function reach({ shown: { low, high }, ...found }) {
 function limit(found) {
   if (!there(found.threshold)) return "not judged";
   if (pointsOf(found)) return `\u2264 ${Number((100 * found.threshold).toPrecision(6))}`;
-  return `${found.judged_on === "ratio" ? "\u2265" : "\u2264"} ${Number(found.threshold.toPrecision(4)).toLocaleString("en-US")}`;
+  return `${isFloor(found) ? "\u2265" : "\u2264"} ${Number(found.threshold.toPrecision(4)).toLocaleString("en-US")}`;
 }
 
 // The numbers as they are, beside the words and marks that round them: whoever checks a page reads these.
@@ -109,14 +113,19 @@ function roomy(values, unit) {
   return [low >= 0 && low < air * 4 ? 0 : low - air, high + air];
 }
 
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const powerText = (value) =>
+  Number.isInteger(value) ? `10${value < 0 ? "⁻" : ""}${[...String(Math.abs(value))].map((digit) => RAISED[digit]).join("")}` : "";
+
 // As many digits as it takes to tell neighbours apart.
 function tickText(unit, values) {
-  const factor = unit === "rate" ? 100 : 1,
+  if (unit === "log10") return powerText;
+  const factor = unit === "rate" || unit === "points" ? 100 : 1,
     step = factor * (values[1] - values[0] || 1);
   const digits = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(step) + 1e-9)));
   return (value) =>
     Number((factor * value).toFixed(digits)).toLocaleString("en-US", { maximumFractionDigits: digits }) +
-    (factor > 1 ? " %" : "");
+    (unit === "rate" ? " %" : "");
 }
 
 // Marks: a shape and a colour for each of eight groups, so that colour is never alone.
@@ -239,7 +248,7 @@ function table(titles, rows, text = [0]) {
   return h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, lines));
 }
 
-const scrolled = (node, name) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, node);
+const scrolled = (node, name) => h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, node);
 
 function twin(name, build) {
   const place = h("div");

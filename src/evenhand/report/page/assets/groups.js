@@ -1,25 +1,62 @@
-// The sections on metrics and groups: every metric a line, groups with intervals and tolerance, dots, intersections.
+// The groups behind the verdict, metrics as lines, groups with intervals and the limit, measures, intersections.
+
+// The groups on which the verdict rests: of the finding that comes first, by the measure of its two groups.
+function pictureSection() {
+  const { section, body } = part("picture"),
+    box = section.querySelector("details.twin"),
+    first = leading();
+  if (box) box.open = false; // it is open for whoever has no script
+  if (!first && !DATA.strata) {
+    section.hidden = !box;
+    if (box) box.open = true;
+    return () => {};
+  }
+  return (why) => {
+    if (why === "metric" || why === "groups") return;
+    const width = widthOf(body),
+      strata = strataPanel(document.querySelector(".stratum"));
+    if (strata) {
+      return put(body, strataPlot(strata, width));
+    }
+    const [set, each] = first,
+      current = now(set).finding(each),
+      key = (each.evidence || {}).measure || rowsOf(found.results[set], each.measures[0])[0][0],
+      row = found.results[set].measures.get(key);
+    title(section, `${found.results[set].title}: ${row.title}`);
+    const drawn = forest(set, key, row, current, { ...forestFrame(set, [[key, row]], current, width), many: FEW });
+    if (box) drawn.querySelector("details.twin").remove(); // the table below has more of the same groups
+    put(body, drawn, aside(bandWords(current)));
+  };
+}
+
+const aside = (words) => (words ? h("p", { class: "aside" }, words) : null);
+
+// The finding that comes first, with the place of its set; null where no group has a number.
+function leading() {
+  const able = found.results.flatMap((results, set) =>
+    results.findings.filter((each) => knownRows(results, each.measures).length).map((each) => [set, each]),
+  );
+  const deciding = able.filter(([, each]) => each.required);
+  return [...(deciding.length ? deciding : able.slice(0, 1))].sort((a, b) => a[1].rank - b[1].rank)[0] || null;
+}
 
 // Lines are made once for a set and then only change their numbers, so that an open one stays open.
-function metricsSection() {
-  const { section, body } = part("metrics");
+function linesSection() {
+  const { section, body } = part("lines");
   let lines = [],
     drawn = -1,
-    domain = [0, 4],
     observer = null;
   const gone = new Set();
-  const tell = (line) => line.tell(now().finding(line.audited), domain);
+  const tell = (line) => line.tell(now().finding(line.audited));
+  for (const row of all("#every-finding [id]")) row.removeAttribute("id"); // links lead to the lines now
   return (why) => {
     if (why !== "set" && why !== "cutoff") return;
     const { findings, title: on } = here();
     section.hidden = !findings.length;
     if (section.hidden) return;
     if (drawn !== chosen.set) {
-      const sizes = findings.map((each) => multiples(each)[0]).filter(there);
-      const most = Math.min(8, Math.max(3, Math.ceil(1.1 * Math.max(0, ...sizes.map(Math.abs)))));
-      domain = [sizes.some((value) => value < 0) ? -most : 0, most];
-      lines = findings.map((each) => metricLine(chosen.set, each));
-      put(body, byFamily(lines, domain));
+      lines = findings.map((each) => metricLine(chosen.set, each, gapDomain(each, findings)));
+      put(body, byFamily(lines));
       title(section, `on ${on}`);
       drawn = chosen.set;
       if (observer) observer.disconnect();
@@ -37,11 +74,10 @@ function metricsSection() {
 // A metric of one's own may be called "constructor", which every plain object seems to have.
 const familyOf = (metric) => (Object.hasOwn(DATA.family, metric) ? DATA.family[metric] : "own");
 
-function byFamily(lines, domain) {
+function byFamily(lines) {
   const nodes = [];
   const group = (name, mine) => {
-    if (mine.length)
-      nodes.push(h("h3", {}, name), nodes.length ? null : stripAxis(domain), ...mine.map((line) => line.node));
+    if (mine.length) nodes.push(h("h3", {}, name), ...mine.map((line) => line.node));
   };
   const isJudged = (line) => there(line.audited.threshold);
   for (const [family, name] of Object.entries(DATA.families))
@@ -56,27 +92,9 @@ function byFamily(lines, domain) {
   return nodes;
 }
 
-function stripAxis(domain) {
-  const at = stripScale(domain),
-    svg = s("svg", { class: "strip", viewBox: `0 0 ${STRIP.width} 16` });
-  for (const value of [1, ...ticks(domain[0], domain[1], 4)]) {
-    const name = value === 1 ? "limit" : value ? `${value} \u00d7` : "0";
-    svg.append(label(at(value), 12, name, { class: "tick middle" }));
-  }
-  return h(
-    "div",
-    { class: "line head", "aria-hidden": "true" },
-    h("span"),
-    h("span"),
-    h("span", { class: "picture" }, svg),
-  );
-}
-
-function metricLine(set, each) {
+function metricLine(set, each, domain) {
   const [state, value, between] = ["verdict", "value", "between"].map((name) => h("span", { class: name }));
-  const svg = there(each.threshold)
-    ? s("svg", { class: "strip", viewBox: `0 0 ${STRIP.width} ${STRIP.height}`, "aria-hidden": "true" })
-    : null;
+  const svg = there(each.threshold) ? stripFrame() : null;
   const inside = h("div", { class: "inside" });
   const name = h(
     "span",
@@ -88,22 +106,22 @@ function metricLine(set, each) {
   value.append(figureNode, reachNode);
   const node = h(
     "details",
-    { class: "metric", "data-metric": each.metric },
+    { class: "metric", id: `metrics/${shown(each.metric)}`, "data-metric": each.metric },
     h("summary", { class: "line" }, state, name, h("span", { class: "picture" }, svg), value, between),
     inside,
   );
   let last = {};
   const open = () => node.open && put(inside, metricInside(set, last));
   node.addEventListener("toggle", open);
-  const tell = (current, domain) => {
+  const tell = (current) => {
     const before = last;
     last = current;
     for (const name of ["value", "low", "high", "shown", "group", "against"]) delete node.dataset[name];
     fill(node, findingData(current), []);
     if (before.verdict !== current.verdict) put(state, icon(current.verdict));
-    if (svg && before.value !== current.value) strip(svg, current, domain);
+    if (svg && before.shown !== current.shown) strip(svg, current, domain);
     figureNode.textContent = judged(current);
-    reachNode.textContent = current.stale ? "as audited" : reach(current);
+    reachNode.textContent = current.stale ? "as audited" : reach(current) + (current.watched ? ", all periods" : "");
     const pair = current.evidence;
     put(
       between,
@@ -115,14 +133,14 @@ function metricLine(set, each) {
 }
 
 function metricInside(set, each) {
-  const aside = (words) => h("p", { class: "aside" }, bdi(words));
+  const note = (words) => h("p", { class: "aside" }, bdi(tied(words)));
   const about = $(`about-${each.metric}`),
     as = !moved() || each.stale;
   return [
-    h("p", { class: "sentence" }, bdi(sentence(set, each))),
-    as ? each.notes.map(aside) : null,
+    h("p", { class: "sentence" }, bdi(tied(sentence(set, each)))),
+    as ? each.notes.map(note) : null,
     as && there(each.p)
-      ? aside(
+      ? note(
           `Test of no gap at all: p ${each.p < 0.001 ? "< 0.001" : `= ${each.p.toFixed(3)}`}, corrected for the number of questions.`,
         )
       : null,
@@ -165,28 +183,31 @@ function forestSection() {
         ),
         moreButton(results),
       );
-      section.querySelector(".band-words").textContent = bandWords(each);
+      section.querySelector(".band-words").textContent = DATA.strata
+        ? "These are over all strata together; the finding holds the strata fixed."
+        : bandWords(each);
     }
     const current = now().finding(each),
-      width = widthOf(body),
-      rows = each.measures.flatMap((name) => rowsOf(results, name));
-    const bands = rows.map(([key]) => band(key, current)),
-      unit = unitOf(rows[0][1]);
-    // One axis for all measures; it does not jump while the cutoff moves.
-    const domain =
-      unit === "rate" && cutoffs().length
-        ? [0, 1]
-        : roomy([rows.map(([, row]) => [row.value, row.low, row.high]), bands].flat(3), unit);
+      rows = each.measures.flatMap((name) => rowsOf(results, name)),
+      frame = forestFrame(chosen.set, rows, current, widthOf(body));
     redraw(
       body,
       rows
-        .map(([key, row], i) => [
-          h("h3", {}, shown(capital(row.title))),
-          forest(key, row, current, { width, domain, unit, band: bands[i] }),
-        ])
+        .map(([key, row]) => [h("h3", {}, shown(capital(row.title))), forest(chosen.set, key, row, current, frame)])
         .flat(),
     );
   };
+}
+
+// One axis for all measures of a metric; it does not jump while the cutoff moves.
+function forestFrame(set, rows, each, width) {
+  const unit = unitOf(rows[0][1]),
+    bands = rows.map(([key]) => band(set, key, each));
+  const domain =
+    unit === "rate" && cutoffs().length
+      ? [0, 1]
+      : roomy([rows.map(([, row]) => [row.value, row.low, row.high]), bands].flat(3), unit);
+  return { width, domain, unit };
 }
 
 function moreButton({ names }) {
@@ -205,49 +226,51 @@ function moreButton({ names }) {
 const averaged = (each) => /^mean/.test(each.aggregate);
 const extremes = (each) => each.against === "extremes" || each.against === "highest";
 
+// Is it one value that is judged, and no gap?
+const isAlone = (each) => each.judged_on !== "difference" && each.judged_on !== "ratio";
+
+// What the band is, in one line.
 function bandWords(each) {
-  if (DATA.strata) return "These are over all strata together; the finding holds the strata fixed.";
-  const common = "The upright line is everyone; squares mark the two groups on which the verdict rests.";
-  if (!there(each.threshold)) return common;
-  if (averaged(each)) return `${common} The gaps are averaged, so no one band is the limit.`;
-  if (extremes(each))
-    return `The band is as wide as the gap that is tolerated: where every mark fits in it, the estimate is within the limit. ${common}`;
-  return `The band is how far a group may lie from what it is compared with. ${common}`;
+  const everyone = "The upright line is everyone";
+  if (DATA.strata || !there(each.threshold) || isAlone(each)) return `${everyone}.`;
+  if (averaged(each)) return `${everyone}. The gaps are averaged, so no one band is the threshold.`;
+  const ratio = each.judged_on === "ratio",
+    wide = pointsOf(each) ? `${Number((100 * each.threshold).toPrecision(6))} points` : figure(each.threshold);
+  if (extremes(each)) {
+    const size = ratio ? `so wide that its ends are in the ratio ${wide}` : `${wide} wide, as the threshold`;
+    return `${everyone}. The band around it is ${size}: two groups inside it are within the threshold of each other.`;
+  }
+  const reach = ratio ? `from ${wide} times to 1 / ${wide} times` : `${wide} to either side of`;
+  return `${everyone}. The band is the threshold: ${reach} ${each.against}.`;
 }
 
-// Between extremes the band lies over the middle of all marks, so that they fit in it just when the gap is tolerated.
-function band(key, each) {
+// Around what groups are compared with; where that is each other, around everyone, as wide as the gap that is tolerated.
+function band(set, key, each) {
   const t = each.threshold;
-  if (!there(t) || each.judged_on === "value" || averaged(each) || DATA.strata) return null;
-  const { names, groups } = here(),
-    ratio = each.judged_on === "ratio";
-  if (extremes(each)) {
-    const [low, high] = range(groups.map((group, i) => (isMissing(group) ? null : now().get(key, i).value)));
-    if (!there(low)) return null;
-    return ratio
-      ? [Math.sqrt(low * high * t), Math.sqrt((low * high) / t)]
-      : [(low + high - t) / 2, (low + high + t) / 2];
-  }
-  const at = names.indexOf(each.against),
-    middle = at >= 0 ? now().get(key, at).value : each.against === "everyone" ? now().overall(key) : null;
+  if (!there(t) || isAlone(each) || averaged(each) || DATA.strata) return null;
+  const at = found.results[set].names.indexOf(each.against),
+    between = extremes(each),
+    ratio = each.judged_on === "ratio",
+    reach = between ? (ratio ? Math.sqrt(t) : t / 2) : t;
+  const middle = at >= 0 ? now(set).get(key, at).value : between || each.against === "everyone" ? now(set).overall(key) : null;
   if (!there(middle)) return null;
-  return ratio ? [middle * t, middle / t] : [middle - t, middle + t];
+  return ratio ? [middle * reach, middle / reach] : [middle - reach, middle + reach];
 }
 
 // Where there are many groups, those whose interval stays farthest away from everyone, as they were audited.
 const attention = new Map();
 
-function drawnGroups(key, row) {
-  const order = here().names.map((_, i) => i),
-    memo = `${chosen.set} ${key}`;
-  if (order.length <= MANY || chosen.all) return order;
+function drawnGroups(set, key, row, many) {
+  const order = found.results[set].names.map((_, i) => i),
+    memo = `${set} ${many} ${key}`;
+  if (order.length <= many || (chosen.all && many === MANY)) return order;
   if (!attention.has(memo)) {
     const away = (i) => (there(row.value[i]) ? Math.max(row.low[i] - row.overall, row.overall - row.high[i]) : -9);
     attention.set(
       memo,
       order
         .sort((a, b) => away(b) - away(a))
-        .slice(0, MANY)
+        .slice(0, many)
         .sort((a, b) => row.value[b] - row.value[a]),
     );
   }
@@ -257,14 +280,16 @@ function drawnGroups(key, row) {
 const pointWords = (name, { value, low, high, n }, unit) =>
   `${name}: ${amount(value, unit)}${there(low) && there(high) ? `, ${amount(low, unit)} to ${amount(high, unit)}` : ""}, n ${whole(n || 0)}`;
 
-function forest(key, row, each, frame) {
-  const { names, title: on } = here(),
+function forest(set, key, row, each, { many = MANY, ...frame }) {
+  const { names, title: on } = found.results[set],
     { unit } = frame,
-    order = drawnGroups(key, row);
+    order = drawnGroups(set, key, row, many),
+    get = (i) => now(set).get(key, i),
+    overall = now(set).overall(key);
+  const pair = (each && each.evidence) || {};
   const rows = order.map((i) => {
-    const got = now().get(key, i),
-      name = names[i];
-    const pair = each.evidence || {},
+    const got = get(i),
+      name = names[i],
       makes = key === pair.measure && (name === pair.group || name === pair.against);
     return {
       got,
@@ -276,8 +301,9 @@ function forest(key, row, each, frame) {
   const svg = intervals({
     ...frame,
     rows,
-    line: now().overall(key),
-    lineName: `everyone: ${amount(now().overall(key), unit)}`,
+    band: each ? band(set, key, each) : null,
+    line: overall,
+    lineName: `everyone: ${amount(overall, unit)}`,
     summary: `${row.title} of each group of ${on}, with intervals`,
     heads: [
       { title: "value", cell: ({ got }) => amount(got.value, unit, "\u2013") },
@@ -289,90 +315,49 @@ function forest(key, row, each, frame) {
     "figure",
     { "data-measure": key },
     svg,
-    left
-      ? h("p", { class: "aside" }, `${whole(left)} more groups lie nearer to everyone, or are too small to tell.`)
-      : null,
+    left ? aside(`${whole(left)} more groups lie nearer to everyone, or are too small to tell.`) : null,
     twin(row.title, () =>
       table(
         [on, row.title, "low", "high", "n"],
-        rows.map(({ label: name, got }) => [name, got.value, got.low, got.high, whole(got.n || 0)]),
+        names.map((name, i) => [name, get(i).value, get(i).low, get(i).high, whole(get(i).n || 0)]),
       ),
     ),
   );
 }
 
-// Group measures as dots.
+// Every measure that people ask for first, as small plots under plain titles.
 
-function dotsSection() {
-  const { section, body } = part("dots");
+const FEW = 12;
+
+function measuresSection() {
+  const { section, body } = part("measures");
   return (why) => {
-    if (why === "metric") return;
+    if (why === "metric" || why === "groups") return;
     const results = here(),
-      rows = firstRows(results);
-    section.hidden = !rows.length;
+      blocks = Object.entries(DATA.sections)
+        .map(([name, names]) => [name, knownRows(results, names)])
+        .filter(([, rows]) => rows.length);
+    section.hidden = !blocks.length;
     if (section.hidden) return;
-    const width = widthOf(body);
+    const wide = widthOf(body),
+      width = wide >= 700 ? (wide - 28) / 2 : wide;
     title(section, `of ${results.title}`);
-    const rates = rows.filter(([, row]) => unitOf(row) === "rate"),
-      others = rows.filter(([, row]) => unitOf(row) !== "rate");
-    const grey = results.names.length - picked().length;
-    const lines = () =>
-      rows.flatMap(([key, row]) =>
-        results.names.map((name, i) => {
-          const got = now().get(key, i),
-            unit = unitOf(row);
-          return [name, row.title, amount(got.value, unit), amount(now().overall(key), unit), whole(got.n || 0)];
-        }),
-      );
     redraw(
       body,
-      groupLegend([
-        grey ? h("li", {}, swatch(-1), `${whole(grey)} other groups`) : null,
-        h("li", {}, h("span", { class: "upright" }), "everyone"),
-      ]),
-      [rates, ...others.map((row) => [row])].filter((each) => each.length).map((each) => dots(each, width)),
-      twin("Group measures", () => table([results.title, "measure", "value", "everyone", "n"], lines(), [1])),
+      h(
+        "div",
+        { class: "pairs" },
+        blocks.flatMap(([name, rows]) =>
+          rows.map(([key, row]) => {
+            const frame = { ...forestFrame(chosen.set, [[key, row]], {}, width), many: FEW },
+              drawn = forest(chosen.set, key, row, null, frame);
+            drawn.prepend(h("h3", {}, name), h("p", { class: "aside" }, shown(capital(row.title))));
+            return drawn;
+          }),
+        ),
+      ),
     );
   };
-}
-
-function dots(rows, width) {
-  const { names, title: on } = here(),
-    unit = unitOf(rows[0][1]);
-  const longest = Math.max(...rows.map(([, row]) => row.title.length)),
-    left = Math.min(width * 0.34, Math.max(150, 7 * longest)),
-    right = 16,
-    height = 34,
-    top = 6,
-    bottom = top + rows.length * height;
-  const domain = unit === "rate" ? [0, 1] : roomy([...rows[0][1].value, rows[0][1].overall], unit);
-  const svg = plotFrame(width, bottom + 24, `${rows.map(([, row]) => row.title).join(", ")} of the groups of ${on}`);
-  const at = scale(domain[0], domain[1], left + 12, width - right);
-  gridX(svg, at, ticks(domain[0], domain[1], Math.min(10, (width - left) / 60)), top, bottom, unit);
-  rows.forEach(([key, row], r) => {
-    const y = top + r * height + height / 2,
-      overall = now().overall(key);
-    svg.append(
-      label(left, y + 4, clip(capital(row.title), Math.floor(left / 6.7)), { class: "end" }, row.title),
-      s("path", { class: "rail", d: `M${left + 12} ${y}H${width - right}` }),
-    );
-    if (there(overall)) svg.append(s("path", { class: "overall", d: `M${r1(at(overall))} ${y - 12}v24` }));
-    let grey = "";
-    const bright = [];
-    names.forEach((name, i) => {
-      const got = now().get(key, i),
-        kind = picked().indexOf(i);
-      if (!there(got.value)) return;
-      const x = at(Math.min(Math.max(got.value, domain[0]), domain[1]));
-      if (kind < 0) grey += outline(0, x, y, 3);
-      else {
-        const dot = mark(kind, x, y, got.n < DATA.least ? 3.4 : 5, pointWords(name, got, unit));
-        bright.push(fill(dot, { ...raw(got), "data-group": name, "data-measure": key }, []));
-      }
-    });
-    svg.append(s("path", { class: "mark other", d: grey }), ...bright);
-  });
-  return h("figure", {}, svg);
 }
 
 // Where two attributes meet.

@@ -47,7 +47,7 @@ function curvePanel(panel, width) {
     lines({
       series: series.map(([each, points], kind) => ({
         name: each,
-        kind,
+        kind: isLine(each) ? LINE : kind,
         step,
         points,
         marks: !step && points.length < 25,
@@ -60,16 +60,29 @@ function curvePanel(panel, width) {
         ),
         ...periods(panel, x),
       },
-      y: axis(
-        words < 0 ? "" : name,
-        series.flatMap(([, points]) => points.flatMap((each) => each.slice(1))),
+      y: gapAxis(
+        axis(
+          words < 0 ? "" : name,
+          series.flatMap(([, points]) => points.flatMap((each) => each.slice(1))),
+        ),
       ),
       width: plots.length > 1 ? Math.min(width, 310) : width,
       height: Math.min(340, width * 0.75),
       summary: `${panel.title}: ${name}`,
     }),
   );
-  return h("div", {}, legend(names.map((name, kind) => ({ name, kind }))), h("div", { class: "grid" }, pictures));
+  const entries = names.map((name, kind) => ({ name, kind: isLine(name) ? LINE : kind }));
+  return h("div", {}, legend(entries), h("div", { class: "grid" }, pictures));
+}
+
+// What a series is held against is no group, and has the colour of none.
+const LINE = 6;
+const isLine = (name) => name === "threshold" || name.startsWith("alarm");
+
+// A gap is in points, evidence in powers of ten.
+function gapAxis(made) {
+  if (made.title === "gap" && made.unit === "rate") return { ...made, title: "gap, points", unit: "points" };
+  return made.title === "log10 of the e-value" ? { ...made, title: "e-value", unit: "log10" } : made;
 }
 
 // The names of the places on an axis of periods, which are numbered from 1: they stand under it in place of the numbers.
@@ -94,10 +107,49 @@ function axis(title, values) {
   return { title, domain: [Math.min(...known) >= 0 && least < 0.6 * most ? 0 : least, most], unit: unitFor(values) };
 }
 
+// Parts that add up, from one total to the other: each bar begins where the one before it ends.
+function waterfall(panel, width) {
+  const { columns, rows } = panel,
+    [from, to, value, low, high] = ["from", "to", "value", "low", "high"].map((name) => columns.indexOf(name));
+  const known = rows.flatMap((row) => [row[from], row[to]]).filter(there),
+    unit = unitFor(known.map(Math.abs)),
+    [least, most] = [Math.min(0, ...known), 1.04 * Math.max(0, ...known)];
+  const narrow = width < 560,
+    left = narrow ? width * 0.34 : 200,
+    right = narrow ? 70 : 190,
+    bottom = 8 + rows.length * 30,
+    svg = plotFrame(width, bottom + 24, panel.title),
+    at = scale(least, most || 1, left + 10, width - right);
+  gridX(svg, at, ticks(least, most || 1, narrow ? 3 : 6), 8, bottom, unit === "rate" ? "points" : unit);
+  const amountOf = (x) => scaled(x, unit === "rate" ? 100 : 1);
+  rows.forEach((row, i) => {
+    const y = 8 + i * 30,
+      total = !there(row[from]),
+      [start, end] = [total ? 0 : row[from], row[to]].map((x) => at(there(x) ? x : 0)),
+      sign = !total && row[value] > 0 ? "+" : "",
+      reach = there(row[low]) && there(row[high]) && !narrow ? ` [${amountOf(row[low])}, ${amountOf(row[high])}]` : "";
+    svg.append(
+      label(left, y + 19, clip(String(row[0]), Math.floor(left / 6.9)), { class: total ? "end bold" : "end" }, row[0]),
+      s("rect", {
+        class: `bar-part g${total ? 6 : row[value] >= 0 ? 0 : 1}`,
+        x: r1(Math.min(start, end)),
+        y: y + 6,
+        width: r1(Math.max(Math.abs(end - start), 1.5)),
+        height: 18,
+        ...raw({ value: row[value], low: row[low], high: row[high] }),
+      }),
+      label(width - right + 10, y + 19, `${sign}${amountOf(row[value])}${reach}`, {}),
+    );
+  });
+  return svg;
+}
+
 // A table that has a value with its ends is also drawn; further numbers of a table become marks beside the value.
 function tablePanel(panel, width) {
   const { columns, rows } = panel,
     [low, high, size] = ["low", "high", "n"].map((name) => columns.indexOf(name));
+  if (["from", "to", "value"].every((name) => columns.includes(name) && numeric(panel, columns.indexOf(name))))
+    return waterfall(panel, width);
   const value = columns.includes("value") ? columns.indexOf("value") : low - 1;
   if (value < 0 || high < 0 || !numeric(panel, value) || rows.length > 40 || rows.length < 2) return null;
   const words = columns.map((_, i) => i).filter((i) => i < value && !numeric(panel, i));

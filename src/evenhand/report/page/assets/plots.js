@@ -116,50 +116,80 @@ function whisker(at, domain, point, y, small) {
   return s("path", { class: `whisker ${point.kind < 0 ? "other" : `g${point.kind}`}${small ? " small" : ""}`, d });
 }
 
-// One gap as a multiple of its limit, on an axis that all metrics share.
-const STRIP = { width: 250, height: 26 };
-const stripScale = ([from, to]) => scale(from, to, 6, STRIP.width - 6);
+// One gap with its interval, in the unit of its metric: the band is what is tolerated, the dashed line the threshold.
+const STRIP = { width: 250, height: 38, middle: 12, end: 22 };
+const stripFrame = () =>
+  s("svg", { class: "strip", viewBox: `0 0 ${STRIP.width} ${STRIP.height}`, "aria-hidden": "true" });
+
+// Gaps of rates share an axis, and so do ratios; any other number has an axis of its own. It comes from the audit, so that
+// it stays where it is while the cutoff moves.
+const sharedAxis = (each) => (each.judged_on === "ratio" ? "ratio" : pointsOf(each) ? "points" : "");
+
+function gapDomain(each, every) {
+  const kind = sharedAxis(each),
+    alike = kind ? every.filter((other) => sharedAxis(other) === kind) : [each];
+  const values = alike.map((other) => other.shown.value).filter(there);
+  if (each.judged_on === "floor") return [0, Math.max(1.1 * each.threshold, ...values, values.every((x) => x <= 1) ? 1 : 0)];
+  if (kind === "ratio") return [0, Math.min(4, Math.max(1, 1.1 * Math.max(0, ...values)))];
+  const limits = alike.map((other) => 1.6 * (other.threshold || 0)),
+    near = Math.max(...limits, ...values.map(Math.abs)),
+    ends = alike.flatMap((other) => [other.shown.low, other.shown.high]).filter((end) => Math.abs(end) < 1.6 * near),
+    most = 1.08 * Math.max(near, ...ends.map(Math.abs)); // an end that lies much farther away becomes an arrow
+  return [values.some((value) => value < 0) ? -most : 0, kind === "points" ? Math.min(most, 1) : most];
+}
+
+function stripLabels(at, found, domain) {
+  const points = pointsOf(found),
+    text = (value) => (points ? String(Number((100 * value).toPrecision(3))) : figure(value));
+  const limitAt = at(found.threshold),
+    words = `threshold ${text(found.threshold)}`,
+    half = 3.3 * words.length;
+  const middle = Math.min(Math.max(limitAt, half), STRIP.width - half);
+  const y = STRIP.height - 3,
+    labels = [label(middle, y, words, { class: "tick middle" })];
+  for (const [value, side] of [
+    [domain[0], ""],
+    [domain[1], " end"],
+  ]) {
+    const x = at(value),
+      wide = 7 * text(value).length;
+    if (Math.abs(x - middle) > half + wide) labels.push(label(x, y, text(value), { class: `tick${side}` }));
+  }
+  return labels;
+}
 
 function strip(svg, found, domain) {
-  const at = stripScale(domain),
-    [value, low, high] = multiples(found),
-    near = domain[0] < 0 ? -1 : 0;
+  const at = scale(domain[0], domain[1], 4, STRIP.width - 4),
+    { value, low, high } = found.shown,
+    t = found.threshold,
+    ratio = found.judged_on === "ratio";
+  const inside = (x) => Math.min(Math.max(x, domain[0]), domain[1]);
+  const [from, to] = (found.judged_on === "floor" ? [t, domain[1]] : ratio ? [t, domain[1] > 1 ? 1 / t : 1] : [domain[0] < 0 ? -t : 0, t]).map((x) => at(inside(x)));
+  const ends = [t, ratio ? domain[1] > 1 && 1 / t : domain[0] < 0 && -t].filter((x) => there(x) && x === inside(x));
   const kids = [
-    s("rect", { class: "band", x: r1(at(near)), y: 2, width: r1(at(1) - at(near)), height: STRIP.height - 4 }),
+    s("rect", { class: "band", x: r1(from), y: 0, width: r1(Math.max(to - from, 0)), height: STRIP.end }),
+    s("path", { class: "rail", d: `M4 ${STRIP.end}H${STRIP.width - 4}` }),
+    s("path", { class: "limit", d: ends.map((x) => `M${r1(at(x))} 0V${STRIP.end}`).join("") }),
+    ...stripLabels(at, found, domain),
   ];
-  kids.push(s("path", { class: "limit", d: `M${r1(at(1))} 2v22${near ? `M${r1(at(-1))} 2v22` : ""}` }));
   if (there(value)) {
-    const middle = STRIP.height / 2,
-      name = found.verdict.replace(" ", "-");
-    const line = whisker(at, domain, { low, high }, middle);
+    const name = found.watched ? "not-judged" : found.verdict.replace(" ", "-"), // a watch judges by other evidence
+      line = whisker(at, domain, { low, high }, STRIP.middle);
     line.setAttribute("class", `whisker ${name}`);
     kids.push(line);
     const shape = { fail: 1, inconclusive: 3 }[name] || 0;
-    if (value >= domain[0] && value <= domain[1])
-      kids.push(s("path", { class: `mark ${name}`, d: outline(shape, at(value), middle, 4.4) }));
+    if (value === inside(value))
+      kids.push(s("path", { class: `mark ${name}`, d: outline(shape, at(value), STRIP.middle, 4.4) }));
   }
   svg.replaceChildren(...kids);
-}
-
-// A difference as a share of its threshold; a ratio on the scale of logarithms, where 1 is no gap at all.
-function multiples(found) {
-  const { threshold, judged_on: on, shown: { value, low, high } } = found;
-  const one = (x) => (there(x) ? x : null);
-  if (!there(value) || !there(threshold) || threshold <= 0) return [null, null, null];
-  if (on !== "ratio")
-    return [
-      value / threshold,
-      one(low) === null ? null : low / threshold,
-      one(high) === null ? null : high / threshold,
-    ];
-  const log = (x) => (x === null || !there(x) ? null : x <= 0 ? 99 : Math.log(x) / Math.log(threshold));
-  return [log(value), log(high), log(low)];
+  return svg;
 }
 
 // Lines, steps and points over two axes.
-// series: {name, kind, points: [[x, y, low, high]], marks, step, thin}
+// series: {name, kind, points: [[x, y, low, high]], marks, step, context}; a small plot has no title of its upright axis
 function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
-  const left = 68,
+  const small = width < 300,
+    left = small ? 50 : 68,
     right = 16,
     top = 14,
     bottom = height - 42;
@@ -175,7 +205,7 @@ function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
       );
   }
   if (x.names) gridNames(svg, atX, x.names, top, bottom, width - left - right);
-  else gridX(svg, atX, ticks(x.domain[0], x.domain[1], Math.min(6, width / 70)), top, bottom, x.unit);
+  else gridX(svg, atX, ticks(x.domain[0], x.domain[1], Math.min(6, (width - left) / 60)), top, bottom, x.unit);
   const levels = ticks(y.domain[0], y.domain[1], Math.min(6, height / 45)),
     level = tickText(y.unit, levels);
   for (const value of levels) {
@@ -186,9 +216,10 @@ function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
     );
   }
   svg.append(label((left + width - right) / 2, height - 6, x.title, { class: "axis middle" }));
-  svg.append(
-    s("text", { class: "axis middle", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)` }, shown(y.title)),
-  );
+  if (!small)
+    svg.append(
+      s("text", { class: "axis middle", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)` }, shown(y.title)),
+    );
   if (diagonal) svg.append(s("path", { class: "diagonal", d: `M${left} ${bottom}L${width - right} ${top}` }));
   for (const each of series) drawSeries(svg, each, atX, atY);
   svg.place = { atX, atY, top, bottom };
@@ -198,7 +229,7 @@ function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
 const cutoffLine = (x, top, bottom) =>
   s("path", { class: "cutoff", d: `M${r1(x)} ${top}V${bottom}` }, s("title", {}, "the cutoff"));
 
-function drawSeries(svg, { kind, points, marks, step, name, free, plain }, atX, atY) {
+function drawSeries(svg, { kind, points, marks, step, name, free, plain, context }, atX, atY) {
   const known = points.filter((point) => there(point[0]) && there(point[1]));
   const cls = kind < 0 ? "other" : `g${kind}`;
   let d = "",
@@ -209,6 +240,7 @@ function drawSeries(svg, { kind, points, marks, step, name, free, plain }, atX, 
     d += last === null ? `M${sx} ${sy}` : step ? `H${sx}V${sy}` : `L${sx} ${sy}`;
     last = sy;
   }
+  if (context) return svg.append(s("path", { class: "curve context", d }));
   if (!free)
     svg.append(
       s(

@@ -30,120 +30,147 @@ function moveCutoff(svg) {
   if (there(nowCutoff())) svg.append(cutoffLine(atX(nowCutoff()), top, bottom));
 }
 
+const GAP = 20;
+
+// A small plot for each group in which the others are grey; `draw` makes that of one place of the list.
+function multiples({ name, words, list, wide, draw, titles, rows }) {
+  const columns = Math.max(1, Math.floor((wide + GAP) / 265)),
+    width = (wide - GAP * (columns - 1)) / columns,
+    plots = list.map((_, i) => draw(i, width));
+  const cells = plots.map((svg, i) => h("div", {}, h("h4", {}, bdi(clip(list[i][2], 40))), svg));
+  const figure = h(
+    "figure",
+    { "data-plot": name },
+    h("h3", {}, name),
+    h("p", { class: "aside" }, words),
+    h("div", { class: "multiples" }, cells),
+    twin(name, () => table(titles, rows())),
+  );
+  return { figure, plots };
+}
+
 // Curves are drawn once for a set; while the cutoff moves, only its line and the operating points do.
-function scoresSection() {
-  const { section, controls, body } = part("scores");
-  let spread = null,
-    roc = null;
+function curvesSection() {
+  const { section, controls, body } = part("curves");
+  let spread = [],
+    roc = [];
   const follow = () => {
-    if (spread) moveCutoff(spread);
-    if (!roc) return;
-    all(".mark", roc).forEach((node) => node.remove());
-    picked().forEach((i, kind) => {
-      const [x, y] = ["false_positive_rate", "true_positive_rate"].map((key) => now().get(key, i).value),
-        { atX, atY } = roc.place;
+    spread.forEach(moveCutoff);
+    roc.forEach(([svg, kind, name]) => {
+      all(".mark", svg).forEach((node) => node.remove());
+      const i = here().names.indexOf(name),
+        [x, y] = ["false_positive_rate", "true_positive_rate"].map((key) => now().get(key, i).value),
+        { atX, atY } = svg.place;
       if (there(x) && there(y))
-        roc.append(
-          mark(kind, atX(x), atY(y), 6, `${here().names[i]}: FPR ${amount(x, "rate")}, TPR ${amount(y, "rate")}`),
-        );
+        svg.append(mark(kind, atX(x), atY(y), 6, `${name}: FPR ${amount(x, "rate")}, TPR ${amount(y, "rate")}`));
     });
   };
   return (why) => {
     if (why === "metric") return;
     if (why === "cutoff") return follow();
-    section.hidden = false;
-    const { attributes, counted } = here(),
-      counts = engine && counted,
-      figures = [];
-    const add = (name, words, svg, titles, rows) => {
-      figures.push(
-        h(
-          "figure",
-          {},
-          h("h3", {}, name),
-          h("p", { class: "aside" }, words),
-          svg,
-          twin(name, () => table(titles, rows())),
-        ),
-      );
-      return svg;
-    };
-    const [shares, bins, curves] = [
-      counts ? ofPicked(engine.distribution(attributes)).filter(([each]) => each.share.some((share) => share > 0)) : [],
-      calibrationBins(attributes),
-      counts ? ofPicked(engine.roc(attributes)).filter(([each]) => each.fpr.length && each.tpr.length) : [],
-    ];
-    const wide = widthOf(body),
-      many = [shares, bins, curves].filter((list) => list.length).length;
-    const columns = Math.min(many, Math.floor((wide + 28) / 328)) || 1,
-      width = (wide - 28 * (columns - 1)) / columns;
-    spread = shares.length
-      ? add(
-          "Distribution",
-          "How the scores of each group spread.",
-          distribution(shares, width),
-          ["group", "score from", "share"],
-          () =>
-            shares.flatMap(([each, , name]) =>
-              each.share.map((share, b) => [name, each.edges[b], amount(share, "rate")]),
-            ),
-        )
-      : null;
-    if (bins.length)
-      add(
-        "Calibration",
-        "How often the outcome occurs at each score, with 95 % intervals.",
-        calibration(bins, width),
-        ["group", "from", "to", "observed", "low", "high", "mean score", "n"],
-        () =>
-          bins.flatMap(([list, , name]) =>
-            list.map((bin) => [
-              name,
-              bin.from,
-              bin.to,
-              ...[bin.rate, bin.low, bin.high].map((value) => amount(value, "rate")),
-              bin.mean,
-              whole(bin.n),
-            ]),
-          ),
-      );
-    const areas = here().measures.get("auc"),
-      area = (name) => (areas ? areas.value[here().names.indexOf(name)] : null);
-    const series = curves.map(([each, kind, name]) => ({
-      name: there(area(name)) ? `${name}: AUC ${figure(area(name))}` : name,
-      kind,
-      points: each.fpr.map((x, i) => [x, each.tpr[i]]),
-    }));
-    roc = curves.length
-      ? add(
-          "ROC",
-          "What each cutoff trades; the marks are where the decision stands now.",
-          lines({
-            series,
-            x: rate("False positive rate"),
-            y: rate("True positive rate"),
-            width,
-            height: 300,
-            diagonal: true,
-            summary: "ROC curve of each group with the operating point",
-          }),
-          ["group", "AUC", "FPR", "TPR"],
-          () =>
-            curves.flatMap(([each, , name]) =>
-              each.fpr.map((x, i) => [name, area(name), amount(x, "rate"), amount(each.tpr[i], "rate")]),
-            ),
-        )
-      : null;
+    section.hidden = false; // to be measured
+    const figures = [...spreadFigure(widthOf(body)), ...calibrationFigure(widthOf(body)), ...rocFigure(widthOf(body))];
     section.hidden = !figures.length;
     if (section.hidden) return;
+    const plotsOf = (name) => (figures.find((each) => each.name === name) || { plots: [] }).plots;
+    spread = plotsOf("Distribution");
+    roc = plotsOf("ROC").map((svg, i) => [svg, ...figures.find((each) => each.name === "ROC").list[i].slice(1)]);
     title(section, `of ${here().title}`);
-    redraw(body, figures);
+    redraw(
+      body,
+      figures.map((each) => each.figure),
+    );
     const open = controls.querySelector("details[open]");
-    put(controls, groupChooser(), groupLegend());
+    put(controls, groupChooser());
     if (open) controls.querySelector("details").open = true;
     follow();
   };
 }
+
+const counts = () => engine && here().counted;
+const made = (settings) => (settings.list.length ? [{ ...settings, ...multiples(settings) }] : []);
+
+function spreadFigure(wide) {
+  const list = counts()
+    ? ofPicked(engine.distribution(here().attributes)).filter(([each]) => each.share.some((share) => share > 0))
+    : [];
+  return made({
+    name: "Distribution",
+    words: "How the scores of each group spread.",
+    list,
+    wide,
+    draw: (i, width) => distribution(list, i, width),
+    titles: ["group", "score from", "share"],
+    rows: () =>
+      list.flatMap(([each, , name]) => each.share.map((share, b) => [name, each.edges[b], amount(share, "rate")])),
+  });
+}
+
+function calibrationFigure(wide) {
+  const list = calibrationBins(here().attributes);
+  return made({
+    name: "Calibration",
+    words: "How often the outcome occurs at each score, with 95 % intervals.",
+    list,
+    wide,
+    draw: (i, width) => calibration(list, i, width),
+    titles: ["group", "from", "to", "observed", "low", "high", "mean score", "n"],
+    rows: () =>
+      list.flatMap(([bins, , name]) =>
+        bins.map((bin) => [
+          name,
+          bin.from,
+          bin.to,
+          ...[bin.rate, bin.low, bin.high].map((value) => amount(value, "rate")),
+          bin.mean,
+          whole(bin.n),
+        ]),
+      ),
+  });
+}
+
+function rocFigure(wide) {
+  const list = counts()
+    ? ofPicked(engine.roc(here().attributes)).filter(([each]) => each.fpr.length && each.tpr.length)
+    : [];
+  const areas = here().measures.get("auc"),
+    area = (name) => (areas ? areas.value[here().names.indexOf(name)] : null);
+  const named = (name) => (there(area(name)) ? `${name}: AUC ${figure(area(name))}` : name);
+  const series = list.map(([each, kind, name]) => ({
+    name: named(name),
+    kind,
+    points: each.fpr.map((x, i) => [x, each.tpr[i]]),
+  }));
+  return made({
+    name: "ROC",
+    words: "What each cutoff trades; the mark is where the decision stands now.",
+    list,
+    wide,
+    draw: (i, width) =>
+      lines({
+        series: alone(series, i),
+        x: rate("False positive rate"),
+        y: rate("True positive rate"),
+        width,
+        height: SMALL,
+        diagonal: true,
+        summary: `ROC curve of ${series[i].name}; true positive rate against false positive rate`,
+      }),
+    titles: ["group", "AUC", "FPR", "TPR"],
+    rows: () =>
+      list.flatMap(([each, , name]) =>
+        each.fpr.map((x, i) => [name, area(name), amount(x, "rate"), amount(each.tpr[i], "rate")]),
+      ),
+  });
+}
+
+const SMALL = 200;
+
+// One series in its colour, after the others in grey.
+const alone = (series, i) => [
+  ...series.filter((_, j) => j !== i).map((each) => ({ ...each, context: true })),
+  { ...series[i], plain: true },
+];
 
 function groupChooser() {
   const { names } = here(),
@@ -169,7 +196,7 @@ function groupChooser() {
   );
 }
 
-function distribution(list, width) {
+function distribution(list, i, width) {
   const count = list[0][0].share.length,
     edges = [...list[0][0].edges];
   if (!(edges[count] > edges[count - 1] + 1e-9))
@@ -187,12 +214,12 @@ function distribution(list, width) {
   }));
   const high = Math.max(...list.flatMap(([{ share }]) => share));
   return lines({
-    series,
+    series: alone(series, i),
     x: scoreAxis(edges[0], edges[count]),
     y: { title: "Share of the group", domain: [0, high * 1.08 || 1], unit: "rate" },
     width,
-    height: 300,
-    summary: "Distribution of scores by group",
+    height: SMALL,
+    summary: `Distribution of the scores of ${series[i].name}, as shares of the group`,
   });
 }
 
@@ -211,7 +238,7 @@ function calibrationBins(attributes) {
     .filter(([bins]) => bins.length);
 }
 
-function calibration(list, width) {
+function calibration(list, i, width) {
   const every = list.flatMap(([bins]) => bins),
     domain = DATA.probability
       ? [0, 1]
@@ -229,13 +256,13 @@ function calibration(list, width) {
     ]),
   }));
   return lines({
-    series,
+    series: alone(series, i),
     x: scoreAxis(...domain, "Mean score"),
     y: rate("Observed rate"),
     width,
-    height: 300,
+    height: SMALL,
     diagonal: DATA.probability,
-    summary: "Observed rate against mean score by group, with intervals",
+    summary: `Observed rate of ${series[i].name} against mean score, with intervals`,
   });
 }
 
@@ -280,14 +307,15 @@ function sweepSection() {
 }
 
 function drawSweep(body, sweep, each) {
-  const width = widthOf(body),
+  const wide = widthOf(body),
+    width = wide >= 640 && there(range([...(sweep.accuracy || [])])[0]) ? (wide - 28) / 2 : wide,
     stops = [...cutoffs()],
     last = stops.length - 1,
     gaps = [...sweep.gaps[each.metric]],
     accuracy = [...(sweep.accuracy || [])];
   const x = scoreAxis(stops[0], stops[last], `Cutoff of ${DATA.score || "the score"}`),
     ratio = each.judged_on === "ratio",
-    unit = pointsOf(each) ? "rate" : "score";
+    unit = pointsOf(each) ? "points" : "score";
   const points = (values) => values.slice(0, last).map((value, i) => [stops[i], value]);
   const [low, high] = range(gaps),
     top = ratio ? Math.max(1, high) : Math.max(high, (each.threshold || 0) * 1.5) * 1.05,
@@ -301,7 +329,7 @@ function drawSweep(body, sweep, each) {
     lines({
       series: [{ name: each.title, kind: 1, plain: true, points: points(gaps) }],
       x,
-      y: { title: ratio ? "Ratio" : "Gap", domain: [bottom, top || 1], unit },
+      y: { title: ratio ? "Ratio" : unit === "points" ? "Gap, points" : "Gap", domain: [bottom, top || 1], unit },
       width,
       height: 250,
       band: tolerated,
@@ -316,17 +344,21 @@ function drawSweep(body, sweep, each) {
         x,
         y: { title: "Accuracy", domain: [Math.max(0, least - 0.05), Math.min(1, most + 0.05)], unit: "rate" },
         width,
-        height: 210,
+        height: 250,
         summary: "Accuracy at every cutoff",
       }),
     );
   redraw(
     body,
-    plots.map((svg) => h("figure", {}, svg)),
+    h(
+      "div",
+      { class: "pairs" },
+      plots.map((svg) => h("figure", {}, svg)),
+    ),
     twin("Every cutoff", () =>
       table(
-        ["cutoff", each.title, "accuracy"],
-        stops.map((_, i) => [cutoffText(i), amount(gaps[i], unit), amount(accuracy[i], "rate")]),
+        ["cutoff", each.title + (unit === "points" ? ", points" : ""), "accuracy"],
+        stops.map((_, i) => [cutoffText(i), scaled(gaps[i], unit === "points" ? 100 : 1), amount(accuracy[i], "rate")]),
       ),
     ),
   );
@@ -339,12 +371,14 @@ function strataSection() {
   return (why) => {
     if (why !== "set" && why !== "width") return;
     for (const box of all(".stratum")) {
-      const panel = found.panels.find((each) => shown(each.title) === box.querySelector("h3").textContent),
-        body = box.querySelector(".body");
+      const body = box.querySelector(".body"),
+        panel = strataPanel(box);
       if (panel) put(body, strataPlot(panel, widthOf(body)));
     }
   };
 }
+
+const strataPanel = (box) => box && found.panels.find((each) => shown(each.title) === box.querySelector("h3").textContent);
 
 // What was measured over time.
 
@@ -395,8 +429,8 @@ function forcedSection() {
     for (const box of all(".forced")) {
       const told = found.forced.find((each) => each.attribute === box.dataset.attribute),
         body = box.querySelector(".body");
-      box.hidden = !here().attributes.includes(box.dataset.attribute);
-      if (told && !box.hidden) put(body, panelBox(told.drawn, widthOf(body)));
+      box.hidden = !printing && !here().attributes.includes(box.dataset.attribute);
+      if (told && !box.hidden) put(body, panelBox(told.drawn, printing ? PAPER / 2 - 20 : widthOf(body)));
     }
   };
 }

@@ -35,21 +35,25 @@ async function start() {
   chosen.index = home;
   choose(0);
   buildBar();
-  Object.assign(sections, {
-    verdict: verdictSection(),
-    metrics: metricsSection(),
-    forest: forestSection(),
-    dots: dotsSection(),
-    scores: scoresSection(),
-    sweep: sweepSection(),
-    heat: heatSection(),
-    trend: trendSection(),
-    strata: strataSection(),
-    forced: forcedSection(),
-  });
+  const makers = {
+    verdict: verdictSection,
+    picture: pictureSection,
+    lines: linesSection,
+    forest: forestSection,
+    measures: measuresSection,
+    curves: curvesSection,
+    sweep: sweepSection,
+    heat: heatSection,
+    trend: trendSection,
+    strata: strataSection,
+    forced: forcedSection,
+  };
+  for (const id in makers) if ($(id)) sections[id] = makers[id]();
   all(".tabled").forEach(enhance);
   update("set");
   watch();
+  followLinks();
+  paper();
   new ResizeObserver(resized()).observe(MAIN);
   document.documentElement.dataset.ready = "yes";
 }
@@ -74,7 +78,7 @@ function update(why) {
   remembered.clear();
   if (why === "width" || why === "set") widths.clear();
   for (const id in sections) {
-    if (why === "cutoff" && far.has(id)) late.add(id);
+    if (why === "cutoff" && far.has($(id))) late.add(id);
     else draw(id, why);
   }
 }
@@ -92,8 +96,8 @@ function draw(id, why) {
 function nearness(nodes, gone, come) {
   const look = (entries) =>
     entries.forEach(({ target, isIntersecting }) => {
-      if (!isIntersecting) gone.add(target.id || target);
-      else if (gone.delete(target.id || target)) come(target.id || target);
+      if (!isIntersecting) gone.add(target);
+      else if (gone.delete(target)) come(target);
     });
   const observer = new IntersectionObserver(look, { rootMargin: "200px" });
   nodes.forEach((node) => observer.observe(node));
@@ -101,13 +105,7 @@ function nearness(nodes, gone, come) {
 }
 
 function watch() {
-  nearness(Object.keys(sections).map($).filter(Boolean), far, (id) => late.has(id) && draw(id, "cutoff"));
-  window.addEventListener("beforeprint", () => {
-    for (const id in sections) draw(id, id === "metrics" ? "set" : "cutoff");
-    all("details.explain").forEach((box) => {
-      box.open = true;
-    });
-  });
+  nearness(Object.keys(sections).map($), far, ({ id }) => late.has(id) && draw(id, "cutoff"));
 }
 
 let waiting = false;
@@ -164,8 +162,9 @@ const unitOf = (row) =>
     ? "rate"
     : row.unit;
 const rowsOf = (results, name) => [...results.measures].filter(([, row]) => row.name === name);
-const firstRows = (results) =>
-  DATA.first.flatMap((name) => rowsOf(results, name)).filter(([, row]) => row.value.some(there));
+const knownRows = (results, names) =>
+  names.flatMap((name) => rowsOf(results, name)).filter(([, row]) => row.value.some(there));
+const firstRows = (results) => knownRows(results, Object.values(DATA.sections).flat());
 
 // Which groups have one of the eight marks; the others are grey.
 function picked(set = chosen.set) {
@@ -178,7 +177,8 @@ function picked(set = chosen.set) {
     const largest = [...order].sort((a, b) => people[b] - people[a]);
     chosen.groups.set(set, names.length <= MOST ? order : [...new Set([...named, ...largest])].slice(0, 6));
   }
-  return chosen.groups.get(set);
+  const mine = chosen.groups.get(set);
+  return printing ? [...mine].sort((a, b) => found.results[set].people[b] - found.results[set].people[a]).slice(0, 4) : mine;
 }
 
 const groupLegend = (more) =>
@@ -223,13 +223,12 @@ function picker() {
     choose(i);
     update("set");
   };
-  if (found.results.length > 4)
-    return select(
-      "Attribute",
-      found.results.map((each, i) => [String(i), each.title]),
-      "0",
-      (value) => go(Number(value)),
-    );
+  if (found.results.length > 4) {
+    const titles = found.results.map((each, i) => [String(i), each.title]),
+      box = select("Attribute", titles, "0", (value) => go(Number(value)));
+    box.classList.add("attribute");
+    return box;
+  }
   const radios = found.results.map((each, i) =>
     h(
       "label",
@@ -238,7 +237,7 @@ function picker() {
       h("span", {}, bdi(clip(each.title, 36))),
     ),
   );
-  return h("fieldset", { class: "segments" }, h("legend", {}, "Attribute"), radios);
+  return h("fieldset", { class: "segments attribute" }, h("legend", {}, "Attribute"), radios);
 }
 
 function slider() {
@@ -303,8 +302,11 @@ const title = (section, words) => put(section.querySelector(".of"), bdi(words));
 const widths = new Map();
 
 function widthOf(node) {
-  if (!widths.has(node))
-    widths.set(node, Math.max(280, Math.floor(node.clientWidth || node.parentNode.clientWidth || 640)));
+  if (printing) return PAPER;
+  if (!widths.has(node)) {
+    const known = node.clientWidth || node.parentNode.clientWidth || MAIN.clientWidth - 106; // out of sight: a section
+    widths.set(node, Math.max(280, Math.floor(known)));
+  }
   return widths.get(node);
 }
 
@@ -343,22 +345,19 @@ function overallVerdict(findings) {
 function verdictSection() {
   return (why) => {
     if (why !== "set" && why !== "cutoff") return;
-    const deciding = [],
-      beside = [];
-    found.results.forEach(({ findings }, set) => {
-      for (const each of findings) {
-        if (each.required) deciding.push([set, now(set).finding(each)]);
-        else if (set === chosen.set && DATA.required.includes(each.metric)) beside.push([set, now(set).finding(each)]);
-      }
-    });
-    const order = (a, b) => RANK.indexOf(a[1].verdict) - RANK.indexOf(b[1].verdict);
+    const deciding = found.results.flatMap(({ findings }, set) =>
+      findings.filter((each) => each.required).map((each) => [set, now(set).finding(each)]),
+    );
+    const order = (a, b) => RANK.indexOf(a[1].verdict) - RANK.indexOf(b[1].verdict) || a[1].rank - b[1].rank;
     put($("verdict-state"), icon(moved() ? overallVerdict(deciding.map(([, each]) => each)) : DATA.verdict));
-    if ($("verdict-outcomes")) $("verdict-outcomes").hidden = moved(); // they are those of the audit
+    for (const node of all(".as-judged")) node.hidden = moved(); // these are sentences of the audit
     $("moved").hidden = !moved();
     $("moved").textContent = moved() ? movedWords() : "";
+    const audited = found.findings.filter((each) => each.required),
+      first = deciding.sort(order).slice(0, DATA.cards);
     put(
       $("cards"),
-      [...deciding.sort(order).slice(0, 12), ...beside.sort(order)].map(([set, each]) => card(set, each)),
+      first.map(([set, each], i) => card(set, each, gapDomain(each, audited), i === 0 && !moved())),
     );
   };
 }
@@ -368,7 +367,8 @@ function movedWords() {
   return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}.`;
 }
 
-function card(set, each) {
+// The sentence of the first card stands above the cards already.
+function card(set, each, domain, told) {
   const on = each.attributes.join(" \u00d7 "),
     reached = reach(each);
   return h(
@@ -376,9 +376,12 @@ function card(set, each) {
     { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on, ...findingData(each) },
     h("header", {}, icon(each.verdict), h("span", { class: "on" }, bdi(on))),
     h("h3", {}, shown(capital(each.title))),
-    h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}limit ${limit(each)}`)),
-    h("p", { class: "sentence" }, bdi(sentence(set, each))),
-    each.required ? null : h("p", { class: "aside" }, "Does not decide here."),
+    each.watched
+      ? h("p", { class: "figure" }, each.verdict === "fail" ? "alarm" : "no alarm",
+          h("small", {}, `by the evidence of all periods; threshold ${limit(each)}`))
+      : h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}threshold ${limit(each)}${each.within && !each.fresh ? `; ${each.within}` : ""}`)),
+    there(each.threshold) && !each.watched ? strip(stripFrame(), each, domain) : null,
+    told ? null : h("p", { class: "sentence" }, bdi(tied(sentence(set, each)))),
     each.settled
       ? h("p", { class: "aside" }, `${capital(each.settled)} is selected here: nothing is judged by it.`)
       : null,
@@ -420,10 +423,3 @@ function sentence(set, each) {
       : each.lacks_labels ? ", because labels are missing" : "";
   return `${gap} ${of(pair.group, pair.n)} and ${of(pair.against, pair.n_against)}: ${isClear(each) ? "there is a gap, " : ""}${judged(each)}${small}.`;
 }
-
-start().catch((error) => {
-  MAIN.prepend(
-    h("p", { class: "moved" }, "The plots could not be drawn here; every number stands in the tables below."),
-  );
-  throw error;
-});

@@ -1,0 +1,114 @@
+"""The summary of results that New York City asks for: rates and impact ratios by sex, by race or ethnicity, by both.
+
+6 RCNY 5-301 says what is computed, 5-303 what is published: the date of the audit, source and explanation of the data,
+the number of people of an unknown category, the number of applicants, rates and ratios of all categories, and the date
+from which the tool was used. A category under 2 % may be left out of the ratios, and stands with its number and rate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.core.results import Finding, Row, spell
+from evenhand.errors import CallError
+from evenhand.report.forms import parts
+from evenhand.report.forms.document import Document, Section, Table
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+    from evenhand.report.forms.record import Record
+
+_RATES = {"disparate_impact": "selection rate", "scoring_rate_parity": "scoring rate"}
+_COVER = ("system", "version", "date", "author", "data_source", "data_kind", "distribution_date", "exclusion", "signer")
+
+
+def content(audit: Audit, record: Record) -> Document:
+    """The form."""
+    found = [finding for finding in audit.findings if finding.metric in _RATES]
+    if audit.meaning.task != "binary":
+        raise CallError(
+            "the form ll144 is about who was selected: audit each class as a decision of its own, positive=."
+        )
+    if audit.meaning.control:
+        raise CallError("the form ll144 is about everyone: audit without control=, because the rule knows no strata.")
+    if not any(row.ratio is not None for finding in found for row in finding.rows):
+        raise CallError(
+            "the form ll144 needs impact ratios against the highest category: audit with policy='nyc-ll144' "
+            "(--policy nyc-ll144)."
+        )
+    sections = [_section(audit, metric, [each for each in found if each.metric == metric]) for metric in _RATES]
+    excluded = any(row[-2] == "excluded" for part in sections for table in part.tables for row in table.rows)
+    cover = [name for name in _COVER if name != "exclusion" or excluded]
+    sets = ", ".join(dict.fromkeys(" × ".join(finding.attributes) for finding in found))
+    return Document(
+        parts.title(audit, "Bias audit, summary of results"),
+        (
+            parts.people(audit),
+            f"The rule asks for tables by sex, by race or ethnicity, and by both together. This audit is by {sets}.",
+        ),
+        parts.cover_terms(audit, cover),
+        (
+            *(section for section in sections if section.tables),
+            Section("Data and limits", points=(*parts.counted_notes(audit), *parts.limits(audit))),
+            *parts.rule_section(audit),
+            parts.integrity(record),
+        ),
+    )
+
+
+def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
+    rate = _RATES[metric]
+    made = {
+        "selection rate": "The selection rate is the share of the applicants of a category who were selected.",
+        "scoring rate": "The scoring rate is the share of a category that scores above the median of everyone.",
+    }
+    ratio = f"The impact ratio is the {rate} of a category divided by the highest."
+    unknown = (
+        f"{_unknown(finding):,} people have an unknown {' or '.join(finding.attributes)}; they are not included below."
+        for finding in findings[-1:]
+    )
+    tables = tuple(impact_table(audit, finding) for finding in findings)
+    return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", *unknown), tables=tables)
+
+
+def _unknown(finding: Finding) -> int:
+    """How many people have no known value of one of the attributes."""
+    return sum(row.n or 0 for row in finding.rows if None in row.group)
+
+
+def impact_table(audit: Audit, finding: Finding) -> Table:
+    """The table of one set of attributes: each category with its applicants, its rate, and its ratio or why it has
+    none; people of an unknown category as the last line."""
+    part = audit.counts(finding.attributes, control=False)
+    rate, confidence = _RATES[finding.metric], f"{audit.policy.confidence:.0%} interval"
+    counted = finding.metric == "disparate_impact"
+    chosen = {group: int(n) for (_, group), n in zip(part.pairs, part.n[:, :, 1].sum(axis=1), strict=True)}
+    known = [row for row in finding.rows if None not in row.group]
+    rows = []
+    for row in known:
+        selected = (f"{chosen[row.group]:,}",) if counted else ()
+        shown = spell(row.group, finding.attributes)
+        rows.append((shown, f"{row.n or 0:,}", *selected, _percent(row), *_ratio(audit, row, part.size)))
+    blank = ("",) if counted else ()
+    rows.append(("(unknown)", f"{_unknown(finding):,}", *blank, "not included", "", ""))
+    columns = ("category", "applicants", *(("selected",) if counted else ()), rate, "impact ratio", confidence)
+    return Table(f"By {' × '.join(finding.attributes)}", columns, tuple(rows))
+
+
+def _percent(row: Row) -> str:
+    if row.estimate is None or not row.estimate.defined:
+        return "undefined"
+    return f"{100 * row.estimate.value:.1f} %"
+
+
+def _ratio(audit: Audit, row: Row, size: int) -> tuple[str, str]:
+    """The ratio and its interval; of a category without one, why."""
+    if row.ratio is not None and row.ratio.defined:
+        ends = (row.ratio.low, row.ratio.high)
+        if row.against == spell(row.group):
+            return f"{row.ratio.value:.3f}", "the highest"
+        return f"{row.ratio.value:.3f}", "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    least = audit.policy.min_group_share
+    if row.ratio is None and (row.n or 0) < least * size:
+        return "excluded", f"under {100 * least:g} % of the people"
+    return "undefined", row.reason or "the highest rate is 0"

@@ -1,0 +1,186 @@
+"""What forms share: the cover, the rule, findings and groups as tables of text, and how a form is verified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from evenhand.audits.audit_notes import data_notes
+from evenhand.core.results import Finding, spell
+from evenhand.core.wording import number_of
+from evenhand.report import tables
+from evenhand.report.forms.document import Section, Table, Terms
+from evenhand.verdicts.policy import SHIPPED
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+    from evenhand.core.cover import Cover
+    from evenhand.measures.evaluate import MeasureValues
+    from evenhand.report.forms.record import Record
+
+_MOST_GROUPS = 200
+_MOST_COLUMNS = 6  # measures side by side, as a sheet of paper has room for
+_MOST_SAID = 10
+
+TERMS = {
+    "system": "System",
+    "version": "Version",
+    "purpose": "Purpose",
+    "author": "Audited by",
+    "signer": "Signed by",
+    "date": "Date of the audit",
+    "data_source": "Source of the data",
+    "data_kind": "Kind of data",
+    "distribution_date": "In use since",
+    "exclusion": "Why small categories are excluded",
+}
+"""What the entries of a cover are called in forms."""
+
+
+def cover_terms(audit: Audit, names: Iterable[str]) -> Terms:
+    """Entries of the cover; what nobody stated says so, because a form that is handed in must not hide it."""
+    return tuple((TERMS[name], stated(audit.cover, name)) for name in names)
+
+
+def stated(cover: Cover, name: str) -> str:
+    """An entry of a cover as text, or that nobody stated it, and where it belongs."""
+    value = getattr(cover, name)
+    text = " ".join(value) if isinstance(value, tuple) else str(value)
+    return text or f"not stated ({name} in [report])"
+
+
+def title(audit: Audit, what: str) -> str:
+    """The title of a form: what it is, and of which system or audit."""
+    of = audit.cover.system or audit.cover.title
+    return f"{what}: {of}" if of else what
+
+
+def people(audit: Audit) -> str:
+    """How many people, and by which attributes."""
+    return f"{tables.headline(audit)}."
+
+
+def counted_notes(audit: Audit) -> tuple[str, ...]:
+    """What must be known of how the data was counted; of a shared audit, of each table that it holds."""
+    counted = [audit.counts(names) for names in audit.counted_sets] if audit.parts else [audit.cube]
+    return tuple(dict.fromkeys(note for cube in counted for note in data_notes(cube)))
+
+
+def finding_table(audit: Audit, findings: Sequence[Finding], title: str) -> Table:
+    """Findings with the judged figure, its interval, the limit, the groups and the verdict."""
+    rows = tuple(
+        (
+            finding.title,
+            " × ".join(finding.attributes),
+            *(name or "-" for name in tables.pair(finding)),
+            tables.value(finding),
+            tables.limit(finding),
+            _p(finding.p_adjusted),
+            f"{finding.verdict}{'' if audit.decides(finding) else ', does not decide'}",
+        )
+        for finding in findings
+    )
+    confidence = f"value [{audit.policy.confidence:.0%} interval]"
+    columns = ("metric", "by", "group", "against", confidence, "limit", "p, corrected", "verdict")
+    note = "Differences of rates are in points of percent. The p-value tests no gap at all, and decides nothing."
+    return Table(title, columns, rows, names=4, notes=(note,) if rows else ("No finding.",))
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.2g}"
+
+
+def sentences(audit: Audit) -> tuple[str, ...]:
+    """The verdict of the policy, and what is said of the findings that made it, the worst first."""
+    judged = [finding for finding in tables.deciding(audit) if finding.verdict != "not judged"]
+    more = f"{len(judged) - _MOST_SAID} more findings decide; the table has them." if len(judged) > _MOST_SAID else ""
+    said = [f"{finding.verdict.capitalize()}: {finding.interpretation}" for finding in judged[:_MOST_SAID]]
+    return tuple(text for text in (f"Verdict of the policy: {audit.verdict}.", *said, more) if text)
+
+
+def measure_tables(audit: Audit, wanted: Collection[str], what: str) -> tuple[Table, ...]:
+    """Measures of everyone and of every group, each with its interval, one table for each set of attributes."""
+    made = []
+    for attributes in audit.counted_sets:
+        columns = [each for each in audit.measures(attributes) if each.measure.name in wanted]
+        pages = max(math.ceil(len(columns) / _MOST_COLUMNS), 1)
+        width = math.ceil(len(columns) / pages)
+        for page in range(pages):
+            title = f"{what} by {' × '.join(attributes)}{', continued' if page else ''}"
+            made.append(_measure_table(audit, attributes, columns[page * width : (page + 1) * width], title))
+    return tuple(made)
+
+
+def _measure_table(audit: Audit, attributes: tuple[str, ...], columns: Sequence[MeasureValues], title: str) -> Table:
+    part = audit.counts(attributes, control=False)
+    everyone = {each.measure.name: each for each in audit.measures(attributes, together=True)}
+    people = part.n.sum(axis=(1, 2))
+    shown = sorted(sorted(range(len(part.pairs)), key=lambda i: -people[i])[:_MOST_GROUPS])
+    total = [_cell(everyone[each.measure.name], 0) for each in columns]
+    rows = [("(everyone)", f"{part.size:,}", *total)]
+    rows += [
+        (spell(part.pairs[i][1], attributes), f"{people[i]:,}", *(_cell(each, i) for each in columns)) for i in shown
+    ]
+    titles = [f"{each.measure.title}{', %' if each.measure.unit == 'rate' else ''}" for each in columns]
+    left = len(part.pairs) - len(shown)
+    notes = (f"{left:,} smaller groups are not shown.",) if left else ()
+    return Table(title, ("group", "people", *titles), tuple(rows), 1, notes)
+
+
+def _cell(measured: MeasureValues, i: int) -> str:
+    scale = 100 if measured.measure.unit == "rate" else 1
+    return tables.interval(measured.values[i], measured.low[i], measured.high[i], scale)
+
+
+def rule_section(audit: Audit) -> tuple[Section, ...]:
+    """The rule that the policy follows, with its sources, and where the policy differs from the one that ships."""
+    rule = audit.policy.rule
+    if rule is None:
+        return ()
+    changed = changed_fields(audit)
+    terms = [
+        ("Policy", f"{rule.name}, {rule.title}"),
+        ("Sources", "; ".join(rule.sources)),
+        ("Read on", rule.read),
+        ("Changed from the policy that ships", ", ".join(changed) or "nothing"),
+    ]
+    points = [f"Not checked: {text}" for text in rule.unchecked] + [f"Not covered: {text}" for text in rule.not_covered]
+    asks = (rule.asks, "This is a screen by figures, and not legal advice.")
+    return (Section("The rule", asks, tuple((name, text) for name, text in terms if text), points=tuple(points)),)
+
+
+def changed_fields(audit: Audit) -> list[str]:
+    """The fields of a policy that differ from those of the shipped policy it follows."""
+    rule = audit.policy.rule
+    if rule is None or rule.name not in SHIPPED:
+        return []
+    shipped = replace(SHIPPED[rule.name], cover=audit.cover)
+    names = [part.name for part in fields(shipped) if part.compare]
+    return [name for name in names if getattr(shipped, name) != getattr(audit.policy, name)]
+
+
+def limits(audit: Audit) -> tuple[str, ...]:
+    """What its makers and the policy say against reading too much into the audit."""
+    return tuple(dict.fromkeys([*audit.cover.limits, *audit.policy.notes]))
+
+
+def integrity(record: Record) -> Section:
+    """The checksums of a form, and how it is verified."""
+    shared = "" if record.sharing is None else " of the counts that may be shared"
+    needing = number_of(len(record.given), "finding needs the rows and is", "findings need the rows and are")
+    given = f"{needing} shown as found: counts do not tell them."
+    return Section(
+        "Verification",
+        (
+            "Whoever has the counts can check this form: evenhand verify FORM --cube COUNTS computes all of it again.",
+            *((given,) if record.given else ()),
+        ),
+        (
+            (f"SHA-256{shared or ' of the counts'}", record.cube),
+            ("SHA-256 of the policy", record.policy_digest),
+            ("Data", record.source or "not named"),
+            ("Made", f"{record.created} by evenhand {record.evenhand}"),
+        ),
+    )

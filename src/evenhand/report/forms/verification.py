@@ -1,0 +1,170 @@
+"""Is a form of these counts? Its checksums are compared, and every figure in it is computed again.
+
+The form is written anew from the counts and compared line by line, so that nothing in it can be other than computed:
+neither a figure nor a word. Findings that need rows are as they were found, and are said to be.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from evenhand.audits.audit import Audit
+from evenhand.core.files import read_text
+from evenhand.core.version import __version__
+from evenhand.core.wording import clean, clip, number_of
+from evenhand.cube import merge
+from evenhand.cube.cube import Cube
+from evenhand.errors import CallError, DataError, EvenhandError, either, short_path
+from evenhand.report import forms
+from evenhand.report.forms.record import Asked, Record, unpack
+from evenhand.report.json import content_digests
+from evenhand.report.saved import MOST_BYTES, with_bases
+from evenhand.verdicts import policy_file
+
+_MOST_LINES = 5
+_WIDTH = 140
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked, and what is wrong; a form is verified where nothing is."""
+
+    form: str
+    checked: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def verified(self) -> bool:
+        """Is the form of these counts, figure for figure?"""
+        return not self.problems
+
+    def __str__(self) -> str:
+        head = "Verified" if self.verified else "Not verified"
+        return "\n".join([f"{head}: {self.form}", *(f"- {clean(line)}" for line in (*self.problems, *self.checked))])
+
+
+def verify(form: Path, counts: Sequence[str | Path], policy: Any = None) -> Verification:
+    """Check a form against the counts that it says it is of, and against a policy where one is given.
+
+    `counts` are cubes, which are added, or one audit saved as JSON with its counts.
+    """
+    shown = repr(short_path(form))
+    if form.suffix not in forms.SUFFIXES:
+        raise CallError(f"{shown} is not a form: forms end in {either(forms.SUFFIXES)}.")
+    text = read_text(form, "a form", MOST_BYTES)
+    record = unpack(text, shown)
+    if record.form not in forms.FORMS:
+        raise DataError(f"{shown} is a form {clip(record.form)!r}, which this version does not know.")
+    cube, parts = _counts(record, counts)
+    try:
+        held = replace(record.compute(cube, parts), findings=())
+        again = forms.rewrite(record, form.suffix, cube, parts)
+    except EvenhandError as error:
+        return Verification(shown, (), (f"The form cannot be made from these counts: {error}",))
+    problems, checked = _digests(record, held)
+    if policy is not None:
+        problems += _policy(held, policy)
+        checked += [] if problems else ["The policy that was given is that of the form."]
+    problems += [*_lines(text, again, record), *_given(record, cube, parts)]
+    checked.append(
+        f"{number_of(len(record.asked), 'finding was', 'findings were')} computed again from "
+        f"{number_of(cube.size, 'person', 'people')}."
+    )
+    if record.given:
+        needing = number_of(len(record.given), "finding needs the rows and was", "findings need the rows and were")
+        checked.append(f"{needing} not computed again.")
+    return Verification(shown, tuple(checked), tuple(problems))
+
+
+def _counts(record: Record, counts: Sequence[str | Path]) -> tuple[Cube, tuple[Cube, ...]]:
+    """The counts of the form: as given, or of them what may be shared, where the form is of a shared audit."""
+    paths = [Path(each) for each in counts]
+    if not paths:
+        raise CallError("verify needs the counts: --cube day.cube, or the audit that was saved as JSON.")
+    if [path.suffix for path in paths] == [".json"]:
+        audit = Audit.load(paths[0])
+        if record.sharing is not None and audit.sharing is None:
+            audit = audit.shared(record.sharing.least)
+        return audit.cube, audit.parts
+    cube = merge.counted([str(path) for path in paths], {})
+    if cube is None:
+        raise CallError(f"{short_path(paths[0])!r} is neither a cube (.cube) nor an audit saved as JSON (.json).")
+    if record.sharing is None:
+        return cube, ()
+    # The sets that were left out have to be there again, because what may leave depends on what else is there.
+    first = record.asked[0]
+    more = [replace(first, attributes=names) for names in record.sharing.sets]
+    whole = replace(record, sharing=None, given=(), asked=(*record.asked, *more))
+    shared = replace(whole.compute(cube), findings=())
+    shared = replace(shared, findings=tuple(with_bases(replace(shared, findings=whole.compute(cube).findings))))
+    found = shared.shared(record.sharing.least)
+    return found.cube, found.parts
+
+
+def _digests(record: Record, held: Audit) -> tuple[list[str], list[str]]:
+    """Problems with the checksums, and what is right about them."""
+    problems, checked = [], []
+    told = {"counts": record.cube, "policy": record.policy_digest}
+    found = content_digests(held)
+    for what, key in (("counts", "cube"), ("policy", "policy")):
+        if told[what] == found[key]:
+            checked.append(f"The {what} have the SHA-256 {told[what]}." if what == "counts" else
+                           f"The policy has the SHA-256 {told[what]}.")  # fmt: skip
+        else:
+            problems.append(f"The {what} are not those of the form: SHA-256 {told[what]} there, {found[key]} here.")
+    return problems, checked
+
+
+def _given(record: Record, cube: Cube, parts: tuple[Cube, ...]) -> list[str]:
+    """Findings that are said to need the rows, although these counts tell them, and tell something else."""
+    read = record.compute(cube, parts).findings
+    told = {(each["metric"], tuple(each["attributes"])): each for each in record.given}
+    asked = tuple(
+        Asked(each.metric, each.attributes, each.judged_on, each.threshold, dict(each.settings))
+        for each in read
+        if (each.metric, each.attributes) in told
+    )
+    if not asked or (cube.clustered and cube.clusters is None):  # sums over clusters do not leave with what is shared
+        return []
+    found = replace(record, asked=asked, given=()).compute(cube, parts).findings
+    return [
+        f"{each.metric} by {' × '.join(each.attributes)} is said to need the rows, though these counts tell it: "
+        f"{each.value}."
+        for each in found
+    ]
+
+
+def _policy(held: Audit, policy: Any) -> list[str]:
+    given = policy_file.resolve(policy)
+    names = [part.name for part in fields(given) if part.compare]
+    other = [name for name in names if getattr(given, name) != getattr(held.policy, name)]
+    return [f"The policy that was given differs in {', '.join(other)}."] if other else []
+
+
+def _lines(text: str, again: str, record: Record) -> list[str]:
+    """Lines of the form that are not those which the counts give."""
+    pairs = itertools.zip_longest(text.splitlines(), again.splitlines(), fillvalue="")
+    wrong = [(number, one, other) for number, (one, other) in enumerate(pairs, 1) if one.rstrip() != other.rstrip()]
+    told = [
+        f"Line {number}: the form says “{_plain(one)}”, and the counts give “{_plain(other)}”."
+        for number, one, other in wrong[:_MOST_LINES]
+    ]
+    if len(wrong) > _MOST_LINES:
+        told.append(f"{len(wrong) - _MOST_LINES:,} more lines differ.")
+    if wrong and record.evenhand != __version__:
+        told.append(
+            f"The form was made by evenhand {record.evenhand}, and this is {__version__}, whose words may be others: "
+            "verify it with that version."
+        )
+    return told
+
+
+def _plain(line: str) -> str:
+    """A line as a person reads it, without markup."""
+    return clip(" ".join(html.unescape(re.sub(r"<[^>]*>", " ", line)).split()), _WIDTH)

@@ -1,0 +1,191 @@
+"""What a reader must know of an audit before anything else: what was decided, what was found, what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evenhand.core.results import Finding, shown_names
+from evenhand.core.wording import capital, clip, number_of
+from evenhand.errors import join_names
+from evenhand.report import glance, tables
+
+if TYPE_CHECKING:
+    from evenhand.audits.audit import Audit
+
+_MOST_OPEN = 3
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True)
+class Summary:
+    """An audit in a few sentences, each of them the answer to one question."""
+
+    decided: str
+    """What was decided, for whom."""
+    found: str
+    """The finding that comes first: the two groups with the strongest evidence, and how many people they are."""
+    open: str
+    """What this data cannot settle, and what would."""
+    rests_on: str
+    """What the verdict rests on."""
+    unsaid: str
+    """What the verdict does not say."""
+
+
+def summary(audit: Audit) -> Summary:
+    """The audit in a few sentences."""
+    lead = next(iter(glance.leading(audit)), None)
+    return Summary(
+        decided(audit),
+        "Nothing was computed." if lead is None else _found(audit, lead),
+        _open(audit),
+        _rests_on(audit),
+        _unsaid(audit),
+    )
+
+
+def _found(audit: Audit, lead: Finding) -> str:
+    """The sentence of the first finding; where strata turn or explain its gap, that too; and what its measure is."""
+    turned = [note for note in lead.notes if note.startswith(_OF_STRATA)]
+    return " ".join([lead.interpretation, *turned[:1], *_gloss(audit, lead)])
+
+
+_OF_STRATA = ("Simpson's paradox", "The strata explain the gap", "The strata show a gap")
+
+_MEANINGS = {
+    "selection_rate": "of all people, the share with {decision}",
+    "base_rate": "of all people, the share with {outcome}",
+    "true_positive_rate": "of people with {outcome}, the share with {decision}",
+    "false_negative_rate": "of people with {outcome}, the share without {decision}",
+    "false_positive_rate": "of people without {outcome}, the share with {decision}",
+    "true_negative_rate": "of people without {outcome}, the share without {decision}",
+    "positive_predictive_value": "of people with {decision}, the share with {outcome}",
+    "false_discovery_rate": "of people with {decision}, the share without {outcome}",
+    "negative_predictive_value": "of people without {decision}, the share without {outcome}",
+    "false_omission_rate": "of people without {decision}, the share with {outcome}",
+}
+"""What the measures are, in the words of the data."""
+
+
+def _gloss(audit: Audit, finding: Finding) -> list[str]:
+    measure = (finding.evidence or finding.summary).measure
+    over_time = any(panel.role == "trend" for panel in finding.panels)
+    if measure not in _MEANINGS or audit.meaning.task != "binary" or over_time:
+        return []
+    made = valued(audit, "prediction", audit.meaning.prediction) or decision(audit)
+    words = {"decision": clip(made or ""), "outcome": clip(valued(audit, "label", audit.meaning.label) or "")}
+    # Names may hold braces: they are put in, and not read again.
+    return [f"{capital(measure.replace('_', ' '))}: {_MEANINGS[measure].format_map(words)}."]
+
+
+def decided(audit: Audit) -> str:
+    """What was decided, for whom: the people, the column, the groups, the strata."""
+    meaning = audit.meaning
+    people = number_of(audit.cube.size, "person", "people")
+    groups = [
+        f"{number_of(len(audit.counts(name).groups), 'group', 'groups')} of {clip(name)}"
+        for name in meaning.sensitive[:_MOST_NAMES]
+    ]
+    more = len(meaning.sensitive) - len(groups)
+    groups += [number_of(more, "more attribute", "more attributes")] if more else []
+    within = ""
+    if meaning.control:
+        held = " × ".join(map(clip, meaning.control))
+        within = f" They are compared within each {held} ({number_of(len(audit.cube.strata), 'stratum', 'strata')})."
+    return f"{_subject(audit, people)}, in {joined(groups)}.{_outcome(audit)}{within}"
+
+
+def _subject(audit: Audit, people: str) -> str:
+    meaning, made = audit.meaning, decision(audit)
+    if meaning.prediction is not None and meaning.task != "binary":
+        return f"{clip(meaning.prediction)} was predicted for {people}"
+    if made is not None:
+        return f"The decision is {clip(valued(audit, 'prediction', meaning.prediction) or made)}, made on {people}"
+    if meaning.score is not None:
+        return f"The score {clip(meaning.score)} was given to {people}"
+    return f"The data holds {people}"
+
+
+def _outcome(audit: Audit) -> str:
+    told = valued(audit, "label", audit.meaning.label)
+    return "" if told is None else f" The outcome is {clip(told)}."
+
+
+def _open(audit: Audit) -> str:
+    decided = tables.deciding(audit)
+    if not decided:
+        return "Nothing is judged, so nothing is open."
+    unsure = [each for each in decided if each.verdict == "inconclusive"]
+    parts = [_unsettled(each) for each in unsure[:_MOST_OPEN]]
+    if len(unsure) > _MOST_OPEN:
+        parts.append(f"{number_of(len(unsure) - _MOST_OPEN, 'more finding', 'more findings')} that decide are open.")
+    parts = parts or ["Nothing: each finding that decides is settled."]
+    return " ".join([*parts, *[_too_small(each) for each in decided if each.left_out][:_MOST_OPEN]])
+
+
+def _unsettled(finding: Finding) -> str:
+    settle = next((note for note in finding.notes if "settle it" in note), "")
+    return f"{capital(finding.title)} on {_on(finding)} is open. {settle}".strip()
+
+
+def _too_small(finding: Finding) -> str:
+    names = shown_names(finding.left_out, (row.group for row in finding.rows), finding.attributes)
+    where = ", in some strata" if finding.summary.stratum or any(row.stratum for row in finding.rows) else ""
+    few = join_names(map(clip, names), _MOST_NAMES)
+    return f"Too few people to certify anything of {few} ({_on(finding)}{where})."
+
+
+def _rests_on(audit: Audit) -> str:
+    if not audit.required:
+        return "No metric is required, so nothing is judged."
+    titles = dict(zip(audit.required, required_titles(audit), strict=True))
+    outcomes = tables.outcomes(audit, lambda name: clip(titles.get(name, name)))
+    sure = f"Intervals hold at {100 * audit.policy.confidence:g} % confidence."
+    return f"{capital(outcomes or joined(titles.values()))}. {sure}"
+
+
+def _unsaid(audit: Audit) -> str:
+    others = sum(not audit.decides(finding) for finding in audit.findings)
+    more = f"; {number_of(others, 'other finding does', 'other findings do')} not decide" if others else ""
+    return (
+        "Whether a higher rate helps or harms a person, whether decisions are right or lawful, or why there is a gap. "
+        f"Other criteria may disagree{more}."
+    )
+
+
+def _on(finding: Finding) -> str:
+    return " × ".join(map(clip, finding.attributes))
+
+
+# --- What was audited, in words
+
+
+def decision(audit: Audit) -> str | None:
+    """What was decided: a column, or a score at a cutoff; None where there is no decision."""
+    meaning = audit.meaning
+    if meaning.prediction is not None:
+        return meaning.prediction
+    if meaning.score is None or meaning.cutoff is None:
+        return None
+    return f"{meaning.score} {'≥' if meaning.higher_is == 'positive' else '≤'} {meaning.cutoff:g}"
+
+
+def valued(audit: Audit, role: str, name: str | None) -> str | None:
+    """A column with the value that counts as positive."""
+    if name is None or audit.meaning.task != "binary":
+        return name
+    return f"{name} = {' or '.join(audit.meaning.positive[role])}"
+
+
+def required_titles(audit: Audit) -> list[str]:
+    """The metrics that decide, by their titles."""
+    named = {finding.metric: finding.title for finding in audit.findings}
+    return [named.get(name, name) for name in audit.required]
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Names in a row: a, b and c."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,87 @@
+"""The groups that a search lists, for a terminal or as plain text: who, how many people, the gap with its limits."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evenhand.core.results import Finding, Panel
+from evenhand.core.wording import clean, clip, table_figure
+from evenhand.report.text import PAGE, STYLES, heading, say, words
+from evenhand.report.text.columns import Columns
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evenhand.audits.audit import Audit
+
+_MOST = 12  # lines of a table
+_SHORT = {"everyone else": "others", "its mean score": "score"}
+_POINTS = {100: " in points", 1: ""}
+_NAME_WIDTH = 120
+_LINE = 36  # letters of a name on a narrow screen, which leaves room for the numbers
+
+
+def write(audit: Audit, finding: Finding, console: Console) -> None:
+    """Write a search to a console: the verdict, the groups beyond the threshold (else those that are open), notes."""
+    heading(audit.cover, console)
+    verdict = (audit.verdict, f"bold {STYLES[audit.verdict]}")
+    say(console, "Verdict: ", verdict, f" ({audit.cube.size:,} people)")
+    console.print()
+    say(console, clean(finding.interpretation))
+    _table(finding.panels[0], finding, console)
+    for note in finding.notes:
+        say(console, f"- {clean(note)}")
+
+
+def write_groups(_audit: Audit, finding: Finding, console: Console) -> None:
+    """Write every table of groups."""
+    for panel in finding.panels:
+        _table(panel, finding, console)
+
+
+def _table(panel: Panel, finding: Finding, console: Console) -> None:
+    scale = 100 if finding.unit == "rate" else 1
+    rows = [dict(zip(panel.columns, row, strict=True)) for row in panel.rows[:_MOST]]
+    # The value of the group and what it is compared with stand between the people and the gap.
+    value, base = panel.columns[panel.columns.index("gap") - 2 : panel.columns.index("gap")]
+    several = "measure" in panel.columns
+    percent = " %" if scale == 100 else ""
+    said = value if several else f"{value}{percent}"
+    say(console, (f"\n{panel.title}", "bold"), "" if several else f": {said}")
+    titles = ["group", "people", f"here{percent}", f"{_SHORT.get(base, base)}{percent}", f"gap{_POINTS[scale]}"]
+    extra = [name for name in ("measure", "scores") if name in panel.columns][:1]
+    below = extra[0] if extra else None
+    table = Columns(console, *titles, *extra, left=extra, fold=[titles[4:], titles[2:4]], below=below)
+    for row in rows:
+        told = [f"{said}{row[name]}" for name, said in (("measure", ""), ("scores", "scores ")) if name in row]
+        people = row.get("measured on", row["people"])
+        table.add(["", f"{people:,}", _number(row[value], scale), _number(row[base], scale), _gap(row, scale), *told])
+        table.rows[-1][0] = [words(console, each) for each in _name(str(row["group"]), console.width)]
+    table.show()
+    if len(panel.rows) > _MOST:
+        say(console, f" and {len(panel.rows) - _MOST} more, which --json and a saved page list")
+
+
+def _name(group: str, width: int) -> list[str]:
+    """A name in lines of whole conditions, as many as it takes beside the numbers."""
+    if width >= PAGE.width:
+        return [clip(group, _NAME_WIDTH)]
+    lines: list[str] = []
+    for part in re.split(r", (?=[^=]+ = )", group):
+        joined = f"{lines[-1]}, {part}" if lines else part
+        if lines and len(joined) <= _LINE:
+            lines[-1] = joined
+        else:
+            lines = [*(f"{line}," if line is lines[-1] else line for line in lines), clip(part, _LINE)]
+    return lines
+
+
+def _gap(row: dict[str, object], scale: int) -> str:
+    value = row["gap"]
+    sign = "+" if isinstance(value, float) and value > 0 else ""
+    return f"{sign}{_number(value, scale)} [{_number(row['low'], scale)}, {_number(row['high'], scale)}]"
+
+
+def _number(value: object, scale: int) -> str:
+    return table_figure(value, scale) if isinstance(value, float) else "-"

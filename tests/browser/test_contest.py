@@ -1,0 +1,90 @@
+"""The page of a contest in a real browser: quiet, accessible, readable on a phone and on paper."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import evenhand as eh
+from evenhand.report import contest_page
+from support import contests
+
+every_kind = pytest.mark.parametrize("kind", list(contests.KINDS))
+LONG = "a-very-long-name-" * 12
+
+
+@cache
+def page(kind: str) -> str:
+    return contest_page.dumps(contests.KINDS[kind]())
+
+
+@cache
+def long_names() -> str:
+    table = {"y": [1, 0] * 60, LONG: [LONG, "b"] * 60, "one": [1, 0, 1, 1] * 30, f"{LONG}2": [1, 1, 0, 0] * 30}
+    return contest_page.dumps(eh.contest(table, label="y", sensitive=LONG, predictions=["one", f"{LONG}2"]))
+
+
+def wide(shown) -> bool:
+    return shown.tab.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+
+@every_kind
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(opened, axe, kind, scheme):
+    shown = opened(page(kind), wait=False, color_scheme=scheme, bypass_csp=True)
+    shown.tab.evaluate(axe)
+    found = shown.tab.evaluate("axe.run()")["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+
+
+@every_kind
+def test_it_is_quiet_and_nothing_is_wider_than_the_screen(opened, kind):
+    for width in (1280, 390):
+        shown = opened(page(kind), width=width, wait=False)
+        assert shown.quiet, (shown.errors, shown.requests)
+        assert not wide(shown)
+
+
+def test_long_names_are_broken(opened):
+    for width in (1280, 390):
+        assert not wide(opened(long_names(), width=width, wait=False))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_text_is_smaller_than_12_pixels(opened, width):
+    shown = opened(page("two"), width=width, wait=False)
+    sizes = shown.tab.evaluate(
+        """() => [...document.querySelectorAll("body *")]
+        .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+        .map((each) => parseFloat(getComputedStyle(each).fontSize))"""
+    )
+    assert min(sizes) >= 12
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_decides_is_on_the_first_screens(opened, width):
+    """The verdict, the three sentences and the first card: within one screen, and within three of a phone."""
+    shown = opened(page("two"), width=width, wait=False)
+    box = shown.tab.locator(".card").first.bounding_box()
+    assert box["y"] + box["height"] < (1000 if width == 1280 else 2000)
+
+
+def test_numbers_stay_on_one_line(opened):
+    for width, media in ((1280, "screen"), (390, "screen"), (740, "print")):  # the width of letter paper less margins
+        shown = opened(page("two"), width=width, wait=False)
+        shown.tab.emulate_media(media=media)
+        heights = shown.tab.evaluate(
+            """() => [...document.querySelectorAll(".number")].map((each) => each.getClientRects().length)"""
+        )
+        assert heights
+        assert set(heights) == {1}
+        assert not wide(shown)
+
+
+def test_a_link_of_the_contents_leads_to_its_part(opened):
+    shown = opened(page("two"), wait=False, reduced_motion="reduce")
+    shown.tab.get_by_role("navigation", name="Contents").get_by_role("link", name="By age").click()
+    shown.frame()
+    box = shown.tab.get_by_role("heading", name="By age").bounding_box()
+    assert 0 <= box["y"] < 900

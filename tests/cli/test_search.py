@@ -1,0 +1,96 @@
+"""evenhand search: files in, exit codes, tables and pages out."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+import evenhand as eh
+from evenhand.cli import run
+from evenhand.datasets import compas
+
+ROLES = ["--label", "recidivated", "--score", "decile", "--cutoff", "5", "--count", "count"]
+WITHIN = ["--within", "race", "--within", "sex", "--within", "age"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "compas.csv"
+    pd.DataFrame(compas()).to_csv(path, index=False)
+    return path
+
+
+def found(**arguments):
+    roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
+    return eh.search(compas(), within=["race", "sex", "age"], **roles, **arguments)
+
+
+def test_it_says_what_the_function_says(file, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code = run(["search", str(file), *WITHIN, *ROLES, "--metric", "false_positive_rate"])
+    out = capsys.readouterr().out
+    finding = found(metric="false_positive_rate")
+    assert (code, finding.verdict) == (1, "fail")
+    assert finding.interpretation in out
+    assert all(note in out for note in finding.notes)
+    for row in finding.panels[0].rows:
+        assert row[0] in out
+
+
+def test_a_narrow_terminal_is_enough(file, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    run(["search", str(file), *WITHIN, *ROLES, "--metric", "equalized_odds"])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Groups beyond the threshold" in out
+    assert "true positive rate" in out
+
+
+def test_options_are_the_arguments_of_the_function(file, capsys):
+    options = ["--depth", "2", "--least", "200", "--threshold", "0.2", "--against", "overall", "--draws", "199"]
+    code = run(["search", str(file), *WITHIN, *ROLES, *options, "--metric", "tpr", "--random-state", "3", "--json"])
+    finding = found(metric="tpr", depth=2, least=200, threshold=0.2, against="overall", draws=199, random_state=3)
+    shown = json.loads(capsys.readouterr().out)["findings"][0]
+    assert code == {"pass": 0, "fail": 1, "inconclusive": 3}[finding.verdict]
+    assert shown["interpretation"] == finding.interpretation
+    assert shown["settings"]["deviate"] == finding.settings["deviate"]
+
+
+def test_split(file, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["search", str(file), *WITHIN, *ROLES, "--metric", "fpr", "--split"]) == 1
+    assert found(metric="fpr", split=True).interpretation in capsys.readouterr().out
+
+
+def test_it_is_saved_and_cubes_are_searched(file, tmp_path, capsys):
+    sensitive = [word.replace("within", "sensitive") for word in WITHIN]
+    assert run(["cube", str(file), *sensitive, *ROLES, "-o", str(tmp_path / "people.cube")]) == 0
+    capsys.readouterr()
+    targets = [part for suffix in ("html", "json", "md", "xml") for part in ("-o", str(tmp_path / f"found.{suffix}"))]
+    assert run(["search", str(tmp_path / "people.cube"), "--metric", "fpr", "--quiet", *targets]) == 1
+    assert capsys.readouterr().out == ""
+    loaded = eh.Audit.load(tmp_path / "found.json")
+    assert loaded.findings[0].interpretation == found(metric="fpr").interpretation
+    assert loaded.verdict == "fail"
+    assert run(["search", str(tmp_path / "people.cube"), "--within", "race", "--metric", "fpr", "--depth", "1"]) == 1
+    assert "race = " in capsys.readouterr().out
+    assert run(["search", str(file), *WITHIN, *ROLES, "--metric", "fpr", "-v"]) == 1
+    assert "Groups" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([*ROLES], "Missing option '--within'"),
+        ([*WITHIN, *ROLES, "--depth", "0"], "--depth"),
+        ([*WITHIN, *ROLES, "--least", "100000"], "lower --least"),
+        ([*WITHIN, *ROLES, "--metric", "nothing"], "'nothing' is not a metric or a measure"),
+        ([*WITHIN, *ROLES, "--sensitive", "race"], "--sensitive"),
+        ([*WITHIN, "--within", "shoe", *ROLES], "shoe"),
+    ],
+)
+def test_what_is_wrong_is_said(file, options, said, capsys):
+    assert run(["search", str(file), *options]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,104 @@
+"""Figures for a technical file under Annex IV: every one is that of the audit, with its interval."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+
+import evenhand as eh
+from evenhand.report import forms, tables
+from evenhand.report.forms import parts
+from evenhand.report.forms.annex_iv import ACCURACY, content
+from evenhand.report.forms.record import Record
+
+ROLES = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": ["race", "sex"]}
+
+
+def made(audit: eh.Audit):
+    record, computed = Record.of(audit, "annex-iv")
+    return content(computed, record)
+
+
+def sections(audit: eh.Audit) -> dict[str, object]:
+    return {section.title: section for section in made(audit).sections}
+
+
+def test_accuracy_of_everyone_and_of_every_group():
+    audit = eh.audit(eh.datasets.compas(), **ROLES, policy="eu-ai-act")
+    found = next(part for title, part in sections(audit).items() if title.startswith("Accuracy (Article 15"))
+    first = found.tables[0]
+    assert first.columns[:3] == ("group", "people", "accuracy, %")
+    values = {each.measure.name: each for each in audit.measures(("race",))}
+    shown = {row[0]: row for row in first.rows}
+    groups = [group[0] for group in audit.counts("race").groups]
+    assert set(shown) == {"(everyone)", *groups}
+    for i, group in enumerate(groups):
+        each = values["accuracy"]
+        assert shown[group][2] == tables.interval(each.values[i], each.low[i], each.high[i], 100)
+    names = {title.removesuffix(", %") for table in found.tables for title in table.columns[2:]}
+    assert names == {each.measure.title for each in audit.measures(("race",)) if each.measure.name in ACCURACY}
+
+
+def test_every_finding_stands_with_its_figure_and_verdict():
+    audit = eh.audit(eh.datasets.compas(), **ROLES)
+    found = next(part for title, part in sections(audit).items() if title.startswith("Potentially discriminatory"))
+    (table,) = found.tables
+    assert [row[4] for row in table.rows] == [tables.value(finding) for finding in audit.findings]
+    assert {row[-1] for row in table.rows} >= {"fail", "pass"}
+    assert found.paragraphs[0] == "Verdict of the policy: fail."
+    assert found.paragraphs[1].startswith("Fail: The ")
+
+
+def test_what_missing_labels_and_groups_could_hide_is_robustness():
+    rng = np.random.default_rng(2)
+    label = [
+        None if hidden else int(y) for y, hidden in zip(rng.integers(0, 2, 600), rng.random(600) < 0.1, strict=True)
+    ]
+    group = [
+        None if hidden else g for g, hidden in zip(rng.choice(list("ab"), 600), rng.random(600) < 0.1, strict=True)
+    ]
+    audit = eh.audit(label=label, prediction=rng.integers(0, 2, 600).tolist(), sensitive={"g": group})
+    found = next(part for title, part in sections(audit).items() if title.startswith("Robustness"))
+    said = [
+        text
+        for finding in audit.findings
+        if tables.sensitivity(finding)
+        for text in tables.sensitivity(finding).sentences
+    ]
+    assert said
+    assert all(any(text in point for point in found.points) for text in said)
+    governed = next(part for title, part in sections(audit).items() if title.startswith("Data and data governance"))
+    assert any("have no label" in point for point in governed.points)
+
+
+def test_without_labels_accuracy_is_said_to_be_unknown():
+    audit = eh.audit(prediction=[1, 0] * 40, sensitive=list("ab") * 40)
+    text = forms.dumps(audit, "annex-iv", ".md")
+    assert "Without an outcome no accuracy can be computed." in text
+
+
+def test_the_rule_says_what_was_changed_of_the_policy():
+    shipped = eh.audit(eh.datasets.compas(), **ROLES, policy="eu-ai-act")
+    assert parts.changed_fields(shipped) == []
+    strict = eh.Policy.named("eu-ai-act").updated(confidence=0.9).with_thresholds({"equalized_odds": 0.05})
+    audit = eh.audit(eh.datasets.compas(), **ROLES, policy=strict)
+    assert parts.changed_fields(audit) == ["thresholds", "confidence"]
+    (rule,) = parts.rule_section(audit)
+    assert ("Changed from the policy that ships", "thresholds, confidence") in rule.terms
+
+
+def test_a_sheet_has_figures_for_programs():
+    audit = eh.audit(eh.datasets.compas(), **ROLES, policy="eu-ai-act")
+    rows = list(csv.reader(io.StringIO(forms.dumps(audit, "annex-iv", ".csv"))))
+    start = next(i for i, row in enumerate(rows) if row and row[0].endswith("Accuracy by sex"))
+    assert rows[start + 2][:2] == ["(everyone)", "7214"]
+
+
+def test_many_groups_are_cut_with_a_word():
+    names = [f"g{i}" for i in range(250)]
+    audit = eh.audit(prediction=[1, 0, 1] * 250, sensitive={"g": names * 3}, metrics=["demographic_parity"])
+    table = parts.measure_tables(audit, ("selection_rate",), "Data")[0]
+    assert len(table.rows) == 201
+    assert table.notes == ("50 smaller groups are not shown.",)

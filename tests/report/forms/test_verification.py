@@ -1,0 +1,281 @@
+"""A form is verified by its counts, and refused with others; whatever is changed in it is found."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.cli import run
+from evenhand.core import records
+from evenhand.report import forms
+from evenhand.report.forms.record import MARK, Record, unpack
+from evenhand.report.forms.verification import verify
+from support import hostile
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
+ROLES = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": ["race", "sex"]}
+POLICIES = {"ll144": "nyc-ll144", "annex-iv": "eu-ai-act", "model-card": None, "nist": "health"}
+
+
+@pytest.fixture(scope="module")
+def cube() -> eh.Cube:
+    return eh.Cube.count(eh.datasets.compas(), **ROLES)
+
+
+@pytest.fixture
+def saved(cube: eh.Cube, tmp_path: Path) -> Path:
+    cube.save(tmp_path / "day.cube")
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", forms.SUFFIXES)
+@pytest.mark.parametrize("form", forms.FORMS)
+def test_every_form_is_verified_by_its_counts_and_by_no_others(form: str, suffix: str, cube: eh.Cube, saved: Path):
+    path = saved / f"form{suffix}"
+    cube.audit(policy=POLICIES[form]).save(path, form=form)
+    found = verify(path, [saved / "day.cube"])
+    assert found.verified, found
+    n = cube.n.copy()
+    place = tuple(np.argwhere(n > 0)[7])
+    n[place] += 1
+    replace(cube, n=n, scores=None).save(saved / "other.cube")
+    other = verify(path, [saved / "other.cube"])
+    assert not other.verified
+    assert re.search("The counts are not those of the form: SHA-256 [0-9a-f]{64} there, [0-9a-f]{64} here", str(other))
+
+
+def changed(cube: eh.Cube, people: int) -> eh.Cube:
+    """The counts with one cell changed by a few people, in decisions and scores alike."""
+    data = eh.datasets.compas()
+    counts = np.array(data["count"])
+    counts[100] += people
+    return eh.Cube.count({**data, "count": counts}, **ROLES)
+
+
+@pytest.mark.parametrize("people", [1, -1])
+def test_one_changed_count_is_refused_on_the_command_line(people, cube, saved, capsys):
+    cube.audit(policy="nyc-ll144").save(saved / "f.html", form="ll144")
+    assert run(["verify", str(saved / "f.html"), "--cube", str(saved / "day.cube")]) == 0
+    assert capsys.readouterr().out.startswith("Verified: ")
+    changed(cube, people).save(saved / "other.cube")
+    assert run(["verify", str(saved / "f.html"), "--cube", str(saved / "other.cube")]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("Not verified: ")
+    assert "The counts are not those of the form" in out
+    assert re.search(r"Line \d+: the form says “.*”, and the counts give “.*”", out)
+
+
+@pytest.mark.parametrize("suffix", forms.SUFFIXES)
+def test_a_changed_digit_is_found(suffix: str, cube: eh.Cube, saved: Path):
+    path = saved / f"f{suffix}"
+    cube.audit(policy="nyc-ll144").save(path, form="ll144")
+    text = path.read_bytes().decode()
+    assert text.count("0.592") == 2, "in the tables of selection and of scoring"
+    path.write_bytes(text.replace("0.592", "0.892", 1).encode())
+    found = verify(path, [saved / "day.cube"])
+    assert not found.verified
+    assert re.search("the form says “.*0.892.*”, and the counts give “.*0.592.*”", found.problems[0])
+
+
+def test_cubes_are_added_and_an_audit_holds_its_counts(cube: eh.Cube, saved: Path):
+    data = eh.datasets.compas()
+    first = np.arange(len(data["count"])) % 2 == 0
+    for name, rows in (("a", first), ("b", ~first)):
+        part = {key: np.array(values)[rows] for key, values in data.items()}
+        eh.Cube.count(part, **ROLES).save(saved / f"{name}.cube")
+    (eh.Cube.load(saved / "a.cube") + eh.Cube.load(saved / "b.cube")).audit().save(saved / "f.md", form="nist")
+    assert verify(saved / "f.md", [saved / "a.cube", saved / "b.cube"]).verified
+    assert not verify(saved / "f.md", [saved / "a.cube"]).verified
+    cube.audit().save(saved / "a.json")
+    eh.Audit.load(saved / "a.json").save(saved / "g.md", form="nist")
+    assert verify(saved / "g.md", [saved / "a.json"]).verified
+    assert verify(saved / "g.md", [saved / "day.cube"]).verified
+
+
+def test_a_form_to_share_is_of_the_counts_that_may_leave(cube: eh.Cube, saved: Path):
+    audit = cube.audit(policy="eu-ai-act")
+    audit.save(saved / "f.html", form="annex-iv", share=True)
+    audit.save(saved / "shared.json", share=True)
+    audit.save(saved / "full.json")
+    shown = (saved / "f.html").read_text(encoding="utf-8")
+    digest = json.loads((saved / "shared.json").read_text())["digests"]["cube"]
+    assert digest in shown
+    assert json.loads((saved / "full.json").read_text())["digests"]["cube"] not in shown
+    assert "Native American" not in shown
+    for counts in ("day.cube", "shared.json", "full.json"):
+        assert verify(saved / "f.html", [saved / counts]).verified, counts
+
+
+def test_the_policy_that_a_signer_holds(cube: eh.Cube, saved: Path):
+    cube.audit(policy="four-fifths").save(saved / "f.html", form="nist")
+    counts = [saved / "day.cube"]
+    assert verify(saved / "f.html", counts, "four-fifths").verified
+    found = verify(saved / "f.html", counts, eh.Policy.named("four-fifths").updated(confidence=0.9))
+    assert found.problems == ("The policy that was given differs in confidence.",)
+
+
+def test_checksums_stand_in_the_form_and_in_json(cube: eh.Cube, saved: Path):
+    audit = cube.audit(policy="four-fifths")
+    audit.save(saved / "a.json")
+    told = json.loads((saved / "a.json").read_text())["digests"]
+    for form, suffix in ((form, suffix) for form in ("nist", "model-card") for suffix in forms.SUFFIXES):
+        text = forms.dumps(audit, form, suffix)
+        assert told["cube"] in text
+        assert told["policy"] in text
+    titled = eh.Policy.named("four-fifths").updated(cover={"title": "x"})
+    assert cube.audit(policy=titled).to_dict()["digests"] == told, "a title is not what an audit is judged by"
+    stricter = cube.audit(policy=titled.updated(confidence=0.9)).to_dict()["digests"]
+    assert stricter["cube"] == told["cube"]
+    assert stricter["policy"] != told["policy"]
+
+
+def test_the_checksum_is_of_the_content_and_not_of_the_file(cube: eh.Cube, saved: Path):
+    again = eh.Cube.load(saved / "day.cube")
+    assert again.audit().to_dict()["digests"] == cube.audit().to_dict()["digests"]
+    rows = eh.datasets.compas()
+    order = np.random.default_rng(3).permutation(len(rows["count"]))
+    shuffled = eh.Cube.count({key: np.array(values)[order] for key, values in rows.items()}, **ROLES)
+    assert shuffled.audit().to_dict()["digests"]["cube"] == cube.audit().to_dict()["digests"]["cube"]
+
+
+def test_findings_of_rows_are_said_not_to_be_computed_again(tmp_path: Path):
+    rng = np.random.default_rng(5)
+    data = {"y": rng.integers(0, 2, 400), "d": rng.integers(0, 2, 400), "g": rng.choice(list("ab"), 400)}
+    features = rng.normal(size=(400, 2))
+    audit = eh.audit(data, label="y", prediction="d", sensitive="g")
+    audit = audit.add(eh.consistency(features, prediction=data["d"], sensitive={"g": data["g"]}))
+    audit.cube.save(tmp_path / "c.cube")
+    audit.save(tmp_path / "f.html", form="nist")
+    assert "1 finding needs the rows and is shown as found" in (tmp_path / "f.html").read_text(encoding="utf-8")
+    found = verify(tmp_path / "f.html", [tmp_path / "c.cube"])
+    assert found.verified, found
+    assert "1 finding needs the rows and was not computed again." in found.checked
+
+
+def test_a_finding_that_counts_tell_cannot_be_smuggled_in_as_given(cube: eh.Cube, saved: Path):
+    audit = cube.audit(policy="four-fifths")
+    record, _ = Record.of(audit, "nist")
+    told = audit.to_dict()["findings"][0]
+    told["value"]["value"] = 0.99
+    forged = replace(record, asked=record.asked[1:], given=(told,))
+    text = forms.rewrite(forged, ".html", cube)
+    (saved / "f.html").write_text(text, encoding="utf-8")
+    found = verify(saved / "f.html", [saved / "day.cube"])
+    assert not found.verified
+    assert "is said to need the rows, though these counts tell it" in found.problems[0]
+
+
+def test_a_record_comes_back_as_it_was(cube: eh.Cube):
+    record, _ = Record.of(cube.audit(metrics="all"), "nist")
+    assert not record.given
+    assert unpack(f"x {MARK} AAAA\n{MARK} {record.pack()}", "f") == record
+
+
+@pytest.mark.parametrize("kind", ["strata", "weights", "clusters", "regression", "percentile"])
+def test_every_kind_of_audit_is_computed_from_its_counts(kind: str):
+    rng = np.random.default_rng(1)
+    data = {"y": rng.integers(0, 2, 900), "d": rng.integers(0, 2, 900), "g": rng.choice(list("xyz"), 900)}
+    roles = {"label": "y", "prediction": "d", "sensitive": "g"}
+    more = {
+        "strata": {"control": rng.choice(list("pq"), 900)},
+        "weights": {"weight": rng.random(900)},
+        "clusters": {"cluster": rng.integers(0, 90, 900)},
+        "regression": {"label": rng.random(900), "prediction": rng.random(900)},
+        "percentile": {"interval": "percentile", "draws": 200},
+    }
+    audit = eh.audit(data, **{**roles, **more[kind]})
+    record, computed = Record.of(audit, "nist")
+    assert not record.given
+    assert [each.value for each in computed.findings] == [each.value for each in audit.findings]
+    assert computed.verdict == audit.verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<html></html>", "holds no record of evenhand: only a form that evenhand report --form wrote"),
+        (f"{MARK} AAAA", "the record in 'f.html' is damaged"),
+        (f"{MARK} {records.pack({'form': 'nist'})}", "the record in 'f.html' is damaged"),
+        (f"{MARK} {records.pack([1])}", "the record in 'f.html' is damaged"),
+    ],
+)
+def test_files_that_are_no_forms(text, message, saved, monkeypatch):
+    monkeypatch.chdir(saved)
+    Path("f.html").write_text(text)
+    with pytest.raises(eh.DataError, match=re.escape(message)):
+        verify(Path("f.html"), ["day.cube"])
+
+
+def test_calls_that_are_wrong(cube, saved, capsys, monkeypatch):
+    monkeypatch.chdir(saved)
+    cube.audit().save("f.html", form="nist")
+    cube.audit().save("a.json")
+    for call, message in {
+        ("verify", "f.html"): "verify needs the counts: --cube day.cube",
+        ("verify", "f.html", "--cube", "x.csv"): "'x.csv' is neither a cube (.cube) nor an audit saved as JSON",
+        ("verify", "f.xml", "--cube", "day.cube"): "'f.xml' is not a form: forms end in .html, .md or .csv",
+        ("report", "a.json", "--form", "nist"): "--form nist writes a file: name it with -o",
+        ("report", "a.json", "--form", "nist", "-o", "x.json"): "a form is saved as .html, .md or .csv, not as '.json'",
+        ("report", "a.json", "-o", "x.csv"): "an audit cannot be saved as '.csv'",
+        ("report", "a.json", "--form", "nist", "-o", "x.md", "--smallest-cell", "3"): "--smallest-cell is for a file",
+    }.items():
+        assert run(list(call)) == 2, call
+        assert message in capsys.readouterr().err, call
+    with pytest.raises(eh.CallError, match="form='annex' is not known; did you mean 'annex-iv'"):
+        cube.audit().save("x.html", form="annex")
+
+
+def test_a_form_is_replaced_and_another_file_is_not(cube, saved, monkeypatch):
+    monkeypatch.chdir(saved)
+    cube.audit(policy="nyc-ll144").save("a.json")
+    for form in forms.FORMS:
+        for suffix in forms.SUFFIXES:
+            for _ in range(2):
+                assert run(["report", "a.json", "--form", form, "-o", f"x{suffix}"]) == 0
+    Path("mine.csv").write_text("a,b\n1,2\n")
+    assert run(["report", "a.json", "--form", "ll144", "-o", "mine.csv"]) == 2
+
+
+@hostile.every_name
+def test_hostile_names_are_verified_and_stay_names(name: str, tmp_path: Path):
+    data = {"prediction": [1, 0, 1, 1] * 30, "sensitive": {"g": [name, name, "b", "b"] * 30}}
+    policy = eh.Policy.named("nyc-ll144").updated(cover={"system": name, "limits": [name]})
+    audit = eh.audit(**data, policy=policy)
+    audit.cube.save(tmp_path / "c.cube")
+    for suffix in forms.SUFFIXES:
+        path = tmp_path / f"f{suffix}"
+        audit.save(path, form="ll144")
+        assert verify(path, [tmp_path / "c.cube"]).verified
+        text = path.read_text(encoding="utf-8")
+        assert "\x1b" not in text
+        assert "<script>alert" not in text or suffix != ".html"
+
+
+REAL = {
+    "compas_two_years.csv": "label=two_year_recid score=score01 sensitive=race",
+    "adult_scored.csv": "label=income_gt50k prediction=pred_lr score=prob_lr sensitive=race",
+    "german_scored.csv": "label=credit_good prediction=pred_good score=prob_good sensitive=age_gt25",
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_form_of_real_data(name: str, tmp_path: Path):
+    if not (DATA / name).exists():
+        pytest.skip(f"{name} is not beside the checkout")
+    roles = dict(part.split("=") for part in REAL[name].split())
+    cutoff = {} if "prediction" in roles else {"cutoff": 0.5}
+    cube = eh.Cube.count(DATA / name, **{**roles, **cutoff, "sensitive": ["sex", roles["sensitive"]]})
+    cube.save(tmp_path / "c.cube")
+    for form, policy in POLICIES.items():
+        path = tmp_path / f"{form}.html"
+        cube.audit(policy=policy).save(path, form=form)
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r">(nan|None|inf)\b", text)
+        found = verify(path, [tmp_path / "c.cube"])
+        assert found.verified, found

@@ -1,0 +1,49 @@
+"""The few sentences with which a page begins: they say what the findings say, and names stay names."""
+
+from __future__ import annotations
+
+import json
+
+import evenhand as eh
+from evenhand.report import json as form
+from evenhand.report.summary import summary
+from support import pages
+
+
+def test_the_demo_in_a_few_sentences():
+    told = summary(pages.compas())
+    assert told.decided == (
+        "The decision is decile ≥ 5, made on 7,214 people, in 6 groups of race and 2 groups of sex. The outcome is "
+        "recidivated = 1."
+    )
+    assert told.found.startswith(pages.compas().findings[0].interpretation)
+    assert told.found.endswith("False positive rate: of people without recidivated = 1, the share with decile ≥ 5.")
+    assert told.open == (
+        "Nothing: each finding that decides is settled. Too few people to certify anything of Asian, Native American "
+        "(race)."
+    )
+    assert told.rests_on.startswith("Failed: equalized odds on race; passed: equalized odds on sex. ")
+
+
+def test_json_holds_the_same_sentences():
+    for kind in ("compas", "strata", "regression", "labels only", "nothing found"):
+        audit = pages.KINDS[kind]()
+        told = summary(audit)
+        assert json.loads(form.dumps(audit))["summary"]["found"] == told.found
+        assert all((told.decided, told.found, told.open, told.rests_on, told.unsaid))
+
+
+def test_where_strata_turn_a_gap_the_first_sentences_say_so():
+    assert "Simpson's paradox" in summary(pages.strata()).found
+
+
+def test_a_group_of_one_person_is_named_and_settles_nothing():
+    audit = eh.audit(prediction=[1, 0] * 50 + [1], sensitive=["a"] * 50 + ["b"] * 50 + ["c"])
+    assert audit.verdict == "inconclusive"
+    assert "Too few people to certify anything of group c" in summary(audit).open
+
+
+def test_braces_in_a_name_are_only_a_name():
+    table = {"{decision}": [1, 0] * 50, "g": ["a", "b", "b", "a"] * 25}
+    told = summary(eh.audit(table, prediction="{decision}", sensitive="g"))
+    assert told.found.endswith("the share with {decision} = 1.")
