@@ -42,7 +42,7 @@ def test_a_failure_names_the_metric_the_groups_and_the_numbers():
     first, second, third, *_ = str(caught.value).splitlines()
     assert first == "the audit fails (failed: demographic_parity on sensitive)"
     assert second.startswith("- demographic_parity on sensitive: fail, difference 20.0 [")
-    assert second.endswith("], limit ≤ 10 points")
+    assert second.endswith("], threshold ≤ 10 points")
     assert third.startswith("  The selection rate is 50.0 % for group a (n = 2,000) and 30.0 % for group b (n = 2,000)")
 
 

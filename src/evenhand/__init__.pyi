@@ -131,7 +131,7 @@ def audit(
         What was decided: a column or an array. It decides also where there is a score. Also accepted
         as: y_hat, predictions.
     score : ColumnLike | None, optional
-        The score behind the decision, such as a probability: a column or an array. Without a
+        The score behind the prediction, such as a probability: a column or an array. Without a
         prediction, `cutoff` says what is decided. Also accepted as: y_score, y_prob, y_proba,
         y_pred_proba.
     sensitive : ColumnsLike | None, optional
@@ -139,8 +139,8 @@ def audit(
         missing value is a group of its own, which is shown and not judged. Also accepted as:
         sensitive_features, sensitive_feature, sensitive_attribute, sensitive_attributes.
     control : ColumnsLike | None, optional
-        What to hold fixed, such as a department: groups are compared within its values, the strata.
-        Also accepted as: control_features.
+        What people must share to be compared, such as a department: groups are compared within its
+        values, the strata. Also accepted as: control_features.
     count : ColumnLike | None, optional
         How many people a row stands for; 1 by default.
     weight : ColumnLike | None, optional

@@ -164,7 +164,7 @@ class FindingDisplay(_Display):
     high: Floats
     pair: tuple[str, ...] = ()
     threshold: float | None = None
-    """The limit of the value; only where it is the value that is drawn."""
+    """The threshold of the value; only where it is the value that is drawn."""
 
     @classmethod
     def from_finding(cls, finding: Finding) -> FindingDisplay:
@@ -226,7 +226,7 @@ class FindingDisplay(_Display):
 @checked
 @dataclass
 class ForestDisplay(_Display):
-    """Every judged metric of one set of attributes, as a share of what is tolerated: 1 is the limit."""
+    """Every judged metric of one set of attributes, as a share of what is tolerated: 1 is the threshold."""
 
     metrics: list[str]
     values: Floats

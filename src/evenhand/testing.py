@@ -2,8 +2,7 @@
 
 With pytest:
 
-    from evenhand.sources.documentation import documented
-from evenhand.testing import assert_fair
+    from evenhand.testing import assert_fair
 
     def test_decisions():
         assert_fair("decisions.parquet", label="repaid", prediction="approved", sensitive=["race", "sex"])
@@ -65,7 +64,7 @@ def assert_fair(
     >>> assert_fair(berkeley(), prediction="admitted", count="count", sensitive="gender")
     Traceback (most recent call last):
     AssertionError: the audit fails (failed: demographic_parity on gender)
-    - demographic_parity on gender: fail, difference 14.2 [11.3, 17.0], limit ≤ 10 points
+    - demographic_parity on gender: fail, difference 14.2 [11.3, 17.0], threshold ≤ 10 points
       The selection rate is 44.5 % for Male (n = 2,691) and 30.4 % for Female (n = 1,835): a gap of 14.2 points (95 %
       interval 11.3 to 17.0), above the threshold of 10.
     """
@@ -108,7 +107,7 @@ def _problem(audited: Audit, inconclusive: str) -> str | None:
 
 def _lines(finding: Finding) -> list[str]:
     on = " × ".join(finding.attributes)
-    numbers = f"{finding.judged_on} {tables.value(finding)}, limit {tables.limit(finding)}"
+    numbers = f"{finding.judged_on} {tables.value(finding)}, threshold {tables.limit(finding)}"
     return [
         f"- {finding.metric} on {on}: {finding.verdict}, {numbers}",
         *(f"  {line}" for line in (finding.interpretation, *finding.notes)),

@@ -93,7 +93,7 @@ def test_berkeley_with_departments_held_fixed():
     assert (1 / value, 1 / high, 1 / low) == pytest.approx((0.9046968, 0.7719074, 1.0603298), abs=5e-8)
     assert (round(line.common.p_value, 4), round(line.common.deviations**2, 4)) == (0.2169, 1.5246)
     panel = found.panels[-1]
-    assert panel.title == "With strata held fixed (Mantel-Haenszel)"
+    assert panel.title == "Within strata (Mantel-Haenszel)"
     assert cells(panel)["Female"]["p"] == line.common.p_value
     assert {line.where for line in impact_lines(found)} == {f"department = {name}" for name in "ABCDEF"}
 

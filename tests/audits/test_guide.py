@@ -36,7 +36,7 @@ every_path = pytest.mark.parametrize("answers", PATHS, ids=["-".join(path.values
 
 
 def advice_for(answers: dict[str, str]) -> guide.Recommendation:
-    return recommend(**{**answers, "ground_truth": answers["ground_truth"] == "yes"})
+    return recommend(**{**answers, "label_known": answers["label_known"] == "yes"})
 
 
 def people(size: int = 2000) -> dict[str, list]:
@@ -118,7 +118,7 @@ def test_every_policy_names_only_what_an_audit_can_compute(answers):
 def test_every_policy_audits(answers):
     """With labels and scores where there is ground truth, with decisions alone where there is none."""
     roles = {"prediction": "yes", "sensitive": "group", "score": "score"}
-    if answers["ground_truth"] == "yes":
+    if answers["label_known"] == "yes":
         roles["label"] = "label"
     advice = advice_for(answers)
     found = eh.audit(people(), **roles, policy=advice.policy)
@@ -152,17 +152,17 @@ def test_it_is_plain_data_too(answers):
     ],
 )
 def test_what_decides_is_what_was_asked_for(priority, metric):
-    assert recommend(ground_truth=True, priority=priority).deciding == (metric,)
+    assert recommend(label_known=True, priority=priority).deciding == (metric,)
 
 
 def test_the_law_adds_its_own():
-    us = recommend(ground_truth=True, priority="both_errors", legal="us_employment")
+    us = recommend(label_known=True, priority="both_errors", legal="us_employment")
     assert us.policy.required == ("equalized_odds", "disparate_impact")
     assert us.policy.reference == "highest"
-    city = recommend(ground_truth=True, priority="both_errors", legal="nyc_ll144").policy
+    city = recommend(label_known=True, priority="both_errors", legal="nyc_ll144").policy
     assert city.required == ("equalized_odds",)
     assert city.thresholds == {"disparate_impact": None, "scoring_rate_parity": None}
-    europe = recommend(ground_truth=True, priority="selection", legal="eu")
+    europe = recommend(label_known=True, priority="selection", legal="eu")
     (advice,) = (each for each in europe.metrics if each.metric == "demographic_parity")
     assert advice.decides
     assert "Wachter" in advice.why
@@ -229,19 +229,19 @@ def test_known_exclusions(metrics, theorem):
 
 
 def test_the_advice_says_what_it_excludes():
-    advice = recommend(ground_truth=True, priority="both_errors")
+    advice = recommend(label_known=True, priority="both_errors")
     assert {"demographic_parity", "disparate_impact", "predictive_parity"} <= set(advice.excluded)
     assert "equal_opportunity" not in advice.excluded
     assert any("it excludes demographic_parity" in sentence for sentence in advice.sentences)
-    loose = recommend(ground_truth=True, priority="opportunity")
+    loose = recommend(label_known=True, priority="opportunity")
     assert loose.excluded == ("conditional_use_accuracy_equality",)
     assert any("leaves room for one more of equal FPR" in sentence for sentence in loose.sentences)
-    score = recommend(ground_truth=True, priority="probability")
+    score = recommend(label_known=True, priority="probability")
     assert score.excluded == ("mean_score_parity", "overall_balance")
 
 
 def test_advice_that_excludes_itself_says_so():
-    advice = recommend(ground_truth=True, priority="both_errors", legal="us_employment")
+    advice = recommend(label_known=True, priority="both_errors", legal="us_employment")
     assert advice.excluded == ()
     assert "equalized_odds and disparate_impact cannot all hold" in advice.sentences[1]
 
@@ -252,16 +252,16 @@ def test_advice_that_excludes_itself_says_so():
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ({}, r"ground_truth= is missing.*True, False"),
-        ({"ground_truth": True}, r"priority= is missing. What matters most\?.*'both_errors'"),
-        ({"ground_truth": "perhaps", "priority": "selection"}, r"ground_truth='perhaps' is not an answer; it is True"),
-        ({"ground_truth": 1, "priority": "selection"}, r"ground_truth=1 is not an answer"),
-        ({"ground_truth": True, "priority": "both_erors"}, r"did you mean 'both_errors'\?"),
-        ({"ground_truth": True, "priority": 5}, r"priority=5 is not an answer"),
-        ({"ground_truth": True, "priority": "selection", "legal": "us"}, r"legal='us' is not an answer"),
-        ({"ground_truth": True, "priority": "selection", "legal": None}, r"legal= is missing"),
-        ({"ground_truth": False, "priority": "both_errors"}, r"without ground truth nobody knows: give the label"),
-        ({"ground_truth": False, "priority": "probabilty"}, r"priority='probabilty' is not an answer; there are: 'sel"),
+        ({}, r"label_known= is missing.*True, False"),
+        ({"label_known": True}, r"priority= is missing. What matters most\?.*'both_errors'"),
+        ({"label_known": "perhaps", "priority": "selection"}, r"label_known='perhaps' is not an answer; it is True"),
+        ({"label_known": 1, "priority": "selection"}, r"label_known=1 is not an answer"),
+        ({"label_known": True, "priority": "both_erors"}, r"did you mean 'both_errors'\?"),
+        ({"label_known": True, "priority": 5}, r"priority=5 is not an answer"),
+        ({"label_known": True, "priority": "selection", "legal": "us"}, r"legal='us' is not an answer"),
+        ({"label_known": True, "priority": "selection", "legal": None}, r"legal= is missing"),
+        ({"label_known": False, "priority": "both_errors"}, r"without a label nobody knows: give the label"),
+        ({"label_known": False, "priority": "probabilty"}, r"priority='probabilty' is not an answer; there are: 'sel"),
     ],
 )
 def test_unknown_answers(answers, message):
@@ -271,9 +271,9 @@ def test_unknown_answers(answers, message):
 
 def test_an_answer_is_nothing_but_text():
     with pytest.raises(eh.CallError):
-        recommend(ground_truth=True, priority=["both_errors"])
+        recommend(label_known=True, priority=["both_errors"])
     with pytest.raises(eh.CallError, match="…"):
-        recommend(ground_truth=True, priority="x" * 10_000)
+        recommend(label_known=True, priority="x" * 10_000)
 
 
 # --- the drawing

@@ -36,7 +36,7 @@ COMMANDS = {
     "report": ["report", "a.json"],
     "form": ["report", "a.json", "--form", "nist", "-o", "form.md"],
     "verify": ["verify", "form.md", "--cube", "a.json"],
-    "guide": ["guide", "--ground-truth", "--priority", "opportunity"],
+    "guide": ["guide", "--label-known", "--priority", "opportunity"],
     "guide tree": ["guide", "--tree"],
     "metrics": ["metrics"],
     "metric": ["metrics", "wasserstein_distance"],

@@ -230,7 +230,7 @@ def test_commands_that_judge_end_with_their_verdict(name, folder, capsys):
         ["cube", "uneven.csv", *ROLES, "-o", "x.cube"],
         ["demo"],
         ["guide", "--tree"],
-        ["guide", "--no-ground-truth", "--priority", "selection"],
+        ["guide", "--no-label-known", "--priority", "selection"],
         ["metrics"],
         ["mitigate", "people-uneven.csv", "--method", "reweigh", "--label", "y", "--sensitive", "g"],
         ["policy", "init", "x.toml"],

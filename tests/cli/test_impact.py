@@ -108,7 +108,7 @@ def test_strata_are_held_fixed(tmp_path, capsys):
     path.write_text(join(first, second))
     assert run(["impact", str(path), *CALL, "--control", "dept"]) == 1
     out = capsys.readouterr().out
-    assert "With strata held fixed (Mantel-Haenszel), against White" in out
+    assert "Within strata (Mantel-Haenszel), against White" in out
     assert "Impact ratios, dept = B, against White" in out
 
 

@@ -195,13 +195,13 @@ def test_policy_show(tmp_path, capsys):
 
 
 def test_the_guide_in_a_script(capsys):
-    assert run(["guide", "--ground-truth", "--priority", "both_errors", "--legal", "us_employment"]) == 0
+    assert run(["guide", "--label-known", "--priority", "both_errors", "--legal", "us_employment"]) == 0
     out = capsys.readouterr().out
     assert "equalized_odds (decides)" in out
     assert "--label COLUMN --prediction COLUMN --sensitive COLUMN --guide both_errors --legal us_employment" in out
-    assert run(["guide", "--no-ground-truth", "--priority", "selection", "--json"]) == 0
+    assert run(["guide", "--no-label-known", "--priority", "selection", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["answers"] == {"ground_truth": "no", "priority": "selection", "legal": "none"}
+    assert told["answers"] == {"label_known": "no", "priority": "selection", "legal": "none"}
     assert run(["guide", "--tree"]) == 0
     assert "├─ both_errors:" in capsys.readouterr().out
 
@@ -209,12 +209,12 @@ def test_the_guide_in_a_script(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "the guide asks on a terminal. In a script give --ground-truth"),
-        (["--ground-truth"], "and --priority"),
-        (["--priority=selection"], "--no-ground-truth"),
-        (["--ground-truth", "--priority=both_erors"], "did you mean 'both_errors'?"),
-        (["--ground-truth", "--priority=selection", "--legal=usa"], "--legal 'usa' is not an answer"),
-        (["--no-ground-truth", "--priority=both_errors"], "without ground truth nobody knows"),
+        ([], "the guide asks on a terminal. In a script give --label-known"),
+        (["--label-known"], "and --priority"),
+        (["--priority=selection"], "--no-label-known"),
+        (["--label-known", "--priority=both_erors"], "did you mean 'both_errors'?"),
+        (["--label-known", "--priority=selection", "--legal=usa"], "--legal 'usa' is not an answer"),
+        (["--no-label-known", "--priority=both_errors"], "without a label nobody knows"),
     ],
 )
 def test_the_guide_without_a_terminal_or_an_answer(options, message, monkeypatch, capsys):
@@ -231,7 +231,7 @@ def test_the_guide_asks_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     assert run(["guide", "--json"]) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["answers"] == {"ground_truth": "yes", "priority": "opportunity", "legal": "eu"}
+    assert json.loads(out)["answers"] == {"label_known": "yes", "priority": "opportunity", "legal": "eu"}
     assert "What matters most?" in err
     assert "both_errors" in err
 
@@ -240,14 +240,14 @@ def test_the_guide_asks_only_what_was_not_given(monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("evenhand.cli.guide._can_ask", lambda: True)
     monkeypatch.setattr("click.prompt", lambda *_, type, **__: asked.append(list(type.choices)) or "none")
-    assert run(["guide", "--no-ground-truth", "--priority=selection"]) == 0
+    assert run(["guide", "--no-label-known", "--priority=selection"]) == 0
     assert asked == [["none", "us_employment", "nyc_ll144", "eu"]]
     assert "demographic_parity (decides)" in capsys.readouterr().out
 
 
 def test_an_audit_starts_from_the_guide(table, capsys):
     _, told = audited(capsys, table, "--guide=both_errors", "--legal=us_employment")
-    advice = eh.recommend(ground_truth=True, priority="both_errors", legal="us_employment")
+    advice = eh.recommend(label_known=True, priority="both_errors", legal="us_employment")
     found = eh.audit(str(table), **ROLES, policy=advice.policy)
     assert told["required"] == list(advice.deciding)
     assert told["verdict"] == found.verdict

@@ -115,7 +115,7 @@ def objects() -> dict[str, object]:
     thresholds = eh.mitigate.find_thresholds(audit.cube)
     others = eh.diff(audit, eh.audit(table, **roles, cutoff=6)), eh.impossibility(audit), eh.sweep(audit.cube)
     trend = eh.trend({"中": audit.cube, "文": audit.cube}, metrics=["demographic_parity"])
-    advice = eh.recommend(ground_truth=True, priority="opportunity")
+    advice = eh.recommend(label_known=True, priority="opportunity")
     results([audit, thresholds, *others, trend, advice], found)
     return {type(value).__name__: value for value in found.values()}
 

@@ -308,7 +308,7 @@ def _of_audits() -> dict[str, Base]:
         "log": Base(eh.log, {"audit": audit(), "to": "mlflow"}, also=(eh.MissingDependencyError,)),
         "measure": Base(eh.measure, {"name": "lift", "numerator": "TP", "denominator": "TP FP"}),
         "metric": Base(eh.metric, {"name": "own_parity", "measures": "selection_rate"}, anything=("measures",)),
-        "recommend": Base(eh.recommend, {"ground_truth": True, "priority": "opportunity"}),
+        "recommend": Base(eh.recommend, {"label_known": True, "priority": "opportunity"}),
         "scorer": Base(
             lambda **given: eh.scorer(**given)(fitted, FRAME, LABEL),
             {"metric": "demographic_parity", "sensitive": GROUP},

@@ -43,7 +43,7 @@ BASES: dict[str, list[tuple[str, ...]]] = {
     "demo": [()],
     "diff": [("before.json", "after.json")],
     "explain": [(*DATA, "--control=rival", "--between=a,b"), (*FROM_DATABASE, "--control=rival", "--between=a,b")],
-    "guide": [("--ground-truth", "--priority=opportunity")],
+    "guide": [("--label-known", "--priority=opportunity")],
     "impact": [("people.csv", "--prediction=prediction", "--sensitive=group"), FROM_DATABASE, BY_QUERY],
     "individual": [("people.csv", "--features=score,amount", "--prediction=prediction", "--sensitive=group")],
     "metrics": [("demographic_parity",)],

@@ -83,8 +83,8 @@ NUMBER = r"[-+]?(?:[\d,]*\.\d+|[\d,]+|infinite)(?:e[-+]?\d+)?"
 
 INTERVAL = re.compile(
     rf"\((?:(?P<confidence>\d+(?:\.\d+)?) % interval (?:(?P<low>{NUMBER}) to (?P<high>{NUMBER})"
-    rf"|from (?P<least>{NUMBER}), without an upper limit|up to (?P<most>{NUMBER}), without a lower limit)"
-    r"|the data set no limit to it)\)"
+    rf"|from (?P<least>{NUMBER}), without an upper end|up to (?P<most>{NUMBER}), without a lower end)"
+    r"|the data gives it no ends)\)"
 )
 
 
@@ -369,7 +369,7 @@ def test_text_markdown_junit_and_page_show_the_same_numbers(audit, tmp_path):
         assert tables.value(finding) in card
     for finding in audit.findings:
         value = tables.value(finding)
-        assert f"{finding.judged_on} {value}, limit {tables.limit(finding)}: {finding.verdict}" in junit
+        assert f"{finding.judged_on} {value}, threshold {tables.limit(finding)}: {finding.verdict}" in junit
         assert value in markdown
         if audit.decides(finding):
             assert finding.interpretation in " ".join(text.split())

@@ -22,7 +22,7 @@ diff = eh.diff(audit, eh.audit(counts, **roles, cutoff=8))
 trend = eh.trend({"May": cube, "June": cube}, metrics=["demographic_parity"])
 thresholds = mitigate.find_thresholds(cube.marginal(["sex"]))
 impossibility = eh.impossibility(audit, attribute="sex")
-recommendation = eh.recommend(ground_truth=True, priority="opportunity")
+recommendation = eh.recommend(label_known=True, priority="opportunity")
 finding = audit.findings[0]
 sweep = eh.sweep(cube)
 said = [[(i * k) % 7 / 7 for i in range(120)] for k in (1, 2, 3)]
@@ -62,7 +62,7 @@ CARDS = {
     "trend": "Trend alarm since May 2 periods, May to June",
     "thresholds": "Thresholds ",
     "impossibility": "Impossibility sex: 2 groups compared",
-    "recommendation": "Recommendation ground truth: yes",
+    "recommendation": "Recommendation label known: yes",
     "comparison": "Comparison 2 ways to decide",
     "sweep": "Sweep 11 cutoffs",
     "stability": "Stability 3 replicas, 120 people",

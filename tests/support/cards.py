@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "Comparison": _comparison,
     "Stability": _stability,
     "Impossibility": lambda: eh.impossibility(pages.compas(), attribute="race"),
-    "Recommendation": lambda: eh.recommend(ground_truth=True, priority="both_errors", legal="us_employment"),
+    "Recommendation": lambda: eh.recommend(label_known=True, priority="both_errors", legal="us_employment"),
 }
 
 

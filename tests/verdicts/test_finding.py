@@ -221,7 +221,7 @@ def test_a_value_without_an_upper_limit_is_said_to_have_none():
     random = np.random.default_rng(0)
     found = eh.r_squared_parity(label=random.random(6), prediction=random.random(6), sensitive=["a"] * 3 + ["b"] * 3)
     assert found.value.high == np.inf
-    assert "a gap of 0.892 (95 % interval from 0.00, without an upper limit); whether" in found.interpretation
+    assert "a gap of 0.892 (95 % interval from 0.00, without an upper end); whether" in found.interpretation
     assert "infinite" not in found.interpretation
 
 

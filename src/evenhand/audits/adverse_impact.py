@@ -43,7 +43,7 @@ def adverse_impact(
 
     The finding is that of `disparate_impact`, with tables in `panels`: impact ratios with their intervals, people and
     selections; the difference, standard deviations, Fisher's exact test and its mid-p, the odds ratio and Cohen's h;
-    and how few decisions turn the result. With `control` there is also a table with strata held fixed, as by Mantel
+    and how few decisions turn the result. With `control` there is also a table within strata, as by Mantel
     and Haenszel. `evenhand.audits.adverse_impact.impact_lines` has the same as records.
 
     Parameters
@@ -119,7 +119,7 @@ def impact_lines(finding: Finding) -> tuple[ImpactLine, ...]:
 
 
 def common_lines(finding: Finding) -> tuple[CommonLine, ...]:
-    """The groups with strata held fixed, as by Mantel and Haenszel; none where there are no strata.
+    """The groups within strata, as by Mantel and Haenszel; none where there are no strata.
 
     Parameters
     ----------

@@ -91,8 +91,8 @@ _MEANWHILE = Advice(
 
 TREE: tuple[Question, ...] = (
     Question(
-        "ground_truth",
-        "ground_truth",
+        "label_known",
+        "label_known",
         "Is it known how the cases turned out, so that a decision can be right or wrong?",
         (
             Answer("yes", "It is known, and the record can be trusted.", then="priority"),
@@ -234,7 +234,8 @@ TREE: tuple[Question, ...] = (
                     Advice(
                         "demographic_parity",
                         "Indirect discrimination is a particular disadvantage that is not justified; the law names no "
-                        "number, and control= holds fixed what may justify it (Wachter, Mittelstadt and Russell 2021).",
+                        "number, and control= compares people who agree in what may justify it (Wachter, Mittelstadt "
+                        "and Russell 2021).",
                     ),
                 ),
             ),
@@ -300,32 +301,41 @@ class Recommendation(Carded):
 
 @documented
 def recommend(
-    *, ground_truth: bool | None = None, priority: str | None = None, legal: str | None = "none"
+    *,
+    label_known: bool | None = None,
+    priority: str | None = None,
+    legal: str | None = "none",
+    ground_truth: bool | None = None,
 ) -> Recommendation:
     """The metrics that fit, with why, limits and what they exclude; `policy` is ready for an audit.
 
     Parameters
     ----------
-    ground_truth
-        Whether it is known how cases turned out.
+    label_known
+        Whether it is known how cases turned out, so that there is a label.
     priority
         What matters most: "opportunity", "both_errors", "prediction", "probability", "individuals", "causality" or
         "selection".
     legal
         The legal context: "none", "us_employment", "nyc_ll144" or "eu".
+    ground_truth
+        The former name of `label_known`, which is still taken.
 
     Returns
     -------
     Recommendation
         The metrics with their reasons, and a policy that requires them.
 
-    >>> advice = recommend(ground_truth=True, priority="both_errors", legal="us_employment")
+    >>> advice = recommend(label_known=True, priority="both_errors", legal="us_employment")
     >>> advice.policy.required
     ('equalized_odds', 'disparate_impact')
     >>> advice.sentences[1].partition(":")[0]
     'equalized_odds and disparate_impact cannot all hold where base rates differ'
     """
-    answered = {"ground_truth": _yes_or_no(ground_truth), "priority": priority, "legal": legal}
+    if label_known is not None and ground_truth is not None:
+        raise CallError("label_known= and ground_truth= are one argument: give label_known=.")
+    known = ground_truth if label_known is None else label_known
+    answered = {"label_known": _yes_or_no(known), "priority": priority, "legal": legal}
     answers: list[tuple[str, str]] = []
     advice: dict[str, Advice] = {}
     settings: dict[str, Any] = {}
@@ -333,8 +343,8 @@ def recommend(
         answers.append((question.argument, answer.value))
         settings |= answer.settings
         for new in answer.advice:
-            known = advice.get(new.metric)
-            advice[new.metric] = new if known is None else _both(known, new)
+            before = advice.get(new.metric)
+            advice[new.metric] = new if before is None else _both(before, new)
     metrics = tuple(advice.values())
     available = [each for each in metrics if each.available]
     chosen_by = ", ".join(f"{argument} {value}" for argument, value in answers)
@@ -397,16 +407,16 @@ def _both(first: Advice, second: Advice) -> Advice:
 def _unanswered(question: Question, value: Any) -> str:
     """What is wrong with an answer, and the remedy."""
     argument = question.argument
-    known = [True, False] if argument == "ground_truth" else [answer.value for answer in question.answers]
+    known = [True, False] if argument == "label_known" else [answer.value for answer in question.answers]
     if value is None:
         return f"{argument}= is missing. {question.text} The answers are {listing(known)}."
     elsewhere = any(other.answer(str(value)) for other in TREE if other.argument == argument)
     if elsewhere and argument == "priority":
         return (
-            f"priority={value!r} asks who was decided wrongly, and without ground truth nobody knows: give the label "
-            f"of what happened (ground_truth=True), or one of {listing(known)}."
+            f"priority={value!r} asks who was decided wrongly, and without a label nobody knows: give the label "
+            f"of what happened (label_known=True), or one of {listing(known)}."
         )
-    hint = "it is True or False." if argument == "ground_truth" else nearest(str(value), map(str, known))
+    hint = "it is True or False." if argument == "label_known" else nearest(str(value), map(str, known))
     return f"{argument}={shorten(repr(value))} is not an answer; {hint}"
 
 

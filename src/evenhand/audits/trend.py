@@ -79,7 +79,7 @@ class Series(Printable):
     reason: str | None = None
     """Why there is no evidence, where no bet can be placed on the metric."""
     controls: tuple[str, ...] = ()
-    """The columns that are held fixed, which make the strata."""
+    """The columns that make the strata."""
 
     @property
     def metric(self) -> str:

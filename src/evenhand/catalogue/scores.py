@@ -343,7 +343,7 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The log loss (cross-entropy) of each group: the mean of minus the natural logarithm of the "
             "probability that the score gave to what then happened. It is 0 for a perfect forecast and ln 2 = "
-            "0.69 for a constant score of one half. It has no upper limit."
+            "0.69 for a constant score of one half. It has no upper end."
         ),
         when=(
             "Use it when the model was trained on this loss, as most are, and you ask for whom the training "

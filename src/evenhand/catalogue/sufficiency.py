@@ -429,7 +429,7 @@ ENTRIES: tuple[Metric, ...] = (
         harm=("allocation",),
         limits=(
             "It counts and does not look who: a group may get as many yeses as it deserves, all to the wrong people. "
-            "It is undefined for a group without a yes, and has no upper limit, so that a difference of 0.1 means "
+            "It is undefined for a group without a yes, and has no upper end, so that a difference of 0.1 means "
             "less where the values are large."
         ),
         sources=(_CLARIFY,),
@@ -462,7 +462,7 @@ ENTRIES: tuple[Metric, ...] = (
         harm=("allocation",),
         limits=(
             "It counts and does not look who: the right number of people may be refused, and all of them wrongly. It "
-            "is undefined for a group in which nobody was refused, and has no upper limit."
+            "is undefined for a group in which nobody was refused, and has no upper end."
         ),
         sources=(_CLARIFY,),
         see_also=("conditional_acceptance_parity", "negative_predictive_parity", "bias_amplification"),

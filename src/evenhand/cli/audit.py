@@ -178,4 +178,4 @@ def _start(options: dict[str, Any], has_labels: bool) -> Policy:
         raise CallError("--guide and --policy both say what decides: give one of them.")
     from evenhand.audits.guide import recommend
 
-    return recommend(ground_truth=has_labels, priority=options["guide"], legal=options["legal"] or "none").policy
+    return recommend(label_known=has_labels, priority=options["guide"], legal=options["legal"] or "none").policy

@@ -18,28 +18,37 @@ from evenhand.errors import CallError
 
 
 @click.command("guide", cls=Command)
-@click.option(
-    "--ground-truth/--no-ground-truth", default=None, help="Say whether it is known how the cases turned out."
-)
+@click.option("--label-known/--no-label-known", default=None, help="Say whether it is known how the cases turned out.")
+@click.option("--ground-truth/--no-ground-truth", default=None, hidden=True)  # the former name
 @click.option("--priority", help="Say what matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="Say the legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
 @json_option
-def command(ground_truth: bool | None, priority: str | None, legal: str | None, tree: bool, as_json: bool) -> Ending:
+def command(
+    label_known: bool | None,
+    ground_truth: bool | None,
+    priority: str | None,
+    legal: str | None,
+    tree: bool,
+    as_json: bool,
+) -> Ending:
     """Find the metrics that fit, with the reasons, their limits and what they exclude.
 
-    On a terminal the guide asks for what no option says; in a script --ground-truth (or --no-ground-truth) and
-    --priority are needed.
+    On a terminal the guide asks for what no option says; in a script --label-known (or --no-label-known) and --priority
+    are needed.
     """
     if tree:
         echo(guide.tree())
         return "done"
-    options: dict[str, Any] = {"ground_truth": ground_truth, "priority": priority, "legal": legal}
+    if label_known is not None and ground_truth is not None:
+        raise CallError("--label-known and --ground-truth are one option: give --label-known.")
+    known = ground_truth if label_known is None else label_known
+    options: dict[str, Any] = {"label_known": known, "priority": priority, "legal": legal}
     if _can_ask():
         options = _answers(options)
-    elif ground_truth is None or priority is None:
+    elif known is None or priority is None:
         raise CallError(
-            "the guide asks on a terminal. In a script give --ground-truth or --no-ground-truth, and --priority; "
+            "the guide asks on a terminal. In a script give --label-known or --no-label-known, and --priority; "
             "evenhand guide --tree shows the answers."
         )
     advice = recommend(**{name: value for name, value in options.items() if value is not None})
@@ -55,7 +64,7 @@ def _answers(options: dict[str, Any]) -> dict[str, Any]:
     known = {True: "yes", False: "no"}
     options = {name: known[value] if isinstance(value, bool) else value for name, value in options.items()}
     walked = {question.argument: answer.value for question, answer in guide.walk(options, _ask)}
-    return {**walked, "ground_truth": walked["ground_truth"] == "yes"}
+    return {**walked, "label_known": walked["label_known"] == "yes"}
 
 
 def _ask(question: Question) -> str:
@@ -76,7 +85,7 @@ def _shown(advice: Recommendation) -> str:
         click.wrap_text(line, width, subsequent_indent="    " if line.startswith("  ") else "")
         for line in str(advice).splitlines()
     ]
-    roles = "--label COLUMN " if answers["ground_truth"] == "yes" else ""
+    roles = "--label COLUMN " if answers["label_known"] == "yes" else ""
     legal = "" if answers["legal"] == "none" else f" --legal {answers['legal']}"
     start = f"evenhand audit FILE {roles}--prediction COLUMN --sensitive COLUMN --guide {answers['priority']}{legal}"
     return "\n".join([*lines, "", f"To audit by this: {start}"])

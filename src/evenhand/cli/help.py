@@ -11,9 +11,9 @@ _GROUPS = {
     "missing_features benchmark replicas_columns kind graph model trust prediction_function method class_ "
     "positive_class",
     "What is measured": "metrics metric between risk contributions reference intersections bins strategy guide legal "
-    "ground_truth priority convention k judged_on radius include_self lipschitz epsilon scale distance neighbours "
-    "worst n_replicas fraction test_share estimator parameter objective gain randomised constraint within depth "
-    "least against split floors mechanism hide",
+    "label_known ground_truth priority convention k judged_on radius include_self lipschitz epsilon scale distance "
+    "neighbours worst n_replicas fraction test_share estimator parameter objective gain randomised constraint within "
+    "depth least against split floors mechanism hide",
     "Judging": "policy require threshold min_group_size confidence interval draws random_state correction familywise "
     "on inconclusive missing_labels",
     "Output": "title note output force no_cube appendix share smallest_cell as_json quiet verbose tree port no_browser",
@@ -23,9 +23,9 @@ _GROUP_OF = {name: group for group, names in _GROUPS.items() for name in names.s
 PHRASES = {
     "label": "Take what happened from this column.",
     "prediction": "Take what was decided from this column.",
-    "score": "Take the score behind the decision from this column.",
+    "score": "Take the score behind the prediction from this column.",
     "sensitive": "Make groups of the values of this column; several are a list, as race,sex, or the option repeated.",
-    "control": "Hold this column fixed: compare within each of its values; several as for --sensitive.",
+    "control": "Compare people only within each value of this column (the strata); several as for --sensitive.",
     "count": "Take how many people a row stands for from this column.",
     "weight": "Take the sampling or importance weight of a row from this column.",
     "exposure": "Take the exposure, such as years insured, from this column: the label counts events, and the "
@@ -58,7 +58,7 @@ EXAMPLES = {
     "evenhand demo": "evenhand demo -o demo.html",
     "evenhand diff": "evenhand diff old.json new.json -o diff.md",
     "evenhand explain": "evenhand explain x.csv --prediction admitted --sensitive sex --control department",
-    "evenhand guide": "evenhand guide --ground-truth --priority opportunity",
+    "evenhand guide": "evenhand guide --label-known --priority opportunity",
     "evenhand impact": "evenhand impact applicants.csv --prediction hired --sensitive race,sex",
     "evenhand individual": "evenhand individual people.csv --prediction approved --sensitive race --k 5",
     "evenhand metrics": "evenhand metrics equalized_odds",
@@ -81,17 +81,21 @@ EXAMPLES = {
 
 
 def write_options(command: click.Command, context: click.Context, page: click.HelpFormatter) -> None:
-    """Write the options in groups; those of no group come last, with --help."""
+    """Write the options in groups."""
+    for group, records in grouped(command, context).items():
+        with page.section(group):
+            page.write_dl(records)
+
+
+def grouped(command: click.Command, context: click.Context) -> dict[str, list[tuple[str, str]]]:
+    """The options of a command and what they do, by group; those of no group come last, with --help."""
     lines: dict[str, list[tuple[str, str]]] = {group: [] for group in (*_GROUPS, "Other")}
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
         if record is not None:
             lines[_GROUP_OF.get(parameter.name or "", "Other")].append(record)
-    alone = not any(lines[group] for group in _GROUPS)
-    for group, records in lines.items():
-        if records:
-            with page.section("Options" if alone else group):
-                page.write_dl(records)
+    found = {group: records for group, records in lines.items() if records}
+    return {"Options": found["Other"]} if list(found) == ["Other"] else found
 
 
 def write_example(context: click.Context, page: click.HelpFormatter) -> None:

@@ -52,7 +52,7 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     """Show the adverse impact of the decisions in FILES: each group against the one that is selected most.
 
     Impact ratios with intervals, the tests that US employment practice reads, and how few decisions turn the result.
-    With --control, also with strata held fixed, as by Mantel and Haenszel.
+    With --control, also within strata, as by Mantel and Haenszel.
 
     Exit codes: 0 pass or nothing judged, 1 fail, 2 the call or the data is wrong, 3 inconclusive.
     """

@@ -51,7 +51,7 @@ _WRITES = {"reweigh": ("weights are", ".csv"), "thresholds": ("cutoffs are", ".j
     "--constraint",
     default="equal_opportunity",
     show_default=True,
-    help="Keep this metric within its limit; none keeps floors alone.",
+    help="Keep this metric within its threshold; none keeps floors alone.",
 )
 @click.option(
     "--within", type=NUMBER, help="Allow this largest difference, or smallest ratio (default: the metric's threshold)."

@@ -106,7 +106,8 @@ REMEDIES: dict[str, Remedy] = {
     "alpha": Remedy(("confidence",), "say how sure to be, not how unsure: confidence=0.95 for alpha=0.05"),
     "strata": Remedy(
         ("control", "design_strata"),
-        "say control= for a column to hold fixed, such as a department, or design_strata= for the strata of a survey",
+        "say control= for a column within whose values to compare, such as a department, or design_strata= for the "
+        "strata of a survey",
     ),
     "sample_params": Remedy(("weight",), "say weight=, or use evenhand.fairlearn.MetricFrame, which takes it"),
     "labels": Remedy(("label",), "say label= for what happened to each row, or positive= for the favourable value"),

@@ -33,7 +33,7 @@ MISSING = "(missing)"
 
 
 UNNAMED, UNNAMED_CONTROL = "sensitive", "control"
-"""What an attribute, and a column that is held fixed, are called that were passed as an array without a name."""
+"""What an attribute, and a control, are called that were passed as an array without a name."""
 
 # What speaks for itself: three letters of Latin in a row, or a letter of another script; but not an answer to a
 # question that only the name of the attribute asks.
@@ -81,7 +81,7 @@ def pair_names(row: Row, groups: Iterable[Group], attributes: Sequence[str]) -> 
 
 
 def spell_stratum(stratum: Group, controls: Sequence[str]) -> str:
-    """A stratum as people read it: the value of each column that is held fixed, with the name of the column.
+    """A stratum as people read it: the value of each control, with the name of the column.
 
     >>> spell_stratum(("A", None), ["department", "term"]), spell_stratum(("1",), ["control"])
     ('department = A, term = (missing)', 'stratum 1')

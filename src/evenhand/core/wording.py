@@ -9,6 +9,8 @@ import unicodedata
 from evenhand.core.results import JudgedOn, figure
 
 NAME_WIDTH = 40
+POINTS = "points"
+"""The unit of a finding whose value is a gap between rates, whatever it is judged on."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _NOT_IN_XML = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled on first use, which takes 5 ms
 
@@ -58,7 +60,7 @@ def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
     ('37.9 points', '-10.0 points')
     """
     sign = "+" if signed else ""
-    if unit == "rate":
+    if unit in ("rate", POINTS):
         return f"{100 * value:{sign}z.1f} points"  # z: no minus before a zero
     return f"{sign if value > 0 else ''}{figure(value)}"
 
@@ -83,12 +85,12 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     >>> reach((0.2577, 0.6877), 0.95, "difference"), reach((0.0012, 0.0043), 0.95, "difference", "bits")
     (' (95 % interval 25.8 to 68.8)', ' (95 % interval 0.0012 to 0.0043)')
     >>> reach((0.0, math.inf), 0.95, "ratio"), reach((-math.inf, 2.5), 0.95, "value")
-    (' (95 % interval from 0.00, without an upper limit)', ' (95 % interval up to 2.50, without a lower limit)')
+    (' (95 % interval from 0.00, without an upper end)', ' (95 % interval up to 2.50, without a lower end)')
     """
     if any(math.isnan(end) for end in ends):
         return ""
     if ends == (-math.inf, math.inf):
-        return " (the data set no limit to it)"
+        return " (the data gives it no ends)"
     scale = shown_scale(judged_on, unit)
     largest = max(map(abs, ends))
     small = judged_on == "difference" and largest < 0.1
@@ -99,9 +101,9 @@ def reach(ends: tuple[float, float], confidence: float, judged_on: JudgedOn, uni
     )
     said = f"{low} to {high}"
     if math.isfinite(ends[0]) and math.isinf(ends[1]):
-        said = f"from {low}, without an upper limit"
+        said = f"from {low}, without an upper end"
     elif math.isinf(ends[0]) and math.isfinite(ends[1]):
-        said = f"up to {high}, without a lower limit"
+        said = f"up to {high}, without a lower end"
     return f" ({100 * confidence:g} % interval {said})"
 
 
@@ -111,7 +113,12 @@ def _infinite(end: float) -> str:
 
 def shown_scale(judged_on: JudgedOn, unit: str) -> int:
     """What a judged value is multiplied by to be shown: 100 for differences of rates, which are shown in points."""
-    return 100 if judged_on == "difference" and unit == "rate" else 1
+    return 100 if unit == POINTS or (judged_on == "difference" and unit == "rate") else 1
+
+
+def unit_of_values(unit: str) -> str:
+    """The unit of the values of groups whose gap is in this unit."""
+    return "rate" if unit == POINTS else unit
 
 
 def counted(number: int, noun: str) -> str:

@@ -34,7 +34,7 @@ class MetricFrame:
     sensitive_features : Series, DataFrame, dict of arrays, list or array
         The features whose combinations of values are the groups.
     control_features : the same, optional
-        Features to hold fixed: everything is then computed within each combination of their values.
+        Features that make strata: everything is then computed within each combination of their values.
     sample_params : dict, optional
         Further arguments that have one value for each row, such as `{"sample_weight": w}`; with several metrics a
         dictionary of these by the name of the metric.

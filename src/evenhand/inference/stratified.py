@@ -73,7 +73,7 @@ def mantel_haenszel_odds_ratio(k: npt.ArrayLike, n: npt.ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Common:
-    """What the first of two groups has against the second with strata held fixed, as by Mantel and Haenszel.
+    """What the first of two groups has against the second within strata, as by Mantel and Haenszel.
 
     `odds_ratio` and `ratio` are (value, low, high), NaN where a value has no interval; `deviations` is the number of
     standard deviations by which the first group lies above what is expected within strata (its square is the statistic

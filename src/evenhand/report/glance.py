@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.core.results import Finding, Group, Pair, Row, spell, spell_stratum
-from evenhand.core.wording import clip
+from evenhand.core.wording import clip, unit_of_values
 from evenhand.errors import join_names
 from evenhand.report import tables
 from evenhand.report.results import Results, results_of
@@ -58,7 +58,8 @@ GRAVE = (
 )
 MINOR = (
     "Groups of these sizes would lie",
-    "With strata held fixed",
+    "Within strata, the test",
+    "With strata held fixed",  # in files of before
     "The strata differ among themselves",
     "Over all strata together",
     "Exact: every score",
@@ -161,7 +162,7 @@ class _Set:
         self.rows: dict[tuple[Group, str, str | None, Group], Row] = {
             (row.stratum, row.measure, row.of_class, row.group): row for row in plain if row.against is None or row.n
         }
-        self._units = {row.measure: finding.unit for finding in findings for row in finding.groups}
+        self._units = {row.measure: unit_of_values(finding.unit) for finding in findings for row in finding.groups}
 
     @property
     def measures(self) -> list[Key]:

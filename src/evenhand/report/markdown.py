@@ -76,7 +76,7 @@ def _section(audit: Audit, attributes: Sequence[str], findings: Sequence[Finding
         ]
         for finding in kept
     ]
-    titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "limit", "between", "and", "verdict"]
+    titles = ["metric", f"value [{audit.policy.confidence:.0%}]", "threshold", "between", "and", "verdict"]
     practice = [part for finding in findings for each in panels.printed(finding) for part in _printed(each)]
     return [*parts, table(titles, cells, left=("between", "and", "verdict")), prose(same), *practice]
 

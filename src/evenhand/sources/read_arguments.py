@@ -62,8 +62,8 @@ class ReadArguments(TypedDict, total=False):
         ColumnLike | None,
         Argument(
             None,
-            "Column of the score behind the decision.",
-            "The score behind the decision, such as a probability: a column or an array. Without a prediction, "
+            "Column of the score behind the prediction.",
+            "The score behind the prediction, such as a probability: a column or an array. Without a prediction, "
             "`cutoff` says what is decided.",
         ),
     ]
@@ -81,8 +81,9 @@ class ReadArguments(TypedDict, total=False):
         ColumnsLike | None,
         Argument(
             None,
-            "Column to hold fixed; may be repeated.",
-            "What to hold fixed, such as a department: groups are compared within its values, the strata.",
+            "Column whose values make strata; may be repeated.",
+            "What people must share to be compared, such as a department: groups are compared within its values, the "
+            "strata.",
             multiple=True,
         ),
     ]

@@ -28,7 +28,7 @@ _MOST_VALUES = 2_000_000_000
 class Rows:
     """One row for each person: the groups that occur, the index of each person's group, and arrays by role.
 
-    `strata` and `stratum_codes` are the same of the columns that are held fixed; without any there is one, ().
+    `strata` and `stratum_codes` are the same of the controls; without any there is one, ().
     """
 
     groups: tuple[Group, ...]

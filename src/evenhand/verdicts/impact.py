@@ -59,7 +59,7 @@ class ImpactLine:
 
 @dataclass(frozen=True)
 class CommonLine:
-    """A group against its yardstick with strata held fixed, as by Mantel and Haenszel; `breslow_day_p` tests whether
+    """A group against its yardstick within strata, as by Mantel and Haenszel; `breslow_day_p` tests whether
     one odds ratio fits all strata."""
 
     group: Group
@@ -195,7 +195,7 @@ def _selected(stratum: Stratum, j: int, k: float) -> float | None:
 
 
 def common_lines(whole: Stratum, strata: Sequence[Stratum]) -> list[CommonLine]:
-    """Each group against the yardstick of everyone, with strata held fixed; none where rows belong together."""
+    """Each group against the yardstick of everyone, within strata; none where rows belong together."""
     yardstick = _yardstick(whole)
     if yardstick is None or isinstance(whole.table.spreads[0], Clustered):
         return []
@@ -302,7 +302,7 @@ RATIOS, TESTS, TURNS, COMMON = (
     "Impact ratios",
     "Tests and effect sizes",
     "How few decisions turn the result",
-    "With strata held fixed (Mantel-Haenszel)",
+    "Within strata (Mantel-Haenszel)",
 )
 """The titles of the tables."""
 
@@ -327,7 +327,7 @@ def _panel(title: str, columns: Sequence[_Column], lines: Sequence[ImpactLine]) 
 
 
 def common_panel(lines: Sequence[CommonLine]) -> Panel:
-    """The lines with strata held fixed as a table."""
+    """The lines within strata as a table."""
     columns = (
         *("group", "against", "strata", *_titles("impact ratio"), *_titles("odds ratio")),
         *("standard deviations", "p", "shortfall", "Breslow-Day p"),

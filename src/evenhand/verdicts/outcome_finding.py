@@ -182,7 +182,7 @@ def _estimate(test: OutcomeTest, i: int, j: int) -> Estimate:
 
 
 def _evidence(request: Request, test: OutcomeTest, people: _People, *, failed: bool) -> Row:
-    """On a fail the pair with the highest lower limit, otherwise the one with the largest gaps."""
+    """On a fail the pair with the highest lower end, otherwise the one with the largest gaps."""
     size = test.low if failed else np.fmin(test.selection, test.outcome)
     i, j = divmod(int(np.nanargmax(size)), len(people.groups))
     return Row(
@@ -222,7 +222,7 @@ def _sentence(request: Request, people: _People, evidence: Row, decided: str) ->
 
 def _panel(rows: Sequence[Row], people: _People) -> Panel:
     """Every pair, with how sure it is that the first group is disfavoured against the second."""
-    columns = ("group", "against", "p after Holm", "p", "smaller gap", "lower limit")
+    columns = ("group", "against", "p after Holm", "p", "smaller gap", "lower end")
     lines = []
     for row in rows:
         estimate = row.estimate or UNDEFINED

@@ -52,7 +52,7 @@ def test_the_first_screen_answers():
     assert "more people gained than lost among south" in said["Whose decision changed"]
     decisive = [gap for gap in change.gaps.changes if gap.required]
     assert any(gap.interpretation in said["What was found"] for gap in decisive)
-    assert "The limit is at most 10 points; " in said["What was found"]
+    assert "The threshold is at most 10 points; " in said["What was found"]
     assert "Accuracy: better." in said["What was found"]
     assert re.search("Open is|nothing is open", said["What is open"])
     assert [card.on for card in cover.covers(contest)[0].cards] != []
@@ -61,7 +61,7 @@ def test_the_first_screen_answers():
 def test_what_is_open_is_what_no_interval_settles():
     said = answers("few people")["What is open"]
     assert "whether groups moved apart or together on equalized odds (sensitive)" in said
-    assert "and whether two is within the limit on equalized odds (sensitive)" in said
+    assert "and whether two is within the threshold on equalized odds (sensitive)" in said
     assert "nothing is judged" in answers("nothing decides")["What is open"]
     assert "whether groups moved" not in answers("the same")["What is open"]
 
@@ -76,7 +76,7 @@ def test_the_change_that_is_surest_comes_first():
 
 def test_limits_are_said_of_both_models():
     (found,) = cover.covers(contests.against_a_reference())
-    assert {card.limit for card in found.cards} <= {"limit ≥ 0.8", "limit ≤ 10 points"}
+    assert {card.limit for card in found.cards} <= {"threshold ≥ 0.8", "threshold ≤ 10 points"}
     for card in found.cards:
         assert card.limit_at is not None
         assert len(card.sides) == 2

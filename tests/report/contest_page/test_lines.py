@@ -72,7 +72,7 @@ def test_gaps_are_those_of_the_data(kind):
             for unit in ("Gaps in points", "Ratios", "Indices", "Gaps of scores"):
                 if any(table.caption == f"{unit} by {name}" for table in tables(kind)):
                     for first, *rest in rows_of(kind, f"{unit} by {name}", model):
-                        shown[name, re.split(" limit | no limit", first)[0].lower()] = rest
+                        shown[name, re.split(" threshold | no threshold", first)[0].lower()] = rest
         single = [gap for gap in change["gaps"]["changes"] if len(gap["attributes"]) == 1]
         assert len(shown) == len(single) > 0
         for gap in single:

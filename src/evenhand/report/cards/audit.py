@@ -20,8 +20,8 @@ def audit(found: Audit) -> Card:
     deciding = tables.deciding(found)
     shown = deciding or list(found.findings)
     drawn = any(not math.isnan(tables.share_of_limit(finding)[0]) for finding in shown)
-    names = ("metric", "of", "between", f"value [{found.policy.confidence:.0%}]", "limit")
-    columns = (*names, *(["0 to 3 times the limit"] if drawn else []), "verdict")
+    names = ("metric", "of", "between", f"value [{found.policy.confidence:.0%}]", "threshold")
+    columns = (*names, *(["0 to 3 times the threshold"] if drawn else []), "verdict")
     return make(
         "Audit",
         tables.headline(found),

@@ -38,14 +38,14 @@ class Word:
 
 @dataclass(frozen=True)
 class Bar:
-    """An interval beside its limit, as shares of what is tolerated: 1 is the limit."""
+    """An interval beside its threshold, as shares of what is tolerated: 1 is the threshold."""
 
     value: float
     low: float
     high: float
 
     def place(self, share: float) -> float:
-        """Where a share stands in a drawing of 90 units, in which the limit is at 30."""
+        """Where a share stands in a drawing of 90 units, in which the threshold is at 30."""
         return 30 * min(max(share, 0.0), 3.0)
 
 

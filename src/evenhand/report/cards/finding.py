@@ -29,7 +29,7 @@ def finding(found: Finding) -> Card:
         for cells in (lines[pair] for pair in ordered)
     ]
     on = " × ".join(found.attributes)
-    limit = "" if found.threshold is None else f", limit {tables.limit(found)}"
+    limit = "" if found.threshold is None else f", threshold {tables.limit(found)}"
     return make(
         "Finding",
         f"{found.title} by {on}: {found.judged_on} {tables.value(found)}{limit}",

@@ -44,7 +44,7 @@ def stability(found: Stability) -> Card:
             (".to_frame()", "has every dimension"),
         ),
         sentences=[Sentence(each.interpretation, f"{' × '.join(each.attributes)}:") for each in ordered[:1]],
-        columns=("metric", "of", "between", f"value [{found.policy.confidence:.0%}]", "limit", "verdict"),
+        columns=("metric", "of", "between", f"value [{found.policy.confidence:.0%}]", "threshold", "verdict"),
         rows=rows,
         noun=("finding", "findings"),
     )

@@ -40,7 +40,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Card:
-    """A gap that decides: which way it went, both models beside the limit on one axis, and the change on another."""
+    """A gap that decides: which way it went, both models beside the threshold, and the change on an axis of its own."""
 
     way: str
     on: str
@@ -144,8 +144,8 @@ def _found(contest: Contest, change: ModelChange, required: Sequence[Change]) ->
 
 
 def _limits(contest: Contest, change: ModelChange, gap: Change) -> str:
-    """What was judged of both models, against which limit."""
-    limit = f"The limit is {_limit(gap)}; " if gap.threshold_after is not None else ""
+    """What was judged of both models, against which threshold."""
+    limit = f"The threshold is {_limit(gap)}; " if gap.threshold_after is not None else ""
     before, after = gap.verdict_before, gap.verdict_after
     both = f"both models {_BOTH[after]}." if before == after else ""
     return wording.capital(limit + (both or f"{contest.first} {_ONE[before]} and {change.name} {_ONE[after]}."))
@@ -166,7 +166,7 @@ def _open(change: ModelChange, required: Sequence[Change]) -> str:
     if moves:
         said.append(f"whether groups moved apart or together on {_listed(moves)}")
     if within:
-        said.append(f"whether {change.name} is within the limit on {_listed(within)}")
+        said.append(f"whether {change.name} is within the threshold on {_listed(within)}")
     if not said:
         return "Of what decides, nothing is open."
     return f"Open is {', and '.join(said)}. More people in the smallest groups would narrow the intervals."
@@ -201,7 +201,7 @@ def _card(contest: Contest, change: ModelChange, gap: Change) -> Card:
         " × ".join(gap.attributes),
         wording.capital(gap.title),
         " → ".join(tables.interval(one.value, None, None, scale) for one in (gap.before, gap.after)),
-        "no limit" if threshold is None else f"limit {tables.limit_of(threshold, gap.judged_on, gap.unit)}",
+        "no threshold" if threshold is None else f"threshold {tables.limit_of(threshold, gap.judged_on, gap.unit)}",
         (sides[0], sides[1]),
         (f"{start * scale + 0.0:g}", f"{end * scale:g}"),  # + 0.0: an axis does not begin at -0
         None if threshold is None else lines.place(threshold, start, end),

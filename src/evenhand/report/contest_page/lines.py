@@ -109,7 +109,7 @@ def _unit(gap: Change) -> str:
 def _gap(gap: Change) -> Line:
     scale = shown_scale(gap.judged_on, gap.unit)
     limit = tables.limit_of(gap.threshold_after, gap.judged_on, gap.unit)
-    about = "no limit" if gap.threshold_after is None else f"limit {limit}".replace(" ", "\u00a0")
+    about = "no threshold" if gap.threshold_after is None else f"threshold {limit}".replace(" ", "\u00a0")
     return Line(
         capital(gap.title),
         about,

@@ -97,7 +97,7 @@ def _show_groups(console: Console, title: str, groups: tables.GroupTable) -> Non
 
 def _show_findings(console: Console, findings: list[Finding], confidence: float) -> None:
     drawn = console.width >= WIDE and any(tables.bar(finding) for finding in findings)
-    middle = ("", "limit") if drawn else ("limit",)
+    middle = ("", "threshold") if drawn else ("threshold",)
     titles = ("metric", f"value [{confidence:.0%}]", *middle, "between", "verdict")
     table = Columns(console, *titles, left=("between", "verdict"), below="between")
     for finding in findings:

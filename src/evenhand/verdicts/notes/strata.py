@@ -1,4 +1,4 @@
-"""Strata against the whole: the gap over everyone, the gap with strata held fixed, and whether the two disagree.
+"""Strata against the whole: the gap over everyone, the gap within strata, and whether the two disagree.
 
 A gap over everyone mixes how groups are treated with where they are: in Berkeley in 1973 women were admitted less
 often, and in most departments more often. The standardised gap compares two groups as if both were spread over the
@@ -198,7 +198,7 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     common = stratified.cochran_mantel_haenszel(np.array(k), np.array(n))
     if not math.isnan(common.p_value):
         notes.append(
-            f"With strata held fixed, the test of no gap between {' and '.join(shown)} gives p = "
+            f"Within strata, the test of no gap between {' and '.join(shown)} gives p = "
             f"{common.p_value:.3g} (Mantel-Haenszel)."
         )
     apart = stratified.breslow_day(np.array(k), np.array(n))
