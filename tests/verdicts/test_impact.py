@@ -44,7 +44,7 @@ def stratum(finding):
 )
 def test_what_has_an_impact_table(function, arguments, expected):
     finding = function(**DATA, **arguments)
-    assert impact.applies(stratum(finding)) == expected
+    assert stratum(finding).is_impact == expected
     assert bool([panel for panel in finding.panels if panel.role == impact.ROLE]) == expected
 
 

@@ -143,7 +143,7 @@ def _strata(finding: Finding) -> tuple[list[Stratum], Stratum]:
         raise CallError("the counts behind this finding are not known: pass what adverse_impact() returned.")
     rows = basis.request.metric.rows
     strata = strata_of(basis.request, basis.plan, rows, basis.cube)
-    if not impact.applies(strata[0]):
+    if not strata[0].is_impact:
         raise CallError(
             f"{finding.metric} was not judged on its ratio against a yardstick: pass what adverse_impact() returned."
         )

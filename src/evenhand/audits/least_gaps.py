@@ -24,6 +24,7 @@ _MANY_GROUPS = 50  # from here on the frontier has few points
 _HALVINGS = 60  # of an interval of length 1: beyond the precision of a float
 _POLISHES = 20  # from one start
 _PRECISION = 1e-12  # of improvements, as a share
+_KEPT = 1e-9  # a step downhill that gives what it promised, as closely as this share, is the last one
 _SCAN = np.linspace(0, 1, 13)  # where a first look is taken
 _ZOOM, _ZOOMS = np.linspace(0, 1, 33), 4  # towards the highest point of a concave function
 
@@ -278,16 +279,18 @@ class _Search:
         """The least z downhill from here, and its reach."""
         best = float(self.attained(reach))
         for _ in range(_POLISHES):
-            proposed = self.downhill(reach, best)
+            proposed, promised = self.downhill(reach, best)
             value, before = float(self.attained(proposed)), best
             if value < best:
                 best, reach = value, proposed
-            if value > before * (1 - _PRECISION):
+            if value > before * (1 - _PRECISION) or abs(value - promised) <= _KEPT * promised:
                 break
         return best, reach
 
-    def downhill(self, reach: Floats, unit: float) -> Floats:
-        """A better reach, by sequential quadratic programming in the reach, both ends of the PPVs, and z / unit.
+    def downhill(self, reach: Floats, unit: float) -> tuple[Floats, float]:
+        """A better reach and its z: sequential quadratic programming in the reach, both ends of the PPVs, and z / unit.
+
+        The z is NaN where the search did not end.
 
         An end of the PPVs is V + V(1 − V)y for the pooled PPV V, so that rare outcomes lose no precision.
         """
@@ -332,7 +335,8 @@ class _Search:
             constraints={"type": "ineq", "fun": sides, "jac": gradient},
             options={"ftol": 1e-14, "maxiter": 100},
         )
-        return np.asarray(np.clip(np.nan_to_num(found.x[:4]), 0.0, self.most))
+        best = np.asarray(np.clip(np.nan_to_num(found.x[:4]), 0.0, self.most))
+        return best, float(found.x[6] * unit) if found.success else float("nan")
 
     @cached_property
     def _shares(self) -> Floats:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.catalogue import Metric
-from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, Panel, number_or_none
+from evenhand.core.results import UNDEFINED, Estimate, Finding, Group, Panel, Row, number_or_none
 from evenhand.core.wording import distance, number_of, quotient
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
@@ -21,13 +21,12 @@ from evenhand.measures.classes import class_measures
 from evenhand.measures.indices import Index
 from evenhand.measures.regression import outcome_bands
 from evenhand.measures.scores import calibration_bins
-from evenhand.verdicts import clustered, comparison, impact
+from evenhand.verdicts import clustered, comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.notes import (
     calibration,
     deciles,
-    impact_ratios,
     intersections,
     missing_labels,
     p_values,
@@ -69,7 +68,7 @@ def _judge(request: Request, cube: Cube) -> Finding:
     check_roles(request.metric, cube)
     check_groups(cube)
     clustered.check_interval(request, cube)
-    request = _to_scale(request, cube)
+    request = to_scale(request, cube)
     if request.metric.index is not None:
         return _on_index(request, cube, request.metric.index)
     plan, convention = plan_of(request, cube)
@@ -113,13 +112,33 @@ def _beside_the_whole(finding: Finding, whole: Stratum, strata: Sequence[Stratum
     from evenhand.verdicts.notes import strata as strata_notes
 
     more, notes, panels = strata_notes.stratum_notes(whole, strata)
-    common = impact.common_lines(whole, strata) if impact.applies(whole) else ()
     return replace(
         finding,
         rows=(*finding.rows, *more),
         notes=(*notes, *finding.notes),
-        panels=(*panels, *finding.panels, *([impact.common_panel(common)] if common else ())),
+        panels=(*panels, *finding.panels, *_common_impact(whole, strata)),
     )
+
+
+def _common_impact(whole: Stratum, strata: Sequence[Stratum]) -> tuple[Panel, ...]:
+    """Of a rate that is set against a yardstick, the table over all strata."""
+    if not whole.is_impact:
+        return ()
+    from evenhand.verdicts import impact
+
+    common = impact.common_lines(whole, strata)
+    return (impact.common_panel(common),) if common else ()
+
+
+def _impact(
+    strata: Sequence[Stratum], rows: Mapping[Group, Sequence[Row]], worst: Stratum
+) -> tuple[tuple[Panel, ...], list[str]]:
+    """The tables and sentences of a rate that is set against a yardstick; most audits have none, and do not load them."""
+    if not worst.is_impact:
+        return (), []
+    from evenhand.verdicts.notes import impact_ratios
+
+    return impact_ratios.impact_ratios(strata, rows, worst)
 
 
 def strata_of(request: Request, plan: Plan, rows: Sequence[Measure], cube: Cube) -> list[Stratum]:
@@ -140,7 +159,7 @@ def _measures(request: Request, cube: Cube) -> Sequence[Measure]:
     return metric.rows
 
 
-def _to_scale(request: Request, cube: Cube) -> Request:
+def to_scale(request: Request, cube: Cube) -> Request:
     """The request with a default threshold on mean scores as a share of their range: 0.1 of 0 to 1, 0.9 of 1 to 10."""
     if not request.by_range or cube.scores is None or request.threshold is None:
         return request
@@ -257,7 +276,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
     rows = {stratum.name: stratum_rows(stratum, p_values.by_group(stratum)) for stratum in strata}
-    impacts, ratios = impact_ratios.impact_ratios(strata, rows, worst)
+    impacts, ratios = _impact(strata, rows, worst)
     notes = [*_score_notes(request.metric, cube, worst, strata), *_notes(request, cube, strata)]
     notes += [*ratios, *_evidence_note(worst)]
     beyond, crossed = intersections.intersection_notes(worst)

@@ -80,15 +80,6 @@ class _Yardstick:
     n: Sequence[float]
 
 
-def applies(stratum: Stratum) -> bool:
-    """Is it one rate of people whose ratio is judged against a yardstick?"""
-    spread = stratum.table.spreads[0] if len(stratum.table.spreads) == 1 else None
-    highest = stratum.plan.against == "highest"
-    against = highest or (stratum.request.metric.one_sided and stratum.plan.against in ("reference", "rest"))
-    plain = isinstance(spread, Proportions) and stratum.unit == "rate" and not stratum.plan.fold
-    return against and plain and stratum.request.judged_on == "ratio"
-
-
 def impact_lines(stratum: Stratum, rows: Sequence[Row]) -> list[ImpactLine]:
     """The lines of a stratum, the lowest ratio first, then categories that are not compared.
 
@@ -107,7 +98,7 @@ def impact_lines(stratum: Stratum, rows: Sequence[Row]) -> list[ImpactLine]:
 
 def _yardstick(stratum: Stratum) -> _Yardstick | None:
     table, spread = stratum.table, stratum.table.spreads[0]
-    assert isinstance(spread, Proportions)  # noqa: S101 - `applies` asked
+    assert isinstance(spread, Proportions)  # noqa: S101 - `Stratum.is_impact` asked
     if stratum.plan.against == "highest":
         top = stratum.yardstick(0)
         if top is None:
@@ -124,7 +115,7 @@ def _yardstick(stratum: Stratum) -> _Yardstick | None:
 
 def _line(stratum: Stratum, j: int, row: Row, yardstick: _Yardstick | None) -> ImpactLine:
     spread = stratum.table.spreads[0]
-    assert isinstance(spread, Proportions)  # noqa: S101 - `applies` asked
+    assert isinstance(spread, Proportions)  # noqa: S101 - `Stratum.is_impact` asked
     k, n = float(spread.k[j]), float(spread.n[j])
     standing = _standing(stratum, j, yardstick)
     selected = _selected(stratum, j, k)

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.core.arrays import Bools, Ints
 from evenhand.core.results import Estimate, Group, JudgedOn, Verdict, spell, spell_stratum
+from evenhand.inference.spread import Proportions
 from evenhand.measures.group_data import SIDES, GroupData
 from evenhand.verdicts import comparison
 from evenhand.verdicts.bounds import find_bounds
@@ -81,6 +82,15 @@ class Stratum:
             return None
         able = large & (people >= self.request.policy.min_reference_share * people.sum())
         return np.where(able.any(axis=1, keepdims=True), able, True)
+
+    @property
+    def is_impact(self) -> bool:
+        """Is it one rate of people whose ratio is judged against a yardstick? Then `verdicts.impact` has its tables."""
+        spread = self.table.spreads[0] if len(self.table.spreads) == 1 else None
+        highest = self.plan.against == "highest"
+        against = highest or (self.request.metric.one_sided and self.plan.against in ("reference", "rest"))
+        plain = isinstance(spread, Proportions) and self.unit == "rate" and not self.plan.fold
+        return against and plain and self.request.judged_on == "ratio"
 
     @property
     def least(self) -> int:

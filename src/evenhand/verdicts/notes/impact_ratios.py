@@ -28,13 +28,11 @@ _OF_WEIGHTS = (
 def impact_ratios(
     strata: Sequence[Stratum], rows: Mapping[Group, Sequence[Row]], worst: Stratum
 ) -> tuple[tuple[Panel, ...], list[str]]:
-    """The tables and the sentences of a rate that is set against a yardstick; else neither.
+    """The tables and the sentences of a rate that is set against a yardstick.
 
     The sentences are about the stratum that the finding speaks of, and only where the data chose the yardstick: against
     a group that was named, the finding says the same.
     """
-    if not impact.applies(worst):
-        return (), []
     lines = {stratum.name: impact.impact_lines(stratum, rows[stratum.name]) for stratum in strata}
     every = [line for each in lines.values() for line in each]
     notes = _notes(worst, lines[worst.name]) if worst.plan.against == "highest" else []
