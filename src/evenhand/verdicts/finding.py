@@ -133,7 +133,7 @@ def _common_impact(whole: Stratum, strata: Sequence[Stratum]) -> tuple[Panel, ..
 def _impact(
     strata: Sequence[Stratum], rows: Mapping[Group, Sequence[Row]], worst: Stratum
 ) -> tuple[tuple[Panel, ...], list[str]]:
-    """The tables and sentences of a rate that is set against a yardstick; most audits have none, and do not load them."""
+    """The tables and sentences of a rate that is set against a yardstick; loaded by audits that have one."""
     if not worst.is_impact:
         return (), []
     from evenhand.verdicts.notes import impact_ratios
