@@ -141,6 +141,6 @@ def test_it_runs_on_the_public_file(stem: str, tmp_path: Path):
         assert words in printed
 
 
-def test_the_page_lists_every_example():
-    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
-    assert [path.name for path in SCRIPTS if f"examples/{path.name}" not in page] == []
+def test_the_cookbook_lists_every_script():
+    page = (ROOT / "docs" / "cookbook" / "index.md").read_text(encoding="utf-8")
+    assert [path.name for path in SCRIPTS if f"`{path.name}`" not in page] == []

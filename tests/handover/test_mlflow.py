@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import mlflow
-import pytest
 from mlflow import MlflowClient
 
 import evenhand as eh
 from evenhand.report.tracking import PAGE, figures, labels
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[MlflowClient]:
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
-    mlflow.set_experiment(experiment_id=mlflow.create_experiment("e", artifact_location=(tmp_path / "files").as_uri()))
-    yield MlflowClient()
-    mlflow.end_run()
 
 
 def only_run(client: MlflowClient):

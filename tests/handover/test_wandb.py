@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 import wandb
 from wandb.proto import wandb_internal_pb2
 
@@ -18,16 +16,6 @@ import evenhand as eh
 from evenhand.report.tracking import PAGE, figures, labels
 
 _BLOCK, _FULL, _LAST = 32768, 1, 4
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    for name, value in {"WANDB_MODE": "offline", "WANDB_DIR": str(tmp_path), "WANDB_SILENT": "true"}.items():
-        monkeypatch.setenv(name, value)
-    for name in ("WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    yield tmp_path
-    wandb.teardown()
 
 
 def records(folder: Path) -> list[wandb_internal_pb2.Record]:

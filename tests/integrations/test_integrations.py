@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+import examples
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "integrations"
 ACTION = yaml.safe_load((FOLDER / "github" / "action.yml").read_text(encoding="utf-8"))
@@ -120,3 +122,38 @@ def test_the_template_of_gitlab(selected, code, verdict, work: Path):
     assert (failed > 0) == (verdict == "fail")
     assert (work / "evenhand-audit-model-card.html").exists()
     assert JOB["artifacts"]["when"] == "always"
+
+
+def recipe(words: str) -> dict:
+    """The YAML of a recipe of the cookbook."""
+    page = (ROOT / "docs" / "cookbook" / "pipelines.md").read_text(encoding="utf-8")
+    found = next(block for block in examples.blocks(page) if block.language == "yaml" and words in block.source)
+    return yaml.safe_load(found.source)
+
+
+POLICY = """
+required = ["demographic_parity"]
+[data]
+label = "repaid"
+prediction = "approved"
+sensitive = "team, the"
+"""
+
+
+@pytest.mark.parametrize(("selected", "code"), [(EVEN, 0), (UNEVEN, 1)])
+def test_the_recipe_for_github_needs_no_more_than_data_and_a_policy(selected, code, work: Path):
+    decisions(work, selected)
+    (work / "fairness.toml").write_text(POLICY)
+    (inputs,) = (step["with"] for step in recipe("./.github/actions/evenhand") if "evenhand" in step["uses"])
+    assert set(inputs) <= set(ACTION["inputs"])
+    assert github(work, **inputs) == code
+
+
+@pytest.mark.parametrize(("selected", "code"), [(EVEN, 0), (UNEVEN, 1)])
+def test_the_recipe_for_gitlab_needs_no_more_than_data_and_a_policy(selected, code, work: Path):
+    decisions(work, selected)
+    (work / "fairness.toml").write_text(POLICY)
+    job = recipe("include: evenhand.gitlab-ci.yml")["audit"]
+    assert job["extends"] == ".evenhand"
+    assert set(job["variables"]) <= set(JOB["variables"])
+    assert gitlab(work, **job["variables"]) == code
