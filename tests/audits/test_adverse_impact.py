@@ -211,6 +211,8 @@ def test_nobody_selected():
         assert line.selected == 0
         assert line.ratio is None or not line.ratio.defined
         assert line.turn.to_pass is None
+    assert [panel.title for panel in found.panels] == ["Impact ratios", "Tests and effect sizes"]
+    assert not any("at the threshold" in note for note in found.notes), "what is undefined lies nowhere"
 
 
 def test_everybody_selected():

@@ -15,7 +15,7 @@ from evenhand.cli.output import counts_options, force_option, show, verbose_opti
 from evenhand.cli.targets import REPORT
 from evenhand.cube.privacy import LEAST
 from evenhand.errors import CallError
-from evenhand.report.forms import FORMS
+from evenhand.report.forms import FORMS, REPORTED
 
 
 @click.command("report", cls=Command)
@@ -51,6 +51,12 @@ def command(file: Path, output: tuple[Path, ...], as_json: bool, form: str | Non
         raise CallError("--smallest-cell is for a file to share: add --share.")
     for path in output:
         audit.save(path, form=form, share=counts["share"], smallest_cell=counts["smallest_cell"])
+    if unstated := [name for name in REPORTED if not getattr(audit.cover, name)]:
+        echo(
+            f"The form says “not stated” of {', '.join(unstated)}. The table [report] of the policy says it: evenhand "
+            "policy init audit.toml.",
+            err=True,
+        )
     if not counts["share"]:
         echo("The form has figures of small groups too. To leave out what tells of few people, add --share.", err=True)
     return "done"

@@ -304,7 +304,7 @@ def panels(lines: Sequence[ImpactLine], threshold: float | None) -> tuple[Panel,
     found = [_panel(RATIOS, _RATIOS, lines)]
     if tested:
         found.append(_panel(TESTS, _TESTS, tested))
-    turned = [line for line in tested if line.shortfall is not None]
+    turned = [line for line in tested if line.shortfall is not None and line.turn != NO_TURN]
     if turned and threshold is not None:
         found.append(_panel(f"{TURNS}, at {threshold:g}", _TURNS, turned))
     return tuple(found)

@@ -44,9 +44,16 @@ def test_accuracy_of_everyone_and_of_every_group():
 def test_every_finding_stands_with_its_figure_and_verdict():
     audit = eh.audit(eh.datasets.compas(), **ROLES)
     found = next(part for title, part in sections(audit).items() if title.startswith("Potentially discriminatory"))
-    (table,) = found.tables
-    assert [row[4] for row in table.rows] == [tables.value(finding) for finding in audit.findings]
-    assert {row[-1] for row in table.rows} >= {"fail", "pass"}
+    assert [table.title for table in found.tables] == [
+        f"Differences between groups by {names}" for names in ("race", "sex", "race × sex")
+    ]
+    for table in found.tables:
+        names = tuple(table.title.removeprefix("Differences between groups by ").split(" × "))
+        chosen = [finding for finding in audit.findings if finding.attributes == names]
+        assert [row[0] for row in table.rows] == [finding.title for finding in chosen]
+        assert [row[3] for row in table.rows] == [tables.value(finding) for finding in chosen]
+    rows = [row for table in found.tables for row in table.rows]
+    assert {row[-1] for row in rows} >= {"fail", "pass", "fail, does not decide"}
     assert found.paragraphs[0] == "Verdict of the policy: fail."
     assert found.paragraphs[1].startswith("Fail: The ")
 
@@ -76,7 +83,27 @@ def test_what_missing_labels_and_groups_could_hide_is_robustness():
 def test_without_labels_accuracy_is_said_to_be_unknown():
     audit = eh.audit(prediction=[1, 0] * 40, sensitive=list("ab") * 40)
     text = forms.dumps(audit, "annex-iv", ".md")
-    assert "Without an outcome no accuracy can be computed." in text
+    assert "Without labels no accuracy can be computed." in text
+
+
+def test_the_verdict_is_among_the_first_words_of_every_form():
+    judged = eh.audit(eh.datasets.compas(), **ROLES)
+    unjudged = eh.audit(eh.datasets.compas(), **ROLES, policy="nyc-ll144")
+    for form in ("annex-iv", "model-card", "nist"):
+        assert "- Verdict: fail\n" in forms.dumps(judged, form, ".md").split("## ")[0]
+    for form in forms.FORMS:
+        assert (
+            "- Verdict: not judged: the policy sets no threshold" in forms.dumps(unjudged, form, ".md").split("## ")[0]
+        )
+
+
+def test_small_figures_keep_the_digits_of_their_interval():
+    audit = eh.audit(label=[0, 1] * 300, score=[0.1, 0.9, 0.2, 0.8] * 150, cutoff=0.5, sensitive=list("aab") * 200)
+    found = next(part for title, part in sections(audit).items() if title.startswith("Accuracy (Article 15"))
+    rows = [dict(zip(table.columns, row, strict=True)) for table in found.tables for row in table.rows]
+    brier = next(row["Brier score"] for row in rows if "Brier score" in row and row["group"] == "(everyone)")
+    assert brier.startswith("0.025 [0.0")
+    assert len(set(brier.removeprefix("0.025 [").rstrip("]").split(", "))) == 2
 
 
 def test_the_rule_says_what_was_changed_of_the_policy():

@@ -174,7 +174,7 @@ def test_categories_under_two_percent_stand_with_their_numbers_and_the_reason():
     assert found["White"] == ("797", "412", "51.7 %", "1.000", "the highest")
     document = content(*reversed(Record.of(audit, "ll144")))
     terms = dict(document.terms)
-    assert terms["Why small categories are excluded"] == "not stated (exclusion in [report])"
+    assert terms["Why small categories are excluded"] == "not stated"
     said = Record.of(of_selection(SELECTED, min_group_share=0.02, cover={"exclusion": "Too few."}), "ll144")
     assert dict(content(*reversed(said)).terms)["Why small categories are excluded"] == "Too few."
     kept = dict(content(*reversed(Record.of(of_selection(SELECTED), "ll144"))).terms)
@@ -193,7 +193,7 @@ def test_the_three_tables_in_html_and_csv():
     assert sheet[start + 1] == ["category", "applicants", "selected", "selection rate", "impact ratio", "95% interval"]
     assert sheet[start + 2][:5] == ["Female", "1181", "555", "47.0 %", "0.979"]
     assert ["(unknown)", "250", "", "not included", "", ""] in sheet
-    assert ["Date of the audit", "not stated (date in [report])"] in sheet
+    assert ["Date of the audit", "not stated"] in sheet
 
 
 def test_what_5_303_asks_to_publish_is_there():
@@ -207,6 +207,22 @@ def test_what_5_303_asks_to_publish_is_there():
     for text in cover.values():
         assert text in page
     assert "250 people have an unknown sex or race; they are not included below." in page
+
+
+def test_a_threshold_of_the_auditor_makes_a_verdict_and_the_form_says_whose_it_is():
+    audit = of_selection(SELECTED, 250, thresholds={"disparate_impact": 0.9}, required=["disparate_impact"])
+    page = forms.dumps(audit, "ll144", ".md")
+    assert f"- Verdict: {audit.verdict}\n" in page
+    assert "The rule sets no threshold. The policy of this audit sets one, and the verdict is by that." in page
+    assert f"Verdict of the policy: {audit.verdict}." in page
+    assert "## Verdict" not in forms.dumps(of_selection(SELECTED, 250), "ll144", ".md")
+
+
+def test_one_unknown_person_is_one_person():
+    data = table(SELECTED, 2)
+    data["people"][-1] = 0
+    audit = eh.audit(data, prediction="selected", sensitive=["sex", "race"], count="people", policy="nyc-ll144")
+    assert "1 person has an unknown sex or race; they are not included below." in forms.dumps(audit, "ll144", ".md")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_evidence_and_its_absence():
     assert all(re.fullmatch(r"(MAP|MEASURE|MANAGE) \d\.\d+", name) for name in told)
     assert told["MAP 1.1"] == "Ranks people."
     assert told["MEASURE 1.3"] == "Example Audits Ltd"
-    assert told["MAP 2.2"] == "not stated (limits in [report])"
+    assert told["MAP 2.2"] == "not stated"
     assert told["MEASURE 2.9"] == "nothing: evidence must come from elsewhere"
     assert told["MEASURE 2.11"] == f"{len(audit.findings)} findings, each with an interval at 95%; verdict: fail"
     assert record.cube in told["MEASURE 2.1"]

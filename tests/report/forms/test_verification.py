@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -171,6 +172,86 @@ def test_a_finding_that_counts_tell_cannot_be_smuggled_in_as_given(cube: eh.Cube
     assert "is said to need the rows, though these counts tell it" in found.problems[0]
 
 
+def rewritten(path: Path, record: Record, cube: eh.Cube, **changes: Any) -> Path:
+    """A form of a record that somebody changed, written so that it agrees with itself."""
+    path.write_text(forms.rewrite(replace(record, **changes), path.suffix, cube), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"threshold": 0.9}, "by a threshold of 0.9, and under the policy by 0.1"),
+        ({"judged_on": "ratio", "threshold": 0.1}, "by the ratio, and under the policy by difference"),
+        ({"settings": {"min_group_size": 3000}}, "by a smallest group of 3000, and under the policy by 30"),
+        ({"settings": {"confidence": 0.5}}, "by a confidence of 0.5, and under the policy by 0.95"),
+        ({"settings": {"aggregate": "mean"}}, "by an aggregate of mean, and under the policy by worst"),
+        ({"settings": {"family": 50}}, "by a family of 50, and under the policy by 2"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_decides_is_judged_as_the_policy_says(changes, said, cube: eh.Cube, saved: Path):
+    """Somebody may change by what a finding is judged, and write the form anew so that all of it agrees."""
+    record, _ = Record.of(cube.audit(), "nist")
+    assert cube.audit().verdict == "fail"
+    settings = changes.get("settings", {})
+    asked = tuple(
+        replace(each, **{**changes, "settings": {**each.settings, **settings}})
+        if each.metric == "equalized_odds"
+        else each
+        for each in record.asked
+    )
+    found = verify(rewritten(saved / "f.html", record, cube, asked=asked), [saved / "day.cube"])
+    assert not found.verified
+    assert said in found.problems[0]
+
+
+def test_a_policy_that_names_what_decides_is_kept_to(cube: eh.Cube, saved: Path):
+    record, _ = Record.of(cube.audit(policy="four-fifths"), "nist")
+    found = verify(rewritten(saved / "f.html", record, cube, required=()), [saved / "day.cube"])
+    assert found.problems == ("In the form nothing decides, and under the policy disparate_impact decides.",)
+
+
+def test_a_finding_that_was_taken_out_leaves_no_pass(cube: eh.Cube, saved: Path):
+    record, _ = Record.of(cube.audit(), "nist")
+    asked = tuple(each for each in record.asked if (each.metric, each.attributes) != ("equalized_odds", ("race",)))
+    path = rewritten(saved / "f.html", record, cube, asked=asked)
+    assert "<dt>Verdict</dt><dd><bdi>inconclusive" in path.read_text(encoding="utf-8")
+
+
+def test_what_decides_is_told_where_no_policy_names_it(cube: eh.Cube, saved: Path):
+    audit = cube.audit(metrics=["demographic_parity"]).add(eh.equalized_odds(cube, threshold=0.4))
+    audit.save(saved / "f.html", form="nist")
+    found = verify(saved / "f.html", [saved / "day.cube"])
+    assert found.verified, found
+    assert found.checked[-1] == "In the form demographic_parity decides; the policy does not say what decides."
+
+
+@pytest.mark.parametrize(
+    "judging",
+    [
+        {"confidence": 0.9},
+        {"reference": {"race": "Caucasian", "sex": "Male"}},
+        {"min_group_size": 5},
+        {"metrics": ["four_fifths", "demographic_parity_ratio"]},
+        {"metrics": "all"},
+        {"policy": "fair-lending"},
+        {"policy": eh.Policy(on="all", required=["calibration"])},
+        {"policy": eh.Policy(required=["mean_score_parity"], familywise="finding", intersections=False)},
+        {"policy": eh.Policy(required=["demographic_parity"], thresholds={"demographic_parity": 0.4})},
+        {"policy": eh.Policy(required=["demographic_parity"], judged_on={"demographic_parity": "ratio"})},
+    ],
+    ids=str,
+)
+def test_honest_forms_of_every_policy_are_verified(judging, cube: eh.Cube, saved: Path):
+    audit = cube.audit(**judging)
+    audit.save(saved / "f.md", form="nist")
+    audit.save(saved / "s.md", form="nist", share=True)
+    for name in ("f.md", "s.md"):
+        found = verify(saved / name, [saved / "day.cube"])
+        assert found.verified, found
+
+
 def test_a_record_comes_back_as_it_was(cube: eh.Cube):
     record, _ = Record.of(cube.audit(metrics="all"), "nist")
     assert not record.given
@@ -229,6 +310,18 @@ def test_calls_that_are_wrong(cube, saved, capsys, monkeypatch):
         assert message in capsys.readouterr().err, call
     with pytest.raises(eh.CallError, match="form='annex' is not known; did you mean 'annex-iv'"):
         cube.audit().save("x.html", form="annex")
+
+
+def test_what_a_form_does_not_state_is_told_to_who_makes_it(cube, saved, monkeypatch, capsys):
+    monkeypatch.chdir(saved)
+    cube.audit(policy=eh.Policy(cover={"system": "COMPAS", "signer": "A. Person"})).save("a.json")
+    assert run(["report", "a.json", "--form", "nist", "-o", "x.html"]) == 0
+    said = capsys.readouterr().err
+    assert "“not stated” of version, purpose, author, date, data_source, limits. The table [report]" in said
+    whole = eh.Policy(cover=dict.fromkeys(forms.REPORTED, "x"))
+    cube.audit(policy=whole).save("b.json")
+    assert run(["report", "b.json", "--form", "nist", "-o", "x.html"]) == 0
+    assert "not stated" not in capsys.readouterr().err
 
 
 def test_a_form_is_replaced_and_another_file_is_not(cube, saved, monkeypatch):

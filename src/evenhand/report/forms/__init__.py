@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FORMS = {"ll144": "ll144", "annex-iv": "annex_iv", "model-card": "model_card", "nist": "nist"}
 """The forms by name, with the module of each."""
 SUFFIXES = (".html", ".md", ".csv")
+REPORTED = ("system", "version", "purpose", "author", "signer", "date", "data_source", "limits")
+"""What every reader of a form looks for in the cover, in the words of its table [report]."""
 
 
 def dumps(audit: Audit, form: str, suffix: str = ".html") -> str:

@@ -42,14 +42,14 @@ def content(audit: Audit, record: Record) -> Document:
             "Parts of a technical file under Article 11 and Annex IV of Regulation (EU) 2024/1689, computed from "
             "counts. Every figure stands with its interval.",
         ),
-        parts.cover_terms(audit, _COVER),
+        (*parts.cover_terms(audit, _COVER), *parts.verdict_term(audit)),
         (
             _governance(audit),
             _accuracy(audit),
             _robustness(audit),
             _impacts(audit),
             _appropriateness(audit),
-            Section("Limits (Annex IV, point 3)", points=parts.limits(audit) or ("No limits were stated.",)),
+            Section("Limits (Annex IV, point 3)", points=parts.limits(audit)),
             Section("Not in this document", points=_NOT_HERE),
             *parts.rule_section(audit),
             parts.integrity(record),
@@ -64,17 +64,17 @@ def _governance(audit: Audit) -> Section:
     terms = [
         *parts.cover_terms(audit, ("data_source", "data_kind")),
         ("People", f"{audit.cube.size:,}"),
-        ("Outcome", meaning.label or "none: nothing that needs one is computed"),
-        ("Decision", meaning.prediction or cut),
+        ("Label (what happened)", meaning.label or "none: nothing that needs a label is computed"),
+        ("Prediction (what was decided)", meaning.prediction or cut),
         ("Score", meaning.score or "none"),
-        ("Groups", ", ".join(meaning.sensitive)),
-        ("Held fixed", ", ".join(meaning.control) or "nothing"),
+        ("Groups by", ", ".join(meaning.sensitive)),
+        ("Strata by", ", ".join(meaning.control) or "nothing"),
     ]  # fmt: skip
     shares = parts.measure_tables(audit, DATA, "Data")
-    examined = (parts.finding_table(audit, found, "Differences in the data itself"),) if found else ()
+    examined = parts.finding_tables(audit, found, "Differences in the data itself")
     return Section(
         "Data and data governance (Article 10; Annex IV, point 2(d))",
-        ("The data that was examined, by group: how many people, and how often the outcome and the decision occur.",),
+        ("The data that was examined, by group: how many people, and how often label and prediction are positive.",),
         tuple(terms),
         (*shares, *examined),
         parts.counted_notes(audit),
@@ -85,7 +85,7 @@ def _accuracy(audit: Audit) -> Section:
     lead = "The level of accuracy for everyone and for each group, with intervals that hold for all groups together."
     return Section(
         "Accuracy (Article 15; Annex IV, points 2(g) and 3)",
-        (lead,) if audit.cube.has_labels else ("Without an outcome no accuracy can be computed.",),
+        (lead,) if audit.cube.has_labels else ("Without labels no accuracy can be computed.",),
         tables=parts.measure_tables(audit, ACCURACY, "Accuracy") if audit.cube.has_labels else (),
     )
 
@@ -122,7 +122,7 @@ def _impacts(audit: Audit) -> Section:
     return Section(
         "Potentially discriminatory impacts (Annex IV, point 2(g); Article 10(2)(f))",
         parts.sentences(audit),
-        tables=(parts.finding_table(audit, audit.findings, "Differences between groups"),),
+        tables=parts.finding_tables(audit, audit.findings, "Differences between groups"),
         points=tuple(
             dict.fromkeys(
                 f"{each.title} by {' × '.join(each.attributes)}: {note}"

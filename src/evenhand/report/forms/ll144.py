@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding, Row, spell
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError
 from evenhand.report.forms import parts
 from evenhand.report.forms.document import Document, Section, Table
@@ -19,7 +20,18 @@ if TYPE_CHECKING:
     from evenhand.report.forms.record import Record
 
 _RATES = {"disparate_impact": "selection rate", "scoring_rate_parity": "scoring rate"}
-_COVER = ("system", "version", "date", "author", "data_source", "data_kind", "distribution_date", "exclusion", "signer")
+_COVER = (
+    "system",
+    "version",
+    "purpose",
+    "date",
+    "author",
+    "data_source",
+    "data_kind",
+    "distribution_date",
+    "exclusion",
+    "signer",
+)
 
 
 def content(audit: Audit, record: Record) -> Document:
@@ -46,8 +58,9 @@ def content(audit: Audit, record: Record) -> Document:
             parts.people(audit),
             f"The rule asks for tables by sex, by race or ethnicity, and by both together. This audit is by {sets}.",
         ),
-        parts.cover_terms(audit, cover),
+        (*parts.cover_terms(audit, cover), *parts.verdict_term(audit)),
         (
+            *((_judged(audit),) if audit.verdict != "not judged" else ()),
             *(section for section in sections if section.tables),
             Section("Data and limits", points=(*parts.counted_notes(audit), *parts.limits(audit))),
             *parts.rule_section(audit),
@@ -64,11 +77,18 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
     }
     ratio = f"The impact ratio is the {rate} of a category divided by the highest."
     unknown = (
-        f"{_unknown(finding):,} people have an unknown {' or '.join(finding.attributes)}; they are not included below."
+        f"{number_of(_unknown(finding), 'person has', 'people have')} an unknown {' or '.join(finding.attributes)}; "
+        "they are not included below."
         for finding in findings[-1:]
     )
     tables = tuple(impact_table(audit, finding) for finding in findings)
     return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", *unknown), tables=tables)
+
+
+def _judged(audit: Audit) -> Section:
+    """The rule sets no threshold; where whoever made the audit did, the form says so."""
+    own = "The rule sets no threshold. The policy of this audit sets one, and the verdict is by that."
+    return Section("Verdict", (own, *parts.sentences(audit)))
 
 
 def _unknown(finding: Finding) -> int:

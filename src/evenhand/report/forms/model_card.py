@@ -34,9 +34,9 @@ def content(audit: Audit, record: Record) -> Document:
     return Document(
         parts.title(audit, "Model card"),
         (parts.people(audit),),
-        parts.cover_terms(audit, _DETAILS),
+        (*parts.cover_terms(audit, _DETAILS), *parts.verdict_term(audit)),
         (
-            Section("Intended use", (cover.purpose or "Not stated (purpose in [report]).",)),
+            Section("Intended use", (cover.purpose or f"{parts.NOT_STATED.capitalize()}.",)),
             Section("Factors", (f"Groups by {', '.join(audit.meaning.sensitive)}, and by their combinations.",)),
             Section(
                 "Evaluation data",
@@ -51,9 +51,9 @@ def content(audit: Audit, record: Record) -> Document:
             Section(
                 "Differences between groups",
                 parts.sentences(audit),
-                tables=(parts.finding_table(audit, audit.findings, "Findings"),),
+                tables=parts.finding_tables(audit, audit.findings, "Findings"),
             ),
-            Section("Caveats and limits", points=parts.limits(audit) or ("No limits were stated.",)),
+            Section("Caveats and limits", points=parts.limits(audit)),
             *parts.rule_section(audit),
             parts.integrity(record),
         ),

@@ -56,18 +56,18 @@ def content(audit: Audit, record: Record) -> Document:
             "What of the core of NIST AI 100-1 (version 1.0, January 2023) this audit gives evidence for. It certifies "
             "nothing.",
         ),
-        parts.cover_terms(audit, _COVER),
+        (*parts.cover_terms(audit, _COVER), *parts.verdict_term(audit)),
         (
             Section("Map, measure, manage", tables=(table,)),
             Section(
                 "Figures (MEASURE 2.3, 2.5 and 2.11)",
                 tables=(
-                    parts.finding_table(audit, audit.findings, "Differences between groups"),
+                    *parts.finding_tables(audit, audit.findings, "Differences between groups"),
                     *(parts.measure_tables(audit, ACCURACY, "Performance") if audit.cube.has_labels else ()),
                 ),
                 points=parts.counted_notes(audit),
             ),
-            Section("Limits (MAP 2.2, MEASURE 1.1)", points=parts.limits(audit) or ("No limits were stated.",)),
+            Section("Limits (MAP 2.2, MEASURE 1.1)", points=parts.limits(audit)),
             *parts.rule_section(audit),
             parts.integrity(record),
         ),
@@ -79,11 +79,12 @@ def _evidence(audit: Audit, record: Record) -> dict[str, str]:
     cover = audit.cover
     metrics = ", ".join(dict.fromkeys(finding.title for finding in audit.findings))
     judged = sum(audit.decides(finding) for finding in audit.findings)
-    labelled = "with outcomes" if audit.cube.has_labels else "without outcomes, so that no performance is measured"
+    labelled = "with labels" if audit.cube.has_labels else "without labels, so that no performance is measured"
     groups = ", ".join(f"{name} ({len(audit.counts(name).groups)} groups)" for name in audit.meaning.sensitive)
     sure = f"{audit.policy.confidence:.0%}"
     tested = f"{len(audit.findings)} findings, each with an interval at {sure}; verdict: {audit.verdict}"
     fragile = sum(tables.sensitivity(finding) is not None for finding in audit.findings)
+    hidden = f"; what missing labels or groups could hide, of {fragile} findings" if fragile else ""
     represented = "whether they represent the population is not known from counts"
     return {
         "MAP 1.1": stated(cover, "purpose"),
@@ -95,7 +96,7 @@ def _evidence(audit: Audit, record: Record) -> dict[str, str]:
         "MEASURE 2.1": f"SHA-256 of the counts {record.cube}; evenhand {record.evenhand}",
         "MEASURE 2.2": f"{audit.cube.size:,} people by {groups}; {represented}",
         "MEASURE 2.3": f"performance by group, {labelled}; kind of data: {stated(cover, 'data_kind')}",
-        "MEASURE 2.5": f"{tested}; of {fragile} findings, what missing labels or groups could hide",
+        "MEASURE 2.5": f"{tested}{hidden}",
         "MEASURE 2.11": tested,
         "MEASURE 2.13": "this form can be verified: every figure is computed again from the counts",
         "MEASURE 3.1": "one audit; evenhand watch tracks many",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MOST_GROUPS = 200
 _MOST_COLUMNS = 6  # measures side by side, as a sheet of paper has room for
 _MOST_SAID = 10
+_SMALL, _DIGITS = 10, 3  # of small figures such as a Brier score two digits would hide the interval
+_JUDGED = ("threshold", "p, corrected", "verdict")
 
 TERMS = {
     "system": "System",
@@ -37,6 +39,7 @@ TERMS = {
     "exclusion": "Why small categories are excluded",
 }
 """What the entries of a cover are called in forms."""
+NOT_STATED = "not stated"
 
 
 def cover_terms(audit: Audit, names: Iterable[str]) -> Terms:
@@ -45,10 +48,17 @@ def cover_terms(audit: Audit, names: Iterable[str]) -> Terms:
 
 
 def stated(cover: Cover, name: str) -> str:
-    """An entry of a cover as text, or that nobody stated it, and where it belongs."""
+    """An entry of a cover as text, or that nobody stated it."""
     value = getattr(cover, name)
     text = " ".join(value) if isinstance(value, tuple) else str(value)
-    return text or f"not stated ({name} in [report])"
+    return text or NOT_STATED
+
+
+def verdict_term(audit: Audit) -> Terms:
+    """The verdict, where a reader looks first."""
+    if audit.verdict != "not judged":
+        return (("Verdict", audit.verdict),)
+    return (("Verdict", "not judged: the policy sets no threshold for what decides, or lets nothing decide"),)
 
 
 def title(audit: Audit, what: str) -> str:
@@ -68,24 +78,38 @@ def counted_notes(audit: Audit) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for cube in counted for note in data_notes(cube)))
 
 
-def finding_table(audit: Audit, findings: Sequence[Finding], title: str) -> Table:
-    """Findings with the judged figure, its interval, the limit, the groups and the verdict."""
-    rows = tuple(
-        (
-            finding.title,
-            " × ".join(finding.attributes),
-            *(name or "-" for name in tables.pair(finding)),
-            tables.value(finding),
-            tables.limit(finding),
-            _p(finding.p_adjusted),
-            f"{finding.verdict}{'' if audit.decides(finding) else ', does not decide'}",
-        )
-        for finding in findings
+def finding_tables(audit: Audit, findings: Sequence[Finding], what: str) -> tuple[Table, ...]:
+    """Findings with the judged figure, its interval, the threshold, the groups and the verdict: a table for each set of
+    attributes, and below the last what its columns are."""
+    sets = list(dict.fromkeys(finding.attributes for finding in findings))
+    note = (
+        "Differences of rates are in points of percent. The p-value tests whether there is no gap at all; no verdict "
+        "depends on it."
     )
-    confidence = f"value [{audit.policy.confidence:.0%} interval]"
-    columns = ("metric", "by", "group", "against", confidence, "limit", "p, corrected", "verdict")
-    note = "Differences of rates are in points of percent. The p-value tests no gap at all, and decides nothing."
-    return Table(title, columns, rows, names=4, notes=(note,) if rows else ("No finding.",))
+    return tuple(
+        Table(
+            f"{what} by {' × '.join(names)}",
+            ("metric", "group", "against", f"value [{audit.policy.confidence:.0%} interval]", *_JUDGED),
+            tuple(_finding_row(audit, each) for each in findings if each.attributes == names),
+            names=3,
+            notes=(note,) if names == sets[-1] else (),
+        )
+        for names in sets
+    )
+
+
+def _finding_row(audit: Audit, finding: Finding) -> tuple[str, ...]:
+    first, second = (name or "-" for name in tables.pair(finding))
+    aside = "" if audit.decides(finding) or finding.verdict == "not judged" else ", does not decide"
+    return (
+        finding.title,
+        first,
+        second,
+        tables.value(finding),
+        tables.limit(finding),
+        _p(finding.p_adjusted),
+        f"{finding.verdict}{aside}",
+    )
 
 
 def _p(value: float | None) -> str:
@@ -130,8 +154,9 @@ def _measure_table(audit: Audit, attributes: tuple[str, ...], columns: Sequence[
 
 
 def _cell(measured: MeasureValues, i: int) -> str:
-    scale = 100 if measured.measure.unit == "rate" else 1
-    return tables.interval(measured.values[i], measured.low[i], measured.high[i], scale)
+    value, rate = measured.values[i], measured.measure.unit == "rate"
+    digits = _DIGITS if not rate and abs(value) < _SMALL else None
+    return tables.interval(value, measured.low[i], measured.high[i], 100 if rate else 1, digits=digits)
 
 
 def rule_section(audit: Audit) -> tuple[Section, ...]:
@@ -144,7 +169,7 @@ def rule_section(audit: Audit) -> tuple[Section, ...]:
         ("Policy", f"{rule.name}, {rule.title}"),
         ("Sources", "; ".join(rule.sources)),
         ("Read on", rule.read),
-        ("Changed from the policy that ships", ", ".join(changed) or "nothing"),
+        ("Changed from the policy that ships", ", ".join(changed).replace("_", " ") or "nothing"),
     ]
     points = [f"Not checked: {text}" for text in rule.unchecked] + [f"Not covered: {text}" for text in rule.not_covered]
     asks = (rule.asks, "This is a screen by figures, and not legal advice.")
@@ -163,7 +188,8 @@ def changed_fields(audit: Audit) -> list[str]:
 
 def limits(audit: Audit) -> tuple[str, ...]:
     """What its makers and the policy say against reading too much into the audit."""
-    return tuple(dict.fromkeys([*audit.cover.limits, *audit.policy.notes]))
+    stated = audit.cover.limits or ("The makers of the audit stated no limits.",)
+    return tuple(dict.fromkeys([*stated, *audit.policy.notes]))
 
 
 def integrity(record: Record) -> Section:

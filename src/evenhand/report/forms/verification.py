@@ -22,6 +22,7 @@ from evenhand.cube import merge
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, EvenhandError, either, short_path
 from evenhand.report import forms
+from evenhand.report.forms.judged import judging
 from evenhand.report.forms.record import Asked, Record, unpack
 from evenhand.report.json import content_digests
 from evenhand.report.saved import MOST_BYTES, with_bases
@@ -63,11 +64,14 @@ def verify(form: Path, counts: Sequence[str | Path], policy: Any = None) -> Veri
         raise DataError(f"{shown} is a form {clip(record.form)!r}, which this version does not know.")
     cube, parts = _counts(record, counts)
     try:
-        held = replace(record.compute(cube, parts), findings=())
+        audit = record.compute(cube, parts)
         again = forms.rewrite(record, form.suffix, cube, parts)
     except EvenhandError as error:
         return Verification(shown, (), (f"The form cannot be made from these counts: {error}",))
+    held = replace(audit, findings=())
     problems, checked = _digests(record, held)
+    judged, known = judging(audit)
+    problems += judged
     if policy is not None:
         problems += _policy(held, policy)
         checked += [] if problems else ["The policy that was given is that of the form."]
@@ -79,6 +83,7 @@ def verify(form: Path, counts: Sequence[str | Path], policy: Any = None) -> Veri
     if record.given:
         needing = number_of(len(record.given), "finding needs the rows and was", "findings need the rows and were")
         checked.append(f"{needing} not computed again.")
+    checked += known
     return Verification(shown, tuple(checked), tuple(problems))
 
 
@@ -112,12 +117,14 @@ def _digests(record: Record, held: Audit) -> tuple[list[str], list[str]]:
     problems, checked = [], []
     told = {"counts": record.cube, "policy": record.policy_digest}
     found = content_digests(held)
-    for what, key in (("counts", "cube"), ("policy", "policy")):
+    for what, key, have, other in (
+        ("counts", "cube", "have", "are not those"),
+        ("policy", "policy", "has", "is not that"),
+    ):
         if told[what] == found[key]:
-            checked.append(f"The {what} have the SHA-256 {told[what]}." if what == "counts" else
-                           f"The policy has the SHA-256 {told[what]}.")  # fmt: skip
+            checked.append(f"The {what} {have} the SHA-256 {told[what]}.")
         else:
-            problems.append(f"The {what} are not those of the form: SHA-256 {told[what]} there, {found[key]} here.")
+            problems.append(f"The {what} {other} of the form: SHA-256 {told[what]} there, {found[key]} here.")
     return problems, checked
 
 

@@ -72,6 +72,8 @@ def _unsettled(stratum: Stratum) -> list[str]:
     """Why no number of rows is named; against the rest of each group none is looked for."""
     if _needs_labels(stratum):
         return ["More rows alone would not settle it: it takes the labels that are missing."]
+    if not stratum.value.defined:  # it lies nowhere, so that no number of rows like these would move it
+        return []
     spread = stratum.table.spreads[stratum.gap.measure or 0]
     pair = None if spread is None else _pair(stratum, spread)
     if spread is None or pair is None or np.isnan(spread.variances[list(pair)]).any():
