@@ -1,4 +1,4 @@
-"""The tables of docs/migrating.md: each row is run, and both calls give the number that it shows."""
+"""The tables of docs/migrating: each row is run, and both calls give the number that it shows."""
 
 from __future__ import annotations
 
@@ -7,35 +7,46 @@ from typing import Any
 
 import fairlearn.metrics
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenhand as eh
 import examples
 from conftest import ROOT
 
-PAGE = (ROOT / "docs" / "migrating.md").read_text(encoding="utf-8")
+FOLDER = ROOT / "docs" / "migrating"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))}
 ROW = re.compile(r"^\| (`(?P<theirs>[^`]+)`[^|]*) \| `(?P<ours>[^`]+)` \| (?P<value>[−\d.]+) \|$", re.MULTILINE)
-SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+TYPED = re.compile(r"^\| `(?P<theirs>[^`]+)` \| `(?P<ours>[^`]+)` \|$", re.MULTILINE)
 ROWS = [
-    (title, match["theirs"], match["ours"], match["value"])
-    for title, text in SECTIONS.items()
+    (page, match["theirs"], match["ours"], match["value"])
+    for page, text in PAGES.items()
     for match in ROW.finditer(text)
 ]
-
-NAMES: dict[str, Any] = {}
-for block in examples.blocks(PAGE):
-    if "print" not in block.source:
-        exec(block.source, NAMES)
+INDEX = PAGES["index"].partition("## What differs")[0]
 
 
-def evaluate(expression: str) -> float:
-    value = eval(expression, {**vars(fairlearn.metrics), **NAMES})
+def names_of(page: str) -> dict[str, Any]:
+    """What the blocks of a page define, of those that print nothing."""
+    names: dict[str, Any] = {"pd": pd}
+    for block in examples.blocks(PAGES[page]):
+        if block.is_run and "print" not in block.source:
+            exec(block.source, names)
+    return names
+
+
+NAMES = {page: names_of(page) for page in PAGES}
+HERE = NAMES["clarify"]
+
+
+def evaluate(page: str, expression: str) -> float:
+    value = eval(expression, {**vars(fairlearn.metrics), **NAMES[page]})
     return float(value.value if isinstance(value, eh.Finding) else value)
 
 
 def cells(facet: str) -> tuple[float, float, float, float]:
     """TN, FP, FN, TP of a group."""
-    y, p = (NAMES[name][NAMES["group"] == facet] for name in ("y", "p"))
+    y, p = (HERE[name][HERE["group"] == facet] for name in ("y", "p"))
     return tuple(float(np.sum((y == label) & (p == decision))) for label in (0, 1) for decision in (0, 1))
 
 
@@ -61,13 +72,13 @@ def figures(facet: str) -> dict[str, float]:
 
 def _disparity() -> float:
     """n_d(refused) / n(refused) − n_d(selected) / n(selected)."""
-    facet, chosen = NAMES["group"] == "African-American", NAMES["p"] == 1
+    facet, chosen = HERE["group"] == "African-American", HERE["p"] == 1
     return float(facet[~chosen].mean() - facet[chosen].mean())
 
 
 A, D = figures("Caucasian"), figures("African-American")
 
-BENEFIT = 1 + NAMES["p"] - NAMES["y"]
+BENEFIT = 1 + HERE["p"] - HERE["y"]
 
 # AIF360 0.6.1 on these people; the first and the fourth are its definitions, P(Ŷ=1|D) − P(Ŷ=1|A) of all and of Y = 1.
 AIF360 = {
@@ -81,6 +92,18 @@ AIF360 = {
     "metric.theil_index()": 0.22764925481327447,
     "BinaryLabelDatasetMetric(...).mean_difference()": 0.12069679505498576,
     "BinaryLabelDatasetMetric(...).disparate_impact()": 1.306614839611734,
+}
+# Aequitas 1.1.0 on these people, African-American by Caucasian.
+AEQUITAS = {
+    "pprev_disparity": 1.6902240031631133,
+    "precision_disparity": 1.064903859291173,
+    "fdr_disparity": 0.9060846735185033,
+    "for_disparity": 1.2131542866590084,
+    "fpr_disparity": 1.9120926483147231,
+    "fnr_disparity": 0.5864158719979552,
+    "tpr_disparity": 1.377549075265233,
+    "tnr_disparity": 0.7205264844057607,
+    "npv_disparity": 0.9137277206762046,
 }
 CLARIFY = {
     "DPL": A["prev"] - D["prev"],
@@ -110,41 +133,86 @@ SOLAS = {
 }
 
 
-def expected(title: str, theirs: str) -> float:
-    if title.startswith("fairlearn"):
-        return evaluate(theirs)
-    if title == "AIF360":
-        return AIF360[theirs]
-    if title == "Aequitas":
-        name = theirs.removesuffix("_disparity")
-        return D[name] / A[name]
-    return SOLAS[theirs] if title == "SolasAI" else CLARIFY[theirs]
+FIGURES = {"aif360": AIF360, "aequitas": AEQUITAS, "clarify": CLARIFY, "index": SOLAS}
 
 
-def test_every_row_of_every_table_is_read():
-    lines = [line for line in PAGE.splitlines() if line.startswith("| ") and "---" not in line]
-    assert len(ROWS) == len(lines) - 5
-    assert {title for title, *_ in ROWS} == {
-        "fairlearn: the same with an interval and a verdict",
-        "AIF360",
-        "Aequitas",
-        "SageMaker Clarify",
-        "SolasAI",
+def expected(page: str, theirs: str) -> float:
+    return evaluate(page, theirs) if page == "fairlearn" else FIGURES[page][theirs]
+
+
+def test_every_figure_of_another_tool_stands_on_its_page():
+    assert {page: {theirs for of, theirs, *_ in ROWS if of == page} for page in FIGURES} == {
+        page: set(figures) for page, figures in FIGURES.items()
     }
+    for page, text in PAGES.items():
+        with_value = [line for line in text.splitlines() if re.search(r"\| [−\d.]+ \|$", line)]
+        assert len(with_value) == sum(of == page for of, *_ in ROWS) > 0, page
 
 
-@pytest.mark.parametrize(("title", "theirs", "ours", "shown"), ROWS, ids=lambda text: text[:60])
-def test_both_calls_give_the_number_shown(title, theirs, ours, shown):
-    value = expected(title, theirs)
-    assert evaluate(ours) == pytest.approx(value, rel=1e-9, abs=1e-12)
+def test_aequitas_divides_as_its_documentation_says():
+    for name, figure in AEQUITAS.items():
+        measure = name.removesuffix("_disparity")
+        assert figure == pytest.approx(D[measure] / A[measure], rel=1e-12)
+
+
+@pytest.mark.parametrize(("page", "theirs", "ours", "shown"), ROWS, ids=lambda text: text[:60])
+def test_both_calls_give_the_number_shown(page, theirs, ours, shown):
+    value = expected(page, theirs)
+    assert evaluate(page, ours) == pytest.approx(value, rel=1e-9, abs=1e-12)
     assert f"{value:.4f}".replace("-", "−") == shown
 
 
-@pytest.mark.parametrize(
-    ("title", "theirs"), [(title, theirs) for title, theirs, *_ in ROWS if title.startswith("fairlearn")]
-)
-def test_the_drop_in_gives_the_same_number(title, theirs):
+@pytest.mark.parametrize(("page", "theirs"), [(page, theirs) for page, theirs, *_ in ROWS if page == "fairlearn"])
+def test_the_drop_in_gives_the_same_number(page, theirs):
     import evenhand.fairlearn as ours
 
     functions = {name: getattr(ours, name) for name in ours.__all__}
-    assert float(eval(theirs, {**functions, **NAMES})) == pytest.approx(evaluate(theirs), abs=1e-12)
+    assert float(eval(theirs, {**functions, **NAMES[page]})) == pytest.approx(evaluate(page, theirs), abs=1e-12)
+
+
+@pytest.mark.parametrize("typed", [*TYPED.finditer(INDEX)], ids=lambda match: match["theirs"][:60])
+def test_what_is_typed_here_runs(typed):
+    """What the index proposes in place of a call; where theirs runs here, both give the same number."""
+    if typed["ours"].startswith("from "):
+        exec(typed["ours"], {})
+        return
+    found = eval(typed["ours"], dict(NAMES["index"]))
+    assert found is not None
+    if (
+        isinstance(found, eh.Finding)
+        and typed["theirs"].split("(")[0] in vars(fairlearn.metrics)
+        and "..." not in typed[0]
+    ):
+        assert float(found) == pytest.approx(evaluate("index", typed["theirs"]), abs=1e-12)
+
+
+def test_the_block_of_fairlearn_runs():
+    [block] = [block for block in examples.blocks(PAGES["fairlearn"]) if block.not_run is not None]
+    names = dict(NAMES["fairlearn"])
+    exec(block.source, names)
+    ours = eh.audit(label=names["y_true"], prediction=names["y_pred"], sensitive={"sex": names["sex"]})
+    assert ours.by_group["selection_rate"].tolist() == pytest.approx(names["frame"].by_group.tolist())
+
+
+# --- what the index says of others, where they can be asked
+
+
+def test_fairlearn_gives_0_where_nobody_is_in_the_denominator():
+    """The row on 0/0: nobody of b has a positive label."""
+    y, p, g = [1, 0, 0, 0], [1, 0, 1, 0], ["a", "a", "b", "b"]
+    rates = fairlearn.metrics.MetricFrame(
+        metrics=fairlearn.metrics.true_positive_rate, y_true=y, y_pred=p, sensitive_features=g
+    ).by_group
+    assert rates["b"] == 0
+    by_group = eh.audit(label=y, prediction=p, sensitive={"g": g}).by_group
+    assert np.isnan(by_group.loc[by_group.g == "b", "true_positive_rate"].item())
+
+
+def test_missing_groups_are_an_error_there_and_a_group_here():
+    y, p, g = [1, 0, 1, 0], [1, 0, 0, 1], pd.Series(["a", "a", "b", None])
+    assert "(missing)" in str(eh.audit(label=y, prediction=p, sensitive={"g": g}).by_group.group.tolist())
+    if tuple(map(int, fairlearn.__version__.split(".")[:2])) >= (0, 15):
+        with pytest.raises(ValueError, match="missing values"):
+            fairlearn.metrics.MetricFrame(
+                metrics=fairlearn.metrics.selection_rate, y_true=y, y_pred=p, sensitive_features=g
+            )
