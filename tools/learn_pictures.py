@@ -1,4 +1,4 @@
-"""The picture of "How to read a report": the first screen of a report, with a number at each thing that the page explains.
+"""The picture of "How to read a report": the first screen, with a number at each thing that the page explains.
 
     python tools/learn_pictures.py
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from screenshots import IMAGES, browser
-
 import evenhand as eh
+from screenshots import IMAGES, browser
 
 PLACES = {  # in the order of the numbers: what is marked, as CSS or as text of the page
     "title": "h1",
@@ -28,8 +27,8 @@ PLACES = {  # in the order of the numbers: what is marked, as CSS or as text of 
 MARK = """([x, y, number]) => {
   const mark = document.createElement('div')
   mark.textContent = number
-  mark.style.cssText = `position:absolute;left:${x}px;top:${y}px;width:26px;height:26px;border-radius:50%;background:#222;
-    color:#fff;font:bold 15px/26px sans-serif;text-align:center;z-index:9999`
+  mark.style.cssText = `position:absolute;left:${x}px;top:${y}px;width:26px;height:26px;border-radius:50%;
+    background:#222;color:#fff;font:bold 15px/26px sans-serif;text-align:center;z-index:9999`
   document.body.append(mark)
 }"""
 LEFT = 12

@@ -49,8 +49,9 @@ def _section(each: Series, console: Console, confidence: float) -> None:
     words = ("between", "and", "")
     drawn = any(point.finding is not None and tables.bar(point.finding) for point in each.points)
     chart = ("0 │ threshold",) if drawn else ()
-    titles = ("period", *chart, f"{kind} [{confidence:.0%}]", "people", *words[:2], "e-value", "")
-    table = Columns(console, *titles, left=(*chart, *words), fold=[words[:1], words[1:2]])
+    size = f"{kind} [{confidence:.0%}]"
+    titles = ("period", *chart, size, "people", *words[:2], "e-value", "")
+    table = Columns(console, *titles, left=(*chart, *words), fold=[words[:1], words[1:2], (size,)])
     raised = any(point.e_value >= each.needed for point in each.points[:left_out])
     for point in each.points[left_out:]:
         first = point.e_value >= each.needed and not raised
