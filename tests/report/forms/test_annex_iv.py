@@ -92,9 +92,7 @@ def test_the_verdict_is_among_the_first_words_of_every_form():
     for form in ("annex-iv", "model-card", "nist"):
         assert "- Verdict: fail\n" in forms.dumps(judged, form, ".md").split("## ")[0]
     for form in forms.FORMS:
-        assert (
-            "- Verdict: not judged: the policy sets no threshold" in forms.dumps(unjudged, form, ".md").split("## ")[0]
-        )
+        assert "- Verdict: not judged: under this policy" in forms.dumps(unjudged, form, ".md").split("## ")[0]
 
 
 def test_small_figures_keep_the_digits_of_their_interval():

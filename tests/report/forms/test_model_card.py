@@ -48,6 +48,25 @@ def test_numbers_and_labels_that_are_not_there():
     assert metadata(forms.dumps(nobody, "model-card", ".md"))["model-index"][0]["results"][0]["metrics"] == []
 
 
+def test_the_sections_are_those_of_the_paper():
+    """Mitchell and others (2019), section 4; what an audit does not know is named as missing."""
+    text = forms.dumps(eh.audit(eh.datasets.compas(), **ROLES), "model-card", ".md")
+    titles = re.findall("^## (.*)$", text, re.MULTILINE)
+    assert titles == [
+        *(
+            "Intended use",
+            "Factors",
+            "Evaluation data",
+            "Metrics",
+            "Performance by group",
+            "Differences between groups",
+        ),
+        *("Caveats and limits", "Not in this card", "Verification"),
+    ]
+    assert "Training data" in text
+    assert "Ethical considerations" in text
+
+
 @hostile.every_name
 def test_hostile_names_stay_text_in_the_metadata(name: str):
     audit = eh.audit(

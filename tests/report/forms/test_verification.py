@@ -250,6 +250,7 @@ def test_honest_forms_of_every_policy_are_verified(judging, cube: eh.Cube, saved
     for name in ("f.md", "s.md"):
         found = verify(saved / name, [saved / "day.cube"])
         assert found.verified, found
+        assert found.checked[-1].startswith("In the form") == isinstance(judging.get("metrics"), list)
 
 
 def test_a_record_comes_back_as_it_was(cube: eh.Cube):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.catalogue import METRICS
 from evenhand.core.wording import distance
 from evenhand.report import tables
 from evenhand.report.forms import parts
@@ -134,8 +133,4 @@ def _impacts(audit: Audit) -> Section:
 
 
 def _appropriateness(audit: Audit) -> Section:
-    names = dict.fromkeys(finding.metric for finding in audit.findings)
-    known = [METRICS[name] for name in names if name in METRICS]
-    rows = tuple((metric.title, metric.question, metric.limits) for metric in known)
-    table = Table("Why these metrics", ("metric", "what it asks", "what it cannot see"), rows, sentences=True)
-    return Section("Appropriateness of the metrics (Annex IV, point 4)", tables=(table,))
+    return Section("Appropriateness of the metrics (Annex IV, point 4)", tables=(parts.metric_table(audit),))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from evenhand.audits import choice
 from evenhand.audits.audit import Audit, family
 from evenhand.catalogue import METRICS, find
 from evenhand.core.results import Finding
@@ -45,7 +46,7 @@ def _decide(names: Any) -> str:
 
 def _deciding(audit: Audit) -> set[str]:
     """The metrics that decide under the policy, where a caller names no others."""
-    names = audit.policy.required_for(audit.cube)
+    names = choice.required(audit.cube, None, audit.policy)[0]
     return {*judgeable(names, list(names), audit.cube, audit.policy.judged_on)[0]}
 
 

@@ -25,6 +25,10 @@ _TASKS = {
     "multiclass": "tabular-classification",
     "regression": "tabular-regression",
 }
+_NOT_HERE = (
+    "Training data: an audit sees the people on whom the model was evaluated, and nobody else.",
+    "Ethical considerations, uses that are out of scope, and the licence: for the makers of the model to add.",
+)
 _DETAILS = ("system", "version", "author", "date", "signer")
 
 
@@ -44,6 +48,7 @@ def content(audit: Audit, record: Record) -> Document:
                 tables=parts.measure_tables(audit, DATA, "Data"),
                 points=parts.counted_notes(audit),
             ),
+            Section("Metrics", tables=(parts.metric_table(audit),)),
             Section(
                 "Performance by group",
                 tables=parts.measure_tables(audit, ACCURACY, "Performance") if audit.cube.has_labels else (),
@@ -54,6 +59,7 @@ def content(audit: Audit, record: Record) -> Document:
                 tables=parts.finding_tables(audit, audit.findings, "Findings"),
             ),
             Section("Caveats and limits", points=parts.limits(audit)),
+            Section("Not in this card", points=_NOT_HERE),
             *parts.rule_section(audit),
             parts.integrity(record),
         ),

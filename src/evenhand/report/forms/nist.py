@@ -21,7 +21,7 @@ _COVER = ("system", "version", "purpose", "author", "signer", "date", "data_sour
 _NOTHING = "nothing: evidence must come from elsewhere"
 _ASKS = {
     "MAP 1.1": "purpose, context, and who is affected are written down",
-    "MAP 2.2": "limits of what the system knows are written down",
+    "MAP 2.2": "limits of what the system knows, and how people use and oversee its output, are written down",
     "MAP 2.3": "how data was chosen, and whether it is suitable and representative",
     "MAP 5.1": "how likely and how large harms are",
     "MEASURE 1.1": "metrics are chosen for the risks that were found, and what is not measured is named",

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from evenhand.audits.audit_notes import data_notes
+from evenhand.catalogue import METRICS
 from evenhand.core.results import Finding, spell
 from evenhand.core.wording import number_of
 from evenhand.report import tables
@@ -58,7 +59,7 @@ def verdict_term(audit: Audit) -> Terms:
     """The verdict, where a reader looks first."""
     if audit.verdict != "not judged":
         return (("Verdict", audit.verdict),)
-    return (("Verdict", "not judged: the policy sets no threshold for what decides, or lets nothing decide"),)
+    return (("Verdict", "not judged: under this policy no threshold decides"),)
 
 
 def title(audit: Audit, what: str) -> str:
@@ -114,6 +115,14 @@ def _finding_row(audit: Audit, finding: Finding) -> tuple[str, ...]:
 
 def _p(value: float | None) -> str:
     return "-" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.2g}"
+
+
+def metric_table(audit: Audit) -> Table:
+    """What each metric of the audit asks, and what it cannot see."""
+    names = dict.fromkeys(finding.metric for finding in audit.findings)
+    known = [METRICS[name] for name in names if name in METRICS]
+    rows = tuple((metric.title, metric.question, metric.limits) for metric in known)
+    return Table("Why these metrics", ("metric", "what it asks", "what it cannot see"), rows, sentences=True)
 
 
 def sentences(audit: Audit) -> tuple[str, ...]:
