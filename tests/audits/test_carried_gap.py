@@ -182,3 +182,31 @@ def test_scores_must_be_numbers():
         shares(frame.assign(s="x"), values, score="s")
     with pytest.raises(eh.EvenhandError, match="score"):
         shares(frame, values, score=[0.1, 0.2])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_any_scale_gives_the_same_parts(scale):
+    random = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 50)
+    values = random.normal(size=(100, 2)) + np.outer(group == "a", [1.0, 0.0])
+    people = {"group": group, "x": values[:, 0], "y": values[:, 1]}
+    plain, scaled = (
+        eh.proxies(people, sensitive="group", features=["x", "y"], contributions=factor * values)
+        for factor in (1.0, scale)
+    )
+    for row, other in zip(plain.rows, scaled.rows, strict=True):
+        if row.difference is not None:
+            assert [other.difference.value / scale, other.difference.low / scale] == pytest.approx(
+                [row.difference.value, row.difference.low]
+            )
+
+
+def test_a_part_is_a_share_of_a_gap_that_is_sure():
+    random = np.random.default_rng(1)
+    group, x = np.repeat(["a", "b"], 40), random.normal(size=80)
+    people = {"group": group, "x": x, "y": random.normal(size=80)}
+    away = np.outer(group == "a", [1.0, -1.0])
+    unsure = eh.proxies(people, sensitive="group", contributions=random.normal(size=(80, 2)) + away)
+    sure = eh.proxies(people, sensitive="group", contributions=random.normal(size=(80, 2)) + 3 * abs(away))
+    assert "% of it" not in unsure.interpretation
+    assert "% of it" in sure.interpretation

@@ -78,6 +78,11 @@ def test_the_gap_is_that_of_the_metric_itself():
     assert [row.estimate for row in finding.groups] == [row.estimate for row in metric.groups[::-1]]
 
 
+def test_a_composition_of_rates_is_shown_in_points_and_says_what_is_measured():
+    finding = berkeley()
+    assert (finding.unit, finding.title) == ("points", "composition of a gap (selection rate)")
+
+
 def test_the_order_of_the_groups_turns_the_signs_and_not_the_sentence():
     one, other = berkeley(between=("Male", "Female")), berkeley(between=("Female", "Male"))
     assert parts(one) == {name: pytest.approx(-value) for name, value in parts(other).items()}
@@ -189,7 +194,7 @@ def test_people_of_the_same_risk_are_compared():
     assert f"{100 * rates.value:+.1f} points" in finding.notes[0]
     with_region = eh.explain(people(), control="region", risk="risk", bins=5, **READ)
     assert with_region.settings["control"] == ["region", "risk"]
-    assert "with the other columns held fixed" in with_region.notes[0]
+    assert "with the same values of the other columns" in with_region.notes[0]
     frame = people()
     arrays = eh.explain(prediction=frame["decided"], sensitive={"group": frame["group"]}, risk=frame["risk"].to_numpy())
     assert parts(arrays) == parts(finding)
@@ -302,7 +307,7 @@ def frame_with(**columns):
         (frame_with(region=None), "'region' is missing in every row: leave it out"),
         (frame_with(region="x"), "'region' is always 'x': one stratum explains nothing"),
         (people(60).assign(region=lambda frame: frame["group"]), "no stratum of region has both groups"),
-        (frame_with(group="a"), "there are 1 groups: say which two"),
+        (frame_with(group="a"), "the attribute has one group only .'a'.: there is no gap to explain"),
     ],
 )
 def test_data_in_which_nothing_can_be_compared(frame, message):

@@ -18,6 +18,7 @@ from evenhand.audits.audit import Audit
 from evenhand.datasets import compas
 from evenhand.errors import CallError, DataError
 from evenhand.inference import critical
+from evenhand.report import tables
 from evenhand.report.results import findings_data
 from evenhand.subgroups.gaps import Gaps
 from evenhand.verdicts.verdict import verdict
@@ -298,6 +299,10 @@ def test_a_child_is_listed_only_if_it_says_more_than_its_parents():
     sides = {side: [line for line in lines if line["gap"] * side > 0] for side in (1, -1)}
     assert len(sides[1]) == 1
     assert finding.settings["flagged"] > len(lines)
+    assert any(
+        note.startswith(f"Listed: {len(lines)} of {finding.settings['flagged']} gaps beyond the threshold")
+        for note in finding.notes
+    )
 
 
 def test_of_two_values_that_mirror_each_other_one_is_listed():
@@ -336,8 +341,9 @@ def test_compas():
     finding = eh.search(compas(), within=COLUMNS, metric="false_positive_rate", **COMPAS)
     assert finding.verdict == "fail"
     assert finding.interpretation.startswith(
-        "Of 41 groups of at least 100 people, 16 lie more than 10.0 points away. The surest: race = African-American, "
-        "age = under 25 (n = 359): the false positive rate is 59.9 %, 30.3 points above that of everyone else"
+        "Of 41 groups of at least 100 people, 16 surely differ from everyone else by more than 10.0 points, 5 "
+        "surely do not, and 20 are open. The surest: race = African-American, age = under 25 (n = 359): the false "
+        "positive rate is 59.9 %, 30.3 points above that of everyone else"
     )
 
 
@@ -353,12 +359,32 @@ def test_the_verdict_is_the_rule_on_its_ends(gap, threshold, seed, size):
     assert (finding.verdict == "pass") == (counts[1] == finding.settings["groups"])
 
 
+def test_gaps_of_rates_are_shown_in_points_and_say_what_is_measured():
+    rates = eh.search(people(gap=0.3), within=["a", "b"], prediction="decided")
+    assert (rates.unit, rates.title) == ("points", "subgroup search (demographic parity)")
+    assert tables.limit(rates) == "≤ 10 points"
+    assert tables.value(rates).startswith(f"{100 * rates.value.value:.1f} [")
+    scores = eh.search(people(), within=["a", "b"], score="score", metric="mean_score")
+    assert (scores.unit, scores.title) == ("score", "subgroup search (mean score)")
+
+
+def test_the_first_of_groups_that_are_open_is_not_called_sure():
+    frame = people(size=300)
+    finding = eh.search(frame, within=["a", "b"], prediction="decided", least=20)
+    assert finding.verdict == "inconclusive"
+    assert "none is shown to differ from everyone else by more than 10.0 points: " in finding.interpretation
+    assert "The one that is listed first: " in finding.interpretation
+
+
 def test_a_large_even_population_passes():
     table = [(a, b, y, 200_000) for a in "xyz" for b in "pq" for y in (0, 1)]
     data = dict(zip(("a", "b", "y", "n"), map(list, zip(*table, strict=True)), strict=True))
     finding = eh.search(data, within=["a", "b"], prediction="y", count="n")
     assert (finding.verdict, finding.settings["certified"]) == ("pass", finding.settings["groups"])
-    assert finding.interpretation.startswith("All of 11 groups of at least 100 people lie within 10.0 points.")
+    assert finding.interpretation.startswith(
+        "All 11 groups of at least 100 people surely differ from everyone else by at most 10.0 points. The one "
+        "that may differ most: "
+    )
 
 
 def test_rows_counts_and_cubes_give_one_answer():
@@ -412,6 +438,14 @@ def test_missing_values_are_searched_and_said():
     assert eh.search(frame, within=["a", "c"], prediction="decided", missing="drop").verdict != "fail"
 
 
+def test_bands_stand_in_their_order():
+    frame = people(size=5000)
+    frame["hours"] = np.where(frame["a"] == "x", 40, frame["age"])
+    finding = eh.search(frame, within=["a", "hours"], prediction="decided", bands={"hours": [0, 35, 40, 41, 100]})
+    names = [line["group"] for line in panel(finding, "Every value by itself")]
+    assert names[3:] == [f"hours = {band}" for band in ("[0, 35)", "[35, 40)", "[40, 41)", "[41, 100]")]
+
+
 def test_numbers_are_cut_into_bands_and_it_is_said():
     finding = eh.search(people(), within=["a", "age"], prediction="decided")
     names = [line["group"] for line in panel(finding, "Every value by itself")]
@@ -446,11 +480,43 @@ def test_the_halves_add_up_to_everyone():
 
     frame = people()
     cube = eh.Cube.count(frame, label="label", score="score", sensitive=["a", "b"])
-    first, second = halves(cube, 0)
+    first, second = halves(cube, 0, [("s", "s2", None)])
     assert (first.n + second.n == cube.n).all()
     assert (first.scores.n + second.scores.n == cube.scores.n).all()
     assert np.allclose(first.scores.sums["s"] + second.scores.sums["s"], cube.scores.sums["s"])
     assert abs(first.n.sum() - len(frame) / 2) < 200
+
+
+@pytest.mark.parametrize("task", ["score", "regression"])
+def test_halves_differ_as_far_as_people_in_a_line_do(task):
+    """Else the second half would confirm what chance has shown in the first: scores in one bin, or one prediction."""
+    alarms = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        frame = pd.DataFrame({name: random.choice(list("abcdefgh"), 3000) for name in ("a", "b")})
+        roles = {"score": "s", "score_range": (0, 1), "metric": "mean_score"}
+        frame["s"] = 0.3 + 1e-4 * random.random(3000)
+        if task == "regression":
+            frame["s"], frame["y"] = 10.0, 10 + random.normal(0, 5, 3000)
+            roles = {"label": "y", "prediction": "s", "task": "regression", "metric": "mean_residual"}
+        found = eh.search(frame, within=["a", "b"], threshold=0, least=30, split=True, **roles)
+        alarms += found.verdict == "fail"
+    assert alarms <= 5  # 1 is expected
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_moments_of_two_halves_add_up_and_are_those_of_people(seed):
+    from evenhand.subgroups.halves import halves
+
+    random = np.random.default_rng(seed)
+    data = {"a": random.choice(["x", "y"], 40), "p": random.choice([1.0, 2.0], 40), "y": random.normal(0, 3, 40)}
+    cube = eh.Cube.count(data, label="y", prediction="p", sensitive="a", task="regression")
+    parts = [part.scores for part in halves(cube, seed, [("e", "ee", "eee")])]
+    for name in ("e", "ee", "eee"):
+        assert np.allclose(sum(part.sums[name] for part in parts), cube.scores.sums[name])
+    for part in parts:
+        assert (part.sums["ee"] * part.n - part.sums["e"] ** 2 >= -1e-6).all()
+        assert np.allclose(part.sums["ee"][part.n == 0], 0)
 
 
 def test_split_of_scores_finds_what_is_there():
@@ -526,7 +592,7 @@ def test_names_stay_names(name, tmp_path):
         ({"within": ["a", "nowhere"]}, CallError, "within='nowhere' is not a column"),
         ({"sensitive": "a"}, CallError, "'a' is named in sensitive= and in within=: name it in within= alone"),
         ({"sensitive": "c"}, CallError, "name the sensitive attribute there"),
-        ({"control": "c"}, CallError, "a search holds nothing fixed"),
+        ({"control": "c"}, CallError, "a search has no strata"),
         ({"cluster": "c"}, CallError, "takes people as strangers"),
         ({"metric": "disparate_impact"}, CallError, "disparate_impact cannot be searched"),
         ({"metric": "theil_index"}, CallError, "theil_index cannot be searched"),

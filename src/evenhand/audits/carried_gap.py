@@ -183,14 +183,16 @@ def _differences(columns: Floats, inside: Sequence[Any], deviate: float) -> list
 def _difference(column: Floats, inside: Sequence[Any], deviate: float) -> Estimate:
     """As for every mean, the variance of a group is moderated by that of the other, because one person tells nothing of
     how people vary; and where nobody differs within a group, limits are those of a share on the range of the values."""
-    members = [column[rows] for rows in inside]
     low, high = float(column.min()), float(column.max())
     if low == high:  # it adds the same to every score
         return Estimate(0.0, 0.0, 0.0)
+    size = max(abs(low), abs(high))  # squares of very large or very small numbers leave the range of floats
+    members = [column[rows] / size for rows in inside]
+    low, high = low / size, high / size
     values, sizes = (np.array([each(part) for part in members], dtype=np.float64) for each in (np.mean, len))
     own = np.array([part.var(ddof=1) if len(part) > 1 and np.ptp(part) > 0 else 0.0 for part in members])
     least, most = Means.of(values, own, sizes, sizes, (low, high), growth=SIGNED).limits(deviate, 0.0)
     down = np.hypot(values[0] - least[0], most[1] - values[1])
     up = np.hypot(most[0] - values[0], values[1] - least[1])
     gap = float(values[0] - values[1])
-    return Estimate.of(gap, gap - float(down), gap + float(up))
+    return Estimate.of(*(size * end for end in (gap, gap - float(down), gap + float(up))))

@@ -13,7 +13,7 @@ from evenhand.audits import composition_text as text
 from evenhand.audits.group_pair import two_groups
 from evenhand.audits.strata_columns import counted, named_controls
 from evenhand.catalogue import METRICS, Metric
-from evenhand.core import frames
+from evenhand.core import frames, wording
 from evenhand.core.arrays import ColumnLike, DataLike
 from evenhand.core.familiar import familiar
 from evenhand.core.results import UNDEFINED, Caller, Estimate, Finding, Group, Row, spell
@@ -288,10 +288,10 @@ def _check_strata(strata: composition.Strata, cube: Cube, columns: Sequence[str]
                 "Name a column in which people differ."
             )
     if not composition.shared(strata).any():
-        each = cube.size / len(names)
+        each = wording.number_of(round(cube.size / len(names)))
         raise DataError(
             f"no stratum of {text.columns(columns)} has both groups: there are {len(names):,} strata with "
-            f"{each:.3g} rows each on average. Name a coarser column, or cut numbers with "
+            f"{each} each on average. Name a coarser column, or cut numbers with "
             f"{as_typed('bands=', '--bands')}."
         )
 
@@ -345,7 +345,7 @@ def _finding(request: Request, found: SplitGap, risk: str | None) -> Finding:
         Row(measure.name, difference=named["gap"], **about),  # type: ignore[arg-type]
         rows,
         text.notes(found, risk),
-        unit=measure.unit,
+        unit=wording.POINTS if measure.unit == "rate" else measure.unit,
         panels=text.panels(found),
         settings={
             "metric": found.metric.name,
@@ -354,4 +354,5 @@ def _finding(request: Request, found: SplitGap, risk: str | None) -> Finding:
             **({} if risk is None else {"risk": risk}),
         },
     )
-    return on_value(request, attributes, result)
+    finding = on_value(request, attributes, result)
+    return replace(finding, title=f"{finding.title} ({measure.title})")

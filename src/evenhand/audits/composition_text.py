@@ -142,13 +142,15 @@ def notes(found: SplitGap, risk: str | None) -> list[str]:
     unit, rates = found.measure.unit, found.estimate(composition.RATES)
     said = []
     if risk is not None:
-        among = "" if len(found.columns) == 1 else ", and with the other columns held fixed"
+        among = "" if len(found.columns) == 1 else " and with the same values of the other columns"
         said.append(
             f"The risk-adjusted gap, between people in the same bin of {risk}{among}, is "
             f"{wording.distance(rates.value, unit, signed=True)}{_reach(found, rates, 1.0)}."
         )
     if any(found.apart):
-        first, second = (f"{share:.1%} of {name}" for share, name in zip(found.apart, found.shown, strict=True))
+        first, second = (
+            f"{wording.amount(share)} of {name}" for share, name in zip(found.apart, found.shown, strict=True)
+        )
         alone = [name for name, both in zip(found.names, composition.shared(found.strata), strict=True) if not both]
         said.append(
             f"{first} and {second} are in strata without the other group: "

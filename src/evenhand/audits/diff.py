@@ -299,7 +299,7 @@ def _sentence(before: Finding, after: Finding, changes: tuple[Estimate, Estimate
     title = f"{wording.capital(after.title)}: the {what}"
     if not change.defined:
         return f"{title} has no change that can be computed: {before.value} before, {after.value} after."
-    unit = after.unit if after.judged_on == "difference" else after.judged_on
+    unit = after.unit if after.judged_on == "difference" or after.unit == wording.POINTS else after.judged_on
     signed = has_sign(before, after)
     values = [(one.shown if signed else size(one)).value for one in (before, after)]
     figures = [_distance(value, unit, signed=signed and after.judged_on == "difference") for value in values]

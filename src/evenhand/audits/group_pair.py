@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.core.results import Group, spell
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, as_typed, either, listing, nearest, shorten
+from evenhand.errors import CallError, DataError, as_typed, either, listing, nearest, shorten
 from evenhand.measures.base import Measure, evaluate
 from evenhand.measures.group_data import GroupData
 
@@ -16,6 +16,9 @@ def two_groups(cube: Cube, between: Any, measure: Measure) -> tuple[Cube, tuple[
     """The cube of two groups alone, and the two in their order."""
     if between is None:
         groups = [group for group in cube.groups if None not in group]
+        if len(groups) < 2:
+            seen = listing([spell(group) for group in groups]) or "no value at all"
+            raise DataError(f"the attribute has one group only ({seen}): there is no gap to explain.")
         if len(groups) != 2:
             raise CallError(
                 f"there are {len(groups)} groups: say which two are compared with "

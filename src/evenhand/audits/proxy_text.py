@@ -53,8 +53,10 @@ def carried(gap: CarriedGap) -> str:
 
 
 def share_of(gap: CarriedGap, value: float) -> float | None:
-    """A part as a share of the gap; None where there is hardly a gap."""
-    return None if abs(gap.gap.value) < _LEAST_GAP else value / gap.gap.value
+    """A part as a share of the gap; None where it is not sure that there is a gap."""
+    low, high = gap.gap.low, gap.gap.high
+    sure = abs(gap.gap.value) >= _LEAST_GAP and low is not None and high is not None and (low > 0 or high < 0)
+    return value / gap.gap.value if sure else None
 
 
 def _signed(value: float) -> str:

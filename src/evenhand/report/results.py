@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.core.results import Finding, Group, Panel, Row, pair_names, shown_names, spell, spell_stratum
+from evenhand.core.wording import unit_of_values
 from evenhand.report import tables
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _brought(
             if key in known or key in columns:
                 continue
             lines = [_line(own.get((*key, group))) or (math.nan, math.nan, math.nan, 0) for group in groups]
-            columns[key] = _of_lines(key[0], key[0].replace("_", " "), finding.unit, key[1], lines)
+            columns[key] = _of_lines(key[0], key[0].replace("_", " "), unit_of_values(finding.unit), key[1], lines)
     return list(columns.values())
 
 

@@ -20,6 +20,7 @@ from evenhand.measures import ALIASES, MEASURES, REGRESSION_MEASURES, SCORE_MEAS
 from evenhand.measures.cells import CellMeasure, find_cell_measure
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, silent_sides
 from evenhand.sources.scores import TINY
+from evenhand.subgroups.halves import Moment
 from evenhand.subgroups.questions import (
     CalibrationQuestion,
     CellQuestion,
@@ -48,6 +49,7 @@ _MOMENTS = {
     "mean_absolute_error": ("a", "ee"),
 }
 """Of a regressor: what is averaged, and its square."""
+_SCORE_MOMENTS: tuple[Moment, ...] = (("s", "s2", None), ("l", "l2", None))
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,14 @@ def questions(asked: Asked, cube: Cube) -> tuple[Question, ...]:
     if asked.binned:
         return _calibration(cube)
     return tuple(_question(row, cube) for row in asked.rows)
+
+
+def moments(asked: Asked, cube: Cube) -> tuple[Moment, ...]:
+    """The sums of a table of scores that are asked about."""
+    if cube.meaning.task != "regression":
+        return _SCORE_MOMENTS
+    names = (row if isinstance(row, str) else row.name for row in asked.rows)
+    return tuple((*_MOMENTS[name], "eee" if name == RESIDUAL else None) for name in names if name in _MOMENTS)
 
 
 def _question(row: Measure | str, cube: Cube) -> Question:

@@ -20,6 +20,7 @@ from evenhand.core.results import MISSING
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, as_typed, join_names, shorten
 from evenhand.inference.maxima import membership
+from evenhand.sources.levels import order_key
 
 MOST_GROUPS = 10**6
 MOST_SETS = 20_000
@@ -39,7 +40,7 @@ class Profiles:
     def of(cls, cube: Cube) -> Profiles:
         """The profiles of a cube: its groups."""
         columns = list(zip(*(group for _, group in cube.pairs), strict=True))
-        values = tuple(tuple(dict.fromkeys(column)) for column in columns)
+        values = tuple(tuple(sorted(set(column), key=order_key)) for column in columns)
         codes = np.empty((len(cube.pairs), len(columns)), dtype=np.int64)
         for j, column in enumerate(columns):
             places = {value: place for place, value in enumerate(values[j])}

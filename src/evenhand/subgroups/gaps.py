@@ -127,9 +127,11 @@ class Judged:
 
     @cached_property
     def says_more(self) -> Bools:
-        """Whether a gap is surely larger, on its side, than that of every conjunction that contains it.
+        """Whether more is sure of a gap than of that of every conjunction that contains it.
 
-        Of the two values of a column, which are mirror images, only the one with fewer people does.
+        That is whether its near end lies farther out, on its side. It is a rule for what is listed and not a test of
+        the two gaps against each other. Of the two values of a column, which are mirror images, the one with fewer
+        people is listed.
         """
         groups = self.gaps.groups
         low, high = (np.full(len(groups), np.nan) for _ in range(2))

@@ -16,8 +16,8 @@ from evenhand.subgroups.shrinkage import shrunken_rates
 from evenhand.verdicts.bounds.bounds import fold_differences
 
 MOST_LISTED = 50
-_MOST_OPEN = 20
-_MOST_SINGLE = 100
+MOST_OPEN = 20
+MOST_SINGLE = 100
 AGAINST = {"rest": "everyone else", "overall": "everyone", "score": "its mean score"}
 
 
@@ -38,6 +38,12 @@ class Line:
     state: str
     against: str
     shrunken: float = math.nan
+
+    @property
+    def near(self) -> float:
+        """How large the gap surely is."""
+        low, high = self.gap.low, self.gap.high
+        return 0.0 if low is None or high is None else max(low, -high, 0.0)
 
     @property
     def row(self) -> Row:
@@ -98,7 +104,7 @@ def flagged(every: Sequence[Judged], most: int = MOST_LISTED) -> list[Line]:
 
 def still_open(every: Sequence[Judged]) -> list[Line]:
     """Those that are neither flagged nor certified, likewise."""
-    return ranked(every, lambda judged: ~judged.flagged & ~judged.certified & judged.says_more, _MOST_OPEN)
+    return ranked(every, lambda judged: ~judged.flagged & ~judged.certified & judged.says_more, MOST_OPEN)
 
 
 def single(every: Sequence[Judged]) -> list[Line]:
@@ -108,7 +114,7 @@ def single(every: Sequence[Judged]) -> list[Line]:
         groups = judged.gaps.groups
         depths = np.array([len(columns) for columns in groups.sets])[groups.set_of[judged.gaps.which]]
         lines += [make_line(judged, int(at)) for at in np.flatnonzero(depths == 1)]
-    return lines[:_MOST_SINGLE]
+    return lines[:MOST_SINGLE]
 
 
 def with_shrunken(lines: Sequence[Line], every: Sequence[Judged]) -> list[Line]:

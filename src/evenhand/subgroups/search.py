@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from evenhand.core import frames
+from evenhand.core import frames, wording
 from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import ColumnsLike, DataLike
 from evenhand.core.quantities import check_whole
@@ -25,7 +25,7 @@ from evenhand.sources.documentation import documented
 from evenhand.sources.reader import reader_of
 from evenhand.sources.roles import DEFAULTS, ReadArguments
 from evenhand.subgroups import lines, text
-from evenhand.subgroups.asked import Asked, questions, settle
+from evenhand.subgroups.asked import Asked, moments, questions, settle
 from evenhand.subgroups.conjunctions import Conjunctions, Profiles, conjunctions
 from evenhand.subgroups.gaps import Against, Gaps, Judged, common_deviate
 from evenhand.subgroups.halves import halves
@@ -116,7 +116,8 @@ def search(
     profiles.check(least)
     plan = _Plan(request, asked, _against(against, asked), depth, least)
     finding = _confirmed(plan, cube, profiles) if split else _searched(plan, cube, profiles)
-    return replace(finding, caller=Caller(frames.kind_of(data), cube.kinds))
+    title = f"{finding.title} ({asked.title})"
+    return replace(finding, title=title, caller=Caller(frames.kind_of(data), cube.kinds))
 
 
 @dataclass(frozen=True)
@@ -206,9 +207,7 @@ def _not_taken(name: str, value: Any, within: Any) -> str:
             f"a search makes groups of all columns in {searched}: name the sensitive attribute there, not in {typed}."
         )
     if name == "control":
-        return (
-            f"a search holds nothing fixed: name the column in {searched}, or search the rows of one stratum at a time."
-        )
+        return f"a search has no strata: name the column in {searched}, or search the rows of one stratum at a time."
     return f"a search takes people as strangers, so it does not take {typed}: leave it out, or search one row of each."
 
 
@@ -269,8 +268,8 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
         text.sentence(evidence[0], counts, decided, plan.threshold, plan.confidence, plan.least),
         _farthest(judged, by_size=True).row,
         [line.row for line in (*listed, *others)],
-        text.notes(judged, counts, len(listed), (plan.depth, plan.least, columns), drawn, deviate),
-        unit=evidence[0].question.unit,
+        text.notes(judged, counts, (listed, others), (plan.depth, plan.least, columns), drawn, deviate),
+        unit=_unit(evidence[0]),
         evidence=evidence[0].evidence,
         panels=_panels(listed, others, singles),
         settings={
@@ -287,6 +286,10 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
         },
     )
     return on_value(plan.request, profiles.columns, result, notes=[*cube.notes, *cut_notes(cube)])
+
+
+def _unit(line: lines.Line) -> str:
+    return wording.POINTS if line.question.unit == "rate" else line.question.unit
 
 
 def _largest(judged: Sequence[Judged]) -> Estimate:
@@ -306,10 +309,11 @@ def _farthest(judged: Sequence[Judged], *, by_size: bool = False) -> lines.Line:
 
 
 def _panels(listed: Sequence[lines.Line], others: Sequence[lines.Line], singles: Sequence[lines.Line]) -> Any:
+    cut = f" (the first {lines.MOST_SINGLE})" if len(singles) == lines.MOST_SINGLE else ""
     parts = {
         "Groups beyond the threshold": listed,
         "Groups that are open": others,
-        "Every value by itself": singles,
+        f"Every value by itself{cut}": singles,
     }
     return tuple(lines.panel(title, each) for title, each in parts.items() if each)
 
@@ -317,7 +321,7 @@ def _panels(listed: Sequence[lines.Line], others: Sequence[lines.Line], singles:
 def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     """The finding of a search in one half of the people, asked again of the other half."""
     policy = plan.request.policy
-    first, second = halves(cube, policy.random_state)
+    first, second = halves(cube, policy.random_state, moments(plan.asked, cube))
     half = replace(profiles, people=first.n.reshape(len(profiles.people), -1).sum(axis=1))
     groups = conjunctions(half, plan.depth, max(plan.least // 2, 2))
     searched = replace(plan, least=max(plan.least // 2, 2))
@@ -334,7 +338,7 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     listed = [lines.make_line(judged, int(at)) for judged, kept in every for at in np.flatnonzero(kept)]
     if not listed:
         raise CallError("none of the groups that one half points to has people in the other: search without split=.")
-    listed.sort(key=lambda line: -_near(line))
+    listed.sort(key=lambda line: -line.near)
     value = _of_chosen(listed, asked)
     decided = verdict(value, plan.threshold)
     named = {line.name for line in listed}
@@ -349,7 +353,7 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
             f"hold for {len(listed):,} {'gap' if len(listed) == 1 else 'gaps'} together. What was not chosen is not "
             "bounded, so that such a search cannot pass."
         ],
-        unit=listed[0].question.unit,
+        unit=_unit(listed[0]),
         evidence=listed[0].evidence,
         panels=(lines.panel("Groups that one half pointed to, in the other half", listed),),
         settings={**plan.settings, "groups": looked, "flagged": sure, "chosen": len(named), "split": True},
@@ -372,14 +376,9 @@ def _by_question(chosen: Sequence[lines.Line]) -> dict[tuple[str, Any], list[int
     return found
 
 
-def _near(line: lines.Line) -> float:
-    low, high = line.gap.low, line.gap.high
-    return 0.0 if low is None or high is None else max(low, -high, 0.0)
-
-
 def _of_chosen(listed: Sequence[lines.Line], asked: Sequence[Question]) -> Estimate:
     """The largest of the gaps that were asked about; nothing bounds it from above, as others were not asked about."""
     size = max(abs(line.gap.value) for line in listed)
     numbers = [question for question in asked if isinstance(question, MeanQuestion)]
     most = max((question.span[1] - question.span[0] for question in numbers), default=1.0)
-    return Estimate(size, max(map(_near, listed)), most if math.isfinite(most) else math.inf)
+    return Estimate(size, max(line.near for line in listed), most if math.isfinite(most) else math.inf)

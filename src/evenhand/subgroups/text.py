@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ from evenhand.core.results import Verdict
 from evenhand.errors import as_typed, join_names
 from evenhand.subgroups import gaps
 from evenhand.subgroups.gaps import Judged
-from evenhand.subgroups.lines import AGAINST, MOST_LISTED, Line
+from evenhand.subgroups.lines import AGAINST, MOST_LISTED, MOST_OPEN, Line
+
+_BASE = {**AGAINST, "score": "the mean score"}
 
 
 @dataclass(frozen=True)
@@ -44,30 +47,38 @@ class Counts:
 def sentence(line: Line, counts: Counts, decided: Verdict, threshold: float, confidence: float, least: int) -> str:
     """What was found, on how many groups, with the group on which the verdict rests."""
     limit = wording.distance(threshold, line.question.unit)
-    groups = "the one group" if counts.groups == 1 else f"{counts.groups:,} groups"
-    looked, about = f"{groups} of at least {least:,} people", _about(line, confidence)
-    if decided == "fail":
-        lies = "lies" if counts.flagged == 1 else "lie"
-        return f"Of {looked}, {counts.flagged:,} {lies} more than {limit} away. The surest: {about}."
+    of_size, about = f"of at least {least:,} people", _about(line, confidence)
+    apart = f"{_differ(counts.flagged)} from {_BASE[line.against]} by more than {limit}"
     if decided == "pass":
-        return f"All of {looked} lie within {limit}. The one that may lie farthest: {about}."
-    rest = f"{counts.certified:,} lie within that, and {counts.open:,} are open"
-    return f"Of {looked}, none is shown to lie more than {limit} away; {rest}. The surest of these: {about}."
+        groups = "The one group" if counts.groups == 1 else f"All {counts.groups:,} groups"
+        within = f"surely {_differ(counts.groups)} from {_BASE[line.against]} by at most {limit}"
+        return f"{groups} {of_size} {within}. The one that may differ most: {about}."
+    do, are = "does" if counts.certified == 1 else "do", "is" if counts.open == 1 else "are"
+    rest = f"{counts.certified:,} surely {do} not, and {counts.open:,} {are} open"
+    looked = f"Of {wording.counted(counts.groups, 'group')} {of_size}"
+    if decided == "fail":
+        return f"{looked}, {counts.flagged:,} surely {apart}, {rest}. The surest: {about}."
+    first = "The surest of these" if line.near > 0 else "The one that is listed first"
+    shown = f"none is shown to differ from {_BASE[line.against]} by more than {limit}"
+    return f"{looked}, {shown}: {rest}. {first}: {about}."
 
 
 def confirmed(
     line: Line, chosen: int, sure: int, looked: int, decided: Verdict, threshold: float, confidence: float
 ) -> str:
     """The same where one half of the people chose groups and the other half was asked about them."""
-    limit = wording.distance(threshold, line.question.unit)
-    groups = wording.counted(chosen, "group")
+    limit = f"from {_BASE[line.against]} by more than {wording.distance(threshold, line.question.unit)}"
     beginning = (
-        f"Of {looked:,} groups, half of the people pointed to {groups}, and the other half was asked about these"
+        f"Of {wording.counted(looked, 'group')}, half of the people pointed to {chosen:,}, and the other half was "
+        f"asked about {'it' if chosen == 1 else 'these'}"
     )
-    if decided == "fail":
-        told = f"{sure:,} {'lies' if sure == 1 else 'lie'} more than {limit} away"
-        return f"{beginning}: {told}. The surest: {_about(line, confidence)}."
-    return f"{beginning}: none is shown to lie more than {limit} away. The surest: {_about(line, confidence)}."
+    told = f"{sure:,} surely {_differ(sure)}" if decided == "fail" else "none is shown to differ"
+    first = "The surest" if line.near > 0 else "The one that is listed first"
+    return f"{beginning}: {told} {limit}. {first}: {_about(line, confidence)}."
+
+
+def _differ(groups: int) -> str:
+    return "differs" if groups == 1 else "differ"
 
 
 def _about(line: Line, confidence: float) -> str:
@@ -91,16 +102,29 @@ def _about(line: Line, confidence: float) -> str:
 
 
 def notes(
-    every: Sequence[Judged], counts: Counts, listed: int, settings: tuple[int, int, int], draws: int, deviate: float
+    every: Sequence[Judged],
+    counts: Counts,
+    listed: tuple[Sequence[Line], Sequence[Line]],
+    settings: tuple[int, int, int],
+    draws: int,
+    deviate: float,
 ) -> list[str]:
-    """How groups were made and judged; `settings` are depth, least and how many columns."""
+    """How groups were made and judged.
+
+    Parameters
+    ----------
+    listed
+        The lines beyond the threshold, and those that are open.
+    settings
+        Depth, least and how many columns.
+    """
     depth, least, columns = settings
     groups = every[0].gaps.groups
     names = join_names(groups.profiles.columns, 6)
+    asked = "" if counts.gaps == counts.groups else f" in {counts.gaps:,} gaps"
     found = [
         f"Looked at: every group that the values of up to {min(depth, columns)} of {names} make, with at least "
-        f"{least:,} people whom the measure is about: {counts.groups:,} groups, {counts.gaps:,} gaps. Beyond the "
-        f"threshold {counts.flagged:,}, within it {counts.certified:,}, open {counts.open:,}."
+        f"{least:,} people whom the measure is about: {counts.groups:,}{asked}."
     ]
     if draws:
         found.append(
@@ -112,12 +136,7 @@ def notes(
             f"The intervals hold for all of them together, by Bonferroni's deviate ({deviate:.2f}): there are more "
             f"than {gaps.MOST_PROFILES:,} profiles, too many to draw."
         )
-    if counts.flagged:
-        most = f" (the first {MOST_LISTED})" if listed == MOST_LISTED else ""
-        found.append(
-            f"Listed{most}: of groups beyond the threshold those whose gap is surely larger than that of every group "
-            "which contains them. The shrunken gap borrows from groups with the same values; it decides nothing."
-        )
+    found += _listing(every, *listed)
     missing = [
         name for name, values in zip(groups.profiles.columns, groups.profiles.values, strict=True) if None in values
     ]
@@ -127,3 +146,26 @@ def notes(
             f"Values are missing in {join_names(missing, 6)}; people without one are searched too, unless {drop}."
         )
     return found
+
+
+def _listing(every: Sequence[Judged], beyond: Sequence[Line], still_open: Sequence[Line]) -> list[str]:
+    """Which of all gaps are listed."""
+    flagged = sum(int(judged.flagged.sum()) for judged in every)
+    unsure = sum(int((~judged.flagged & ~judged.certified).sum()) for judged in every)
+    parts = [
+        f"{len(lines):,} of {wording.counted(size, 'gap')} {which}{f' (at most {most})' if len(lines) == most else ''}"
+        for lines, size, which, most in (
+            (beyond, flagged, "beyond the threshold", MOST_LISTED),
+            (still_open, unsure, "that are open" if unsure != 1 else "that is open", MOST_OPEN),
+        )
+        if size
+    ]
+    if not parts:
+        return []
+    said = (
+        f"Listed: {', and '.join(parts)}. A group is listed only if more is sure of it than of every group that "
+        "contains it."
+    )
+    if any(not math.isnan(line.shrunken) for line in (*beyond, *still_open)):
+        said += " The shrunken gap borrows from groups with the same values; it decides nothing."
+    return [said]

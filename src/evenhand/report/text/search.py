@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding, Panel
-from evenhand.core.wording import clean, clip, table_figure
+from evenhand.core.wording import clean, clip, shown_scale, table_figure
 from evenhand.report.text import PAGE, STYLES, heading, say, words
 from evenhand.report.text.columns import Columns
 
@@ -41,7 +41,7 @@ def write_groups(_audit: Audit, finding: Finding, console: Console) -> None:
 
 
 def _table(panel: Panel, finding: Finding, console: Console) -> None:
-    scale = 100 if finding.unit == "rate" else 1
+    scale = shown_scale(finding.judged_on, finding.unit)
     rows = [dict(zip(panel.columns, row, strict=True)) for row in panel.rows[:_MOST]]
     # The value of the group and what it is compared with stand between the people and the gap.
     value, base = panel.columns[panel.columns.index("gap") - 2 : panel.columns.index("gap")]

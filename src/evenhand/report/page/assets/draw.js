@@ -61,7 +61,8 @@ function scaled(value, scale) {
 
 // A ratio, and the value of the worst group, may not be less than their threshold.
 const isFloor = (found) => found.judged_on === "ratio" || found.judged_on === "floor";
-const pointsOf = (found) => found.judged_on === "difference" && found.unit === "rate";
+const pointsOf = (found) =>
+  found.unit === "points" || (found.judged_on === "difference" && found.unit === "rate");
 
 // A finding shows the gap of the two groups on which its verdict rests.
 function judged({ shown: { value }, ...found }) {

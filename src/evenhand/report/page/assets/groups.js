@@ -23,21 +23,24 @@ function pictureSection() {
       key = (each.evidence || {}).measure || rowsOf(found.results[set], each.measures[0])[0][0],
       row = found.results[set].measures.get(key);
     title(section, `${found.results[set].title}: ${row.title}`);
+    if (!each.required) section.querySelector("h2").firstChild.data = "Groups ";
     const drawn = forest(set, key, row, current, { ...forestFrame(set, [[key, row]], current, width), many: FEW });
     if (box) drawn.querySelector("details.twin").remove(); // the table below has more of the same groups
-    put(body, drawn, aside(bandWords(current)));
+    put(body, drawn, aside(there(now(set).overall(key)) ? bandWords(current) : null));
   };
 }
 
 const aside = (words) => (words ? h("p", { class: "aside" }, words) : null);
 
-// The finding that comes first, with the place of its set; null where no group has a number.
+// The finding that comes first, with the place of its set; null where no group has a number. Where those that decide have
+// no measure of groups, as calibration, it is the first one of a measure that people ask for.
 function leading() {
   const able = found.results.flatMap((results, set) =>
     results.findings.filter((each) => knownRows(results, each.measures).length).map((each) => [set, each]),
   );
-  const deciding = able.filter(([, each]) => each.required);
-  return [...(deciding.length ? deciding : able.slice(0, 1))].sort((a, b) => a[1].rank - b[1].rank)[0] || null;
+  const deciding = able.filter(([, each]) => each.required).sort((a, b) => a[1].rank - b[1].rank);
+  const asked = able.find(([set, each]) => firstRows(found.results[set]).some(([, row]) => each.measures.includes(row.name)));
+  return deciding[0] || asked || able[0] || null;
 }
 
 // Lines are made once for a set and then only change their numbers, so that an open one stays open.
@@ -111,7 +114,7 @@ function metricLine(set, each, domain) {
     inside,
   );
   let last = {};
-  const open = () => node.open && put(inside, metricInside(set, last));
+  const open = () => node.open && put(inside, metricInside(set, last, inside));
   node.addEventListener("toggle", open);
   const tell = (current) => {
     const before = last;
@@ -132,7 +135,7 @@ function metricLine(set, each, domain) {
   return { audited: each, node, tell };
 }
 
-function metricInside(set, each) {
+function metricInside(set, each, box) {
   const note = (words) => h("p", { class: "aside" }, bdi(tied(words)));
   const about = $(`about-${each.metric}`),
     as = !moved() || each.stale;
@@ -144,13 +147,13 @@ function metricInside(set, each) {
           `Test of no gap at all: p ${each.p < 0.001 ? "< 0.001" : `= ${each.p.toFixed(3)}`}, corrected for the number of questions.`,
         )
       : null,
+    as ? each.panels.map((place) => panelBox(found.panels[place], Math.min(560, widthOf(box)), each)) : null,
     about
       ? [
           h("p", {}, about.querySelector("summary").lastChild.textContent.trim()),
           about.querySelector("dl").cloneNode(true),
         ]
       : null,
-    as ? each.panels.map((place) => panelBox(found.panels[place])) : null,
   ].flat();
 }
 
@@ -184,7 +187,7 @@ function forestSection() {
         moreButton(results),
       );
       section.querySelector(".band-words").textContent = DATA.strata
-        ? "These are over all strata together; the finding holds the strata fixed."
+        ? "These are over all strata together; the finding compares within each stratum."
         : bandWords(each);
     }
     const current = now().finding(each),

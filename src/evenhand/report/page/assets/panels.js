@@ -1,12 +1,15 @@
 // The pictures that findings bring along, each drawn by its kind, and what a table can do.
 
-function panelBox(panel, width = 560) {
+// `finding` is the one that brings the panel along, where its unit and its threshold matter.
+function panelBox(panel, width = 560, finding = null) {
   const drawn = { curve: curvePanel, distribution: curvePanel, pairs: pairsPanel, table: tablePanel }[panel.kind](
     panel,
     width,
+    finding,
   );
   const words = panel.columns.map((_, i) => i).filter((i) => !numeric(panel, i));
-  const full = () => table(panel.columns, panel.rows, words);
+  const told = finding && finding.unit === "points" ? inPercent(panel) : panel;
+  const full = () => table(told.columns, told.rows, words);
   return h(
     "figure",
     { class: "panel" },
@@ -14,6 +17,17 @@ function panelBox(panel, width = 560) {
     drawn,
     drawn ? twin(panel.title, full) : scrolled(full(), shown(panel.title)),
   );
+}
+
+// The table of a finding in points: rates and shares in percent, gaps in points, people as they are.
+const PEOPLE = ["people", "measured on"];
+const GAPS = ["gap", "low", "high", "shrunken gap", "value"];
+
+function inPercent({ columns, rows, ...panel }) {
+  const scaledAt = columns.map((name, i) => numeric({ rows }, i) && !PEOPLE.includes(name));
+  const head = (name, i) => (scaledAt[i] ? `${name}, ${GAPS.includes(name) ? "points" : "%"}` : name);
+  const cell = (value, i) => (scaledAt[i] && there(value) ? scaled(value, 100) : value);
+  return { ...panel, columns: columns.map(head), rows: rows.map((row) => row.map(cell)) };
 }
 
 const numeric = (panel, i) => panel.rows.some((row) => typeof row[i] === "number");
@@ -80,7 +94,8 @@ const LINE = 6;
 const isLine = (name) => name === "threshold" || name.startsWith("alarm");
 
 // A gap is in points, evidence in powers of ten.
-function gapAxis(made) {
+function gapAxis({ title, ...rest }) {
+  const made = { ...rest, title: title.replaceAll("_", " ") };
   if (made.title === "gap" && made.unit === "rate") return { ...made, title: "gap, points", unit: "points" };
   return made.title === "log10 of the e-value" ? { ...made, title: "e-value", unit: "log10" } : made;
 }
@@ -144,8 +159,9 @@ function waterfall(panel, width) {
   return svg;
 }
 
-// A table that has a value with its ends is also drawn; further numbers of a table become marks beside the value.
-function tablePanel(panel, width) {
+// A table that has a value with its ends is also drawn; further numbers of a table become marks beside the value. Gaps of a
+// finding in points are in points too, and a band shows which of them are tolerated.
+function tablePanel(panel, width, finding = null) {
   const { columns, rows } = panel,
     [low, high, size] = ["low", "high", "n"].map((name) => columns.indexOf(name));
   if (["from", "to", "value"].every((name) => columns.includes(name) && numeric(panel, columns.indexOf(name))))
@@ -157,8 +173,10 @@ function tablePanel(panel, width) {
     .map((_, i) => i)
     .filter((i) => panel.kind === "table" && i > high && numeric(panel, i))
     .slice(0, 3);
-  const every = rows.flatMap((row) => [row[value], row[low], row[high], ...beside.map((i) => row[i])]),
-    unit = unitFor(every);
+  const gaps = finding && columns[value] === "gap" && there(finding.threshold),
+    tolerated = gaps ? [-finding.threshold, finding.threshold] : [];
+  const every = rows.flatMap((row) => [row[value], row[low], row[high], ...beside.map((i) => row[i])]).concat(tolerated),
+    unit = gaps && pointsOf(finding) ? "points" : unitFor(every);
   const drawn = rows.map((row) => {
     const name = words.map((i) => row[i]).join(" / "),
       got = { value: row[value], low: row[low], high: row[high], n: end(row, size) };
@@ -171,12 +189,22 @@ function tablePanel(panel, width) {
     };
   });
   const heads = size < 0 ? [] : [{ title: "n", cell: ({ got }) => whole(got.n) }];
-  const names = [{ name: "measured", kind: 0 }, ...beside.map((i, kind) => ({ name: columns[i], kind: kind + 2 }))];
+  const measured = gaps ? `gap${unit === "points" ? ", points" : ""}` : "measured";
+  const names = [{ name: measured, kind: 0 }, ...beside.map((i, kind) => ({ name: columns[i], kind: kind + 2 }))];
   return h(
     "div",
     {},
-    beside.length ? legend(names) : null,
-    intervals({ rows: drawn, domain: roomy(every, unit), unit, width, heads, summary: panel.title }),
+    beside.length || gaps ? legend(names) : null,
+    intervals({
+      rows: drawn,
+      domain: roomy(every, unit),
+      unit,
+      width,
+      band: gaps ? tolerated : null,
+      heads,
+      above: drawn.some((row) => Array.from(row.label).length > (width < 560 ? 18 : 30)),
+      summary: panel.title,
+    }),
   );
 }
 

@@ -30,14 +30,17 @@ function gridNames(svg, at, names, top, bottom, width) {
 
 // Rows of points with intervals; `band` is shaded, `line` is upright. Ends outside the domain become arrows.
 // rows: {label, strong, small, points: [{kind, value, low, high, title}], beside: [value]}; heads: {title, cell(row)}
-function intervals({ rows, domain, unit, width, band, line, lineName, heads = [], summary }) {
+// `above` puts each label on a line of its own, where labels are too long to stand beside their row.
+function intervals({ rows, domain, unit, width, band, line, lineName, heads = [], above = false, summary }) {
   const narrow = width < 560;
   const points = Math.max(...rows.map((row) => row.points.length));
-  const height = points > 1 ? Math.max(ROW + 4, 9 * points + 12) : ROW;
-  const left = Math.min(
+  const over = above ? 14 : 0,
+    height = over + (points > 1 ? Math.max(ROW + 4, 9 * points + 12) : ROW);
+  const beside = Math.min(
     narrow ? width * 0.34 : 230,
     12 + 7.2 * Math.max(...rows.map((row) => Math.min(Array.from(row.label).length, 30))),
   );
+  const left = above ? 0 : beside;
   const room = narrow ? 42 : 68;
   const columns = (narrow ? heads.slice(-1) : heads).map((head, i, some) => ({
     ...head,
@@ -67,16 +70,13 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
   }
   for (const { x, title } of columns) svg.append(label(x, 14, title, { class: "head end" }));
   rows.forEach((row, i) => {
-    const y = top + i * height + height / 2;
-    if (row.strong) svg.append(s("rect", { class: "strong", x: 0, y: r1(y - height / 2), width, height }));
+    const y = top + i * height + (height + over) / 2,
+      bold = row.strong ? " bold" : "";
+    if (row.strong) svg.append(s("rect", { class: "strong", x: 0, y: r1(top + i * height), width, height }));
     svg.append(
-      label(
-        left,
-        y + 4,
-        clip(row.label, Math.floor((left - 4) / 6.9)),
-        { class: row.strong ? "end bold" : "end" },
-        row.label,
-      ),
+      above
+        ? label(0, y - 10, clip(row.label, Math.floor(width / 6.9)), { class: bold.trim() }, row.label)
+        : label(left, y + 4, clip(row.label, Math.floor((left - 4) / 6.9)), { class: `end${bold}` }, row.label),
     );
     row.points.forEach((point, j) => {
       if (!there(point.value)) {
@@ -118,8 +118,8 @@ function whisker(at, domain, point, y, small) {
 
 // One gap with its interval, in the unit of its metric: the band is what is tolerated, the dashed line the threshold.
 const STRIP = { width: 250, height: 38, middle: 12, end: 22 };
-const stripFrame = () =>
-  s("svg", { class: "strip", viewBox: `0 0 ${STRIP.width} ${STRIP.height}`, "aria-hidden": "true" });
+const stripFrame = (width = STRIP.width) =>
+  s("svg", { class: "strip", viewBox: `0 0 ${r1(width)} ${STRIP.height}`, width: r1(width), "aria-hidden": "true" });
 
 // Gaps of rates share an axis, and so do ratios; any other number has an axis of its own. It comes from the audit, so that
 // it stays where it is while the cutoff moves.
@@ -134,17 +134,24 @@ function gapDomain(each, every) {
   const limits = alike.map((other) => 1.6 * (other.threshold || 0)),
     near = Math.max(...limits, ...values.map(Math.abs)),
     ends = alike.flatMap((other) => [other.shown.low, other.shown.high]).filter((end) => Math.abs(end) < 1.6 * near),
-    most = 1.08 * Math.max(near, ...ends.map(Math.abs)); // an end that lies much farther away becomes an arrow
-  return [values.some((value) => value < 0) ? -most : 0, kind === "points" ? Math.min(most, 1) : most];
+    most = 1.02 * Math.max(near, ...ends.map(Math.abs)), // an end that lies much farther away becomes an arrow
+    end = kind === "points" ? Math.min(roundUp(most), 1) : roundUp(most);
+  return [values.some((value) => value < 0) ? -end : 0, end];
 }
 
-function stripLabels(at, found, domain) {
+// The next round number, at which an axis may end.
+function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Number((power * [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * power >= value * 0.999)).toPrecision(3));
+}
+
+function stripLabels(at, found, domain, width) {
   const points = pointsOf(found),
     text = (value) => (points ? String(Number((100 * value).toPrecision(3))) : figure(value));
   const limitAt = at(found.threshold),
     words = `threshold ${text(found.threshold)}`,
     half = 3.3 * words.length;
-  const middle = Math.min(Math.max(limitAt, half), STRIP.width - half);
+  const middle = Math.min(Math.max(limitAt, half), width - half);
   const y = STRIP.height - 3,
     labels = [label(middle, y, words, { class: "tick middle" })];
   for (const [value, side] of [
@@ -159,7 +166,8 @@ function stripLabels(at, found, domain) {
 }
 
 function strip(svg, found, domain) {
-  const at = scale(domain[0], domain[1], 4, STRIP.width - 4),
+  const width = Number(svg.getAttribute("width")),
+    at = scale(domain[0], domain[1], 4, width - 4),
     { value, low, high } = found.shown,
     t = found.threshold,
     ratio = found.judged_on === "ratio";
@@ -168,9 +176,9 @@ function strip(svg, found, domain) {
   const ends = [t, ratio ? domain[1] > 1 && 1 / t : domain[0] < 0 && -t].filter((x) => there(x) && x === inside(x));
   const kids = [
     s("rect", { class: "band", x: r1(from), y: 0, width: r1(Math.max(to - from, 0)), height: STRIP.end }),
-    s("path", { class: "rail", d: `M4 ${STRIP.end}H${STRIP.width - 4}` }),
+    s("path", { class: "rail", d: `M4 ${STRIP.end}H${r1(width - 4)}` }),
     s("path", { class: "limit", d: ends.map((x) => `M${r1(at(x))} 0V${STRIP.end}`).join("") }),
-    ...stripLabels(at, found, domain),
+    ...stripLabels(at, found, domain, width),
   ];
   if (there(value)) {
     const name = found.watched ? "not-judged" : found.verdict.replace(" ", "-"), // a watch judges by other evidence

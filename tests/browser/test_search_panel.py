@@ -1,0 +1,59 @@
+"""The groups that a search lists, and the parts of a gap, on the page: whole names, in points, on a phone too."""
+
+from __future__ import annotations
+
+import pytest
+
+import evenhand as eh
+from evenhand.datasets import compas
+from evenhand.report import page as html
+
+ROLES = {"data": compas(), "label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
+WIDTHS = [1280, 390]
+
+
+@pytest.fixture(scope="module")
+def made() -> str:
+    metric = "false_positive_rate"
+    found = eh.search(**ROLES, within=["race", "sex", "age"], metric=metric)
+    between = ("African-American", "Caucasian")
+    parts = eh.explain(**ROLES, metric="predictive_equality", sensitive="race", control="age", between=between)
+    return html.dumps(eh.audit(**ROLES, sensitive="race").add(found, parts))
+
+
+def line(page, metric: str, attribute: int):
+    """The line of a finding, opened, under the attributes at this place."""
+    page.go("metrics")
+    page.tab.locator(".attribute input").nth(attribute).check(force=True)
+    page.frame()
+    found = page.tab.locator(f'#lines details.metric[data-metric="{metric}"]')
+    found.locator("summary").first.click()
+    page.frame()
+    return found
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_groups_have_their_whole_names_and_gaps_are_in_points(opened, made, width):
+    found = line(opened(made, width=width), "search", 1)
+    assert "30.3 points" in found.locator("summary .value").first.inner_text()
+    panel = found.locator("figure.panel").first
+    names = panel.locator("svg text").all_text_contents()
+    name = "race = African-American, age = under 25"
+    assert f"{name}{name}" in names  # as it is read, and as a title
+    assert "gap, points" in panel.inner_text()
+    panel.locator("details.twin summary").click()
+    head = panel.locator("th[scope=col]").all_inner_texts()
+    assert head[:3] == ["group", "people", "measured on"]
+    assert {"false positive rate, %", "gap, points", "shrunken gap, points"} <= set(head)
+    drawn = panel.locator("svg.plot").bounding_box()
+    letters = panel.locator("svg.plot text").first.bounding_box()
+    assert drawn["width"] <= width
+    assert letters["height"] >= 10  # not shrunk with the picture
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_parts_of_a_gap_are_in_points(opened, made, width):
+    found = line(opened(made, width=width), "explain", 0)
+    assert "points" in found.locator("summary .value").first.inner_text()
+    head = found.locator("figure.panel").nth(1).locator("th[scope=col]").all_inner_texts()
+    assert head == ["stratum", "share, %", "share of other, %", "rate, %", "rate of other, %", "gap, points"]
