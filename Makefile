@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test thorough coverage browser engines handover lint format types docs bench stubs dist clean
+.PHONY: help demo test thorough coverage browser engines handover lint format types docs site bench stubs dist clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)$$/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s  %s\n", $$1, $$2 }'
@@ -41,7 +41,7 @@ coverage: $(STAMPS)/coverage ## run the tests and print which lines of src they 
 	$(PYTEST) --cov --cov-report=term:skip-covered $(ARGS)
 
 browser: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/axe ## test the page in chromium, which must be there
-	$(PY) -m pytest tests/browser $(ARGS)
+	$(PY) -m pytest tests/browser --ignore=tests/browser/test_docs.py $(ARGS)
 
 engines: $(STAMPS)/test $(STAMPS)/engines ## test PostgreSQL, Spark, Dask and others, on servers that are started here
 	$(PY) -m pytest tests/engines $(ARGS)
@@ -64,6 +64,9 @@ types: $(STAMPS)/lint $(STAMPS)/test ## check the types with mypy
 
 docs: $(STAMPS)/docs ## build the documentation into site/, running its examples
 	$(PY) -m mkdocs build --strict
+
+site: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/axe ## test the documentation in chromium, after `make docs`
+	$(PY) -m pytest tests/browser/test_docs.py $(ARGS)
 
 bench: $(STAMPS)/test $(STAMPS)/browser $(STAMPS)/engines ## run every benchmark (slow; not part of CI)
 	@for name in group_metrics coverage coverage_scores coverage_clusters coverage_rows own_metrics dropin promises contest correspondence explain search clusters bootstrap scores audit individual stability counterfactual mitigate report watch engines scale startup; do \

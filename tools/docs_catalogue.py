@@ -1,19 +1,21 @@
-"""A MkDocs hook that writes the pages made from the library: one for each metric, and the lists of names.
+"""A MkDocs hook that writes the pages of the metrics, and the lists of metrics and of familiar names.
 
 The pages are made in memory from `evenhand.catalogue.METRICS`, so that they cannot differ from what the code
-does. On the written pages, <!-- table of metrics -->, <!-- public names --> and <!-- familiar names --> are replaced by
-those lists.
+does. On the written pages, <!-- table of metrics --> and <!-- familiar names --> are replaced by those lists.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import griffe
 from mkdocs.structure.files import File, Files
 
 import evenhand
+from docs_reference import REFERENCE, own_arguments
 from evenhand.catalogue import ALIASES, METRICS
 from evenhand.catalogue.metric import Metric
 from evenhand.core.familiar import OURS, also_called
@@ -107,7 +109,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    for place, content in (("table of metrics", table), ("public names", names), ("familiar names", familiar)):
+    for place, content in (("table of metrics", table), ("familiar names", familiar)):
         marker = f"<!-- {place} -->"
         if marker in markdown:
             markdown = markdown.replace(marker, content())
@@ -117,6 +119,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def page_of(metric: Metric) -> str:
     sections = {
         "Definition": f"`{metric.formula}`\n\n{metric.compares}",
+        "Arguments": arguments(metric),
         "When to use it": metric.when,
         "What it assumes": metric.assumes,
         "What it cannot see": metric.limits,
@@ -126,6 +129,25 @@ def page_of(metric: Metric) -> str:
     }
     text = "\n\n".join(f"## {heading}\n\n{body}" for heading, body in sections.items() if body)
     return f"# {capital(metric.title)}\n\n**{metric.question}**\n\n{facts(metric)}\n\n{text}\n"
+
+
+def arguments(metric: Metric) -> str:
+    """What its function takes beyond the arguments of all metrics, or where on the reference it is described."""
+    function = f"evenhand.{metric.name}"
+    for page in sorted(REFERENCE.glob("*.md")):
+        if f"::: {function}\n" in page.read_text(encoding="utf-8"):
+            return f"They stand in the reference: [`{function}`][{function}]."
+    own = own_arguments(metric)
+    said = "".join(f"- `{name}`: {text}\n" for name, text in described(getattr(evenhand, metric.name)) if name in own)
+    rest = "All other arguments" if said else "The arguments"
+    return f"{said}\n{rest} are [those of every metric](../reference/metrics.md#the-arguments-of-all)."
+
+
+def described(function: Any) -> Iterator[tuple[str, str]]:
+    """The parameters of a function with what its docstring says of each."""
+    for section in griffe.Docstring(inspect.getdoc(function) or "", parser="numpy").parsed:
+        if section.kind is griffe.DocstringSectionKind.parameters:
+            yield from ((each.name, each.description) for each in section.value)
 
 
 def facts(metric: Metric) -> str:
@@ -179,26 +201,11 @@ def table() -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def names() -> str:
-    """A mkdocstrings block for each public name that is not a metric; those have pages of their own."""
-    kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Modules": []}
-    for name in evenhand.__all__:
-        if name not in METRICS and name not in ALIASES and not name.startswith("__"):
-            kinds[kind(getattr(evenhand, name))].append(f"::: evenhand.{name}")
-    return "\n\n".join(f"## {title}\n\n" + "\n\n".join(blocks) for title, blocks in kinds.items() if blocks)
-
-
 def familiar() -> str:
     """What other tools call our arguments."""
     called = also_called(set(OURS.values()))
     rows = [f"| `{word}` | {', '.join(f'`{name}`' for name in names)} |" for word, names in called.items()]
     return "\n".join(["| argument | also accepted as |", "| --- | --- |", *rows])
-
-
-def kind(thing: object) -> str:
-    if inspect.ismodule(thing):
-        return "Modules"
-    return "Classes" if inspect.isclass(thing) else "Functions"
 
 
 def by_family() -> list[tuple[str, list[Metric]]]:

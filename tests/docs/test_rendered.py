@@ -14,7 +14,10 @@ FILES = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "benchmarks/README")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-MADE_LATER = re.compile(r"^::: .*$|^<!-- (table of metrics|public names|familiar names) -->$", re.MULTILINE)
+MADE_LATER = re.compile(
+    r"^::: .*$|^<!-- (table of metrics|public names|familiar names|metric functions|functions of \w+|commands) -->$",
+    re.MULTILINE,
+)
 
 
 def html(markdown: str) -> str:
@@ -57,6 +60,8 @@ SOUND = [
     "A list:\n\n- one\n- two",
     "```text\n| a | b |\n**\n```",
     "![A picture](a.png)",
+    "More: [Clusters](clusters.md)",
+    "Next:\n[3. Reading a finding](03.md)",
     "<!-- not run: a drawing -->\n```text\nx\n```",
     "<!-- agreement -->\n\n| a |\n| --- |\n| 1 |\n\n<!-- /agreement -->",
 ]
