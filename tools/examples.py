@@ -292,21 +292,29 @@ def outputs(markdown: str) -> list[tuple[Block, str]]:
     return found
 
 
+def timed_outputs(markdown: str) -> tuple[list[tuple[Block, str]], float]:
+    """The outputs of a page, and the seconds of processor time that they took, commands included."""
+    before = sum(os.times()[:4])
+    return outputs(markdown), sum(os.times()[:4]) - before
+
+
 class ExampleError(Exception):
     """A block did not do what its page says."""
 
 
 @contextlib.contextmanager
 def place() -> Iterator[None]:
-    """An empty folder, no colour, a known width, and the commands of this environment first."""
+    """An empty folder, no colour, a known width, no window for plots, and the commands of this environment first."""
     before = dict(os.environ)
     commands = f"{Path(sys.executable).parent}{os.pathsep}{before.get('PATH', '')}"
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         summary = str(Path(folder) / ".summary.md")
-        os.environ.update(COLUMNS=WIDTH, NO_COLOR="1", PATH=commands, GITHUB_STEP_SUMMARY=summary)
+        os.environ.update(COLUMNS=WIDTH, NO_COLOR="1", PATH=commands, GITHUB_STEP_SUMMARY=summary, MPLBACKEND="agg")
         os.environ.pop("EVENHAND_DATABASE", None)
         try:
             yield
         finally:
+            if "matplotlib.pyplot" in sys.modules:
+                sys.modules["matplotlib.pyplot"].close("all")
             os.environ.clear()
             os.environ.update(before)

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 BLOCKS = {"p", "li", "td", "th", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6"}
 CODE = {"code", "pre", "script", "style", "svg"}
 WORD = "<code>"  # stands for a piece of code in the text around it
+LINK = "\u200b"  # stands at both ends of a link: a paragraph may end with one, and a link may begin with a number
 
 # In text that is not code. A pipe is part of no sentence, so a line of them is a table that was not recognised.
 MARKUP = {
@@ -17,9 +18,9 @@ MARKUP = {
     "a link that is none": re.compile(r"\]\(|\]\["),
     "a list that is none": re.compile(r"(?<=\n)\s*(?:[-*+]|\d+\.)\s"),
     "a box that is none": re.compile(r"^!!!|^\?\?\?", re.MULTILINE),
-    "a place that was not filled": re.compile(r"\{\{|\}\}|\{%"),
+    "a place that was not filled": re.compile(r"\{\{|\{%"),
 }
-ENDS = (*".:;!?)]…”\"'", WORD)  # of a paragraph
+ENDS = (*".:;!?)]…”\"'", WORD, LINK)  # of a paragraph
 
 
 def faults(html: str) -> list[str]:
@@ -61,14 +62,16 @@ class _Reader(HTMLParser):
             self.code += 1
         elif tag in BLOCKS:
             self.open.append((tag, []))
-        elif tag == "br" and self.open:
-            self.open[-1][1].append("\n")
+        elif tag in ("br", "a") and self.open:
+            self.open[-1][1].append("\n" if tag == "br" else LINK)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in CODE:
             self.code -= 1
             if self.open and not self.code:
                 self.open[-1][1].append(WORD)
+        elif tag == "a" and self.open:
+            self.open[-1][1].append(LINK)
         elif tag in BLOCKS and self.open:
             name, prose = self.open.pop()
             self.blocks.append((name, "".join(prose)))

@@ -1,13 +1,15 @@
 """Pictures for the documentation: the demo's report, the cards of a notebook, and the displays of `evenhand.plots`.
 
-    python tools/screenshots.py [report] [cards] [plots]
+    python tools/screenshots.py [report] [cards] [plots] [gallery]
 
-Without a word all of them are made. The first two need chromium and what `make browser` installs, the third needs
-matplotlib. Looked at by a person before they are committed.
+Without a word all of them are made. The third needs matplotlib, the others need chromium and what `make browser` and
+`make docs` install. Looked at by a person before they are committed.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import shutil
 import sys
 import tempfile
@@ -23,6 +25,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 VIEWS = {"light": ("light", 1280, 1180, 1.0), "dark": ("dark", 1280, 1180, 1.0), "phone": ("light", 390, 1180, 1.5)}
 CARDS = {"card-audit": ("Audit", False), "card-finding": ("Finding", True), "card-trend": ("Trend", False)}
 """The card of each picture, and whether it is shown in the dark."""
+TALLEST = 1000  # pixels of a tab in the gallery
 
 
 @contextmanager
@@ -94,7 +97,75 @@ def plots() -> None:
         print(f"wrote docs/images/plot-{name}.png")
 
 
-PICTURES = {"report": report, "cards": cards, "plots": plots}
+def gallery() -> None:
+    """Every picture of docs/gallery.md, made by the code that stands above it there."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    import examples
+
+    pieces = re.split(r"!\[[^\]]*\]\((images/gallery/[\w-]+\.png)\)", (ROOT / "docs/gallery.md").read_text("utf-8"))
+    names: dict[str, Any] = {}
+    value: Any = None
+    with browser() as running, examples.place():
+        for text, picture in zip(pieces[::2], pieces[1::2], strict=False):
+            for block in examples.blocks(text):
+                value = last_value(block.source, names)
+            path = IMAGES.parent / picture
+            kind, _, name = path.stem.partition("-")
+            if kind == "display":
+                value.figure_.savefig(path, dpi=90)
+                plt.close("all")
+            elif kind == "report":
+                photograph_tab(running, Path("audit.html"), name, path)
+            else:
+                photograph_card(running, value._repr_html_(), path)
+            fewer_colours(path)
+            print(f"wrote docs/{picture}, {path.stat().st_size // 1000} KB")
+
+
+def last_value(source: str, names: dict[str, Any]) -> Any:
+    """Run a block, and return what its last line is worth, as a notebook would."""
+    body = ast.parse(source).body
+    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    exec(compile(ast.Module(body, []), "<gallery>", "exec"), names)  # noqa: S102 - our own page
+    return eval(compile(ast.Expression(last.value), "<gallery>", "eval"), names) if last else None  # noqa: S307
+
+
+def photograph_tab(running: Any, file: Path, tab: str, path: Path) -> None:
+    """The upper part of a tab of a report."""
+    page = running.new_page(viewport={"width": 1100, "height": TALLEST})
+    page.goto(f"{file.resolve().as_uri()}#{tab}")
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate("() => scrollTo(0, 0)")
+    page.wait_for_timeout(1000)
+    box = page.locator(f"#{tab}").bounding_box()
+    clip = {"x": 0, "y": 0, "width": 1100, "height": min(box["y"] + box["height"] + 20, TALLEST)}
+    page.screenshot(path=str(path), clip=clip)
+    page.close()
+
+
+def photograph_card(running: Any, html: str, path: Path) -> None:
+    from support import cards as made
+
+    page = running.new_page(viewport={"width": 900, "height": 400})
+    page.set_content(made.in_notebook(html))
+    page.locator(".output").screenshot(path=str(path))
+    page.close()
+
+
+def fewer_colours(path: Path) -> None:
+    """Keep 128 colours of a picture, which nobody sees and which halves its file."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
+
+
+PICTURES = {"report": report, "cards": cards, "plots": plots, "gallery": gallery}
 
 
 def main() -> None:
