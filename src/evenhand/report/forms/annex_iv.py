@@ -133,4 +133,6 @@ def _impacts(audit: Audit) -> Section:
 
 
 def _appropriateness(audit: Audit) -> Section:
-    return Section("Appropriateness of the metrics (Annex IV, point 4)", tables=(parts.metric_table(audit),))
+    return Section(
+        "Appropriateness of the metrics (Annex IV, point 4)", tables=(parts.metric_table(audit, limits=True),)
+    )

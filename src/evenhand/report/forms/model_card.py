@@ -48,7 +48,7 @@ def content(audit: Audit, record: Record) -> Document:
                 tables=parts.measure_tables(audit, DATA, "Data"),
                 points=parts.counted_notes(audit),
             ),
-            Section("Metrics", tables=(parts.metric_table(audit),)),
+            Section("Metrics", tables=(parts.metric_table(audit, limits=False),)),
             Section(
                 "Performance by group",
                 tables=parts.measure_tables(audit, ACCURACY, "Performance") if audit.cube.has_labels else (),

@@ -117,12 +117,14 @@ def _p(value: float | None) -> str:
     return "-" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.2g}"
 
 
-def metric_table(audit: Audit) -> Table:
-    """What each metric of the audit asks, and what it cannot see."""
+def metric_table(audit: Audit, *, limits: bool) -> Table:
+    """What each metric of the audit asks, and with `limits` what it cannot see."""
     names = dict.fromkeys(finding.metric for finding in audit.findings)
     known = [METRICS[name] for name in names if name in METRICS]
-    rows = tuple((metric.title, metric.question, metric.limits) for metric in known)
-    return Table("Why these metrics", ("metric", "what it asks", "what it cannot see"), rows, sentences=True)
+    width = 2 + limits
+    columns = ("metric", "what it asks", "what it cannot see")[:width]
+    rows = tuple((metric.title, metric.question, metric.limits)[:width] for metric in known)
+    return Table("Why these metrics", columns, rows, sentences=True)
 
 
 def sentences(audit: Audit) -> tuple[str, ...]:
