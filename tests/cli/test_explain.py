@@ -95,7 +95,7 @@ def test_a_page_and_other_files(folder):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ([*ROLES], "name the columns that say where people are with --control"),
+        ([*ROLES], "name the columns that say where people are with --control, such as a department.\n"),
         ([*BY, "--metric", "equalized_odds"], "explain the gap in one of them, --metric"),
         ([*BY, "--metric", "calibration"], "explain another one, such as --metric equal_opportunity"),
         ([*BY, "--between", "Male"], "must name two groups"),

@@ -29,12 +29,13 @@ def counted(data: Any, said: Mapping[str, Any], risk: Any) -> tuple[Cube, tuple[
         return cube, named_controls(cube, wanted)
     read = {**DEFAULTS, **others, **_with_risk(said, risk)}
     if wanted is None and risk is None:
-        raise CallError(_nothing_fixed())
+        raise CallError(nothing_fixed())
     cube = Cube.count(data, **read)
     return cube, cube.meaning.control
 
 
-def _nothing_fixed() -> str:
+def nothing_fixed() -> str:
+    """What to say where nobody named a column."""
     return (
         "there is nothing to split the gap over: name the columns that say where people are with "
         f"{as_typed('control=', '--control')}, such as a department."
@@ -45,7 +46,7 @@ def named_controls(cube: Cube, wanted: Any) -> tuple[str, ...]:
     """The controls of a cube that were named; all of them by default."""
     known = cube.meaning.control
     if not known:
-        raise CallError(f"{_nothing_fixed()[:-1]}; this cube was counted without any, so count it again.")
+        raise CallError(f"{nothing_fixed()[:-1]}; this cube was counted without any, so count it again.")
     if wanted is None:
         return known
     names = [wanted] if isinstance(wanted, str) else list(wanted)

@@ -9,7 +9,7 @@ import click
 
 from evenhand.audits.audit import Audit
 from evenhand.audits.composition import explain_cube, measured
-from evenhand.audits.strata_columns import risk_edges
+from evenhand.audits.strata_columns import nothing_fixed, risk_edges
 from evenhand.cli import Ending
 from evenhand.cli.command import Command
 from evenhand.cli.options import (
@@ -80,6 +80,8 @@ def command(files: tuple[str, ...], output: tuple[Path, ...], as_json: bool, qui
     risk = options["risk"]
     if risk is not None:
         _add_risk(files, options, risk)
+    if not options["control"] and not are_cubes(files):
+        raise CallError(nothing_fixed())
     with counted(files, options) as (cube, _):
         finding = explain_cube(cube, explained, between=two_groups(options["between"]), risk=risk)
     audit = Audit(cube, explained.policy, (finding,), (), ())
