@@ -72,7 +72,7 @@ def test_exit_codes_follow_the_verdict(file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--reference", "lowest"], "not a yardstick of adverse impact"),
+        (["--reference", "lowest"], "not a reference of adverse impact"),
         (["--reference", "Whit"], "did you mean 'White'"),
         (["--threshold", "1.2"], "on a ratio is at most 1"),
     ],

@@ -229,7 +229,7 @@ def test_the_nearest_who_were_decided_differently():
         frame, prediction="decision", features=["income", "job"], sensitive="group", id="case", worst=3
     )
     pairs = eh.worst_pairs(found)
-    assert [set(both) for both in zip(pairs["decision"], pairs["other decision"], strict=True)] == [{0, 1}] * 3
+    assert [set(both) for both in zip(pairs["prediction"], pairs["other prediction"], strict=True)] == [{0, 1}] * 3
     assert pairs["distance"] == sorted(pairs["distance"])
     row = int(pairs["person"][0].removeprefix("no "))
     assert pairs["group"][0] == frame["group"][row]

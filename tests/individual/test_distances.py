@@ -197,7 +197,7 @@ def test_a_function_sees_people_as_they_are_scaled():
     assert float(found) == float(again)
     assert found.settings["distance"] == "function"
     assert "the caller's function" in " ".join(found.notes)
-    assert again.panels[0].columns == ("person", "other person", "distance", "decision", "other decision")
+    assert again.panels[0].columns == ("person", "other person", "distance", "prediction", "other prediction")
 
 
 @pytest.mark.parametrize(

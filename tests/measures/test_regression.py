@@ -109,7 +109,7 @@ def test_separation_names_the_band_and_the_groups():
     found = eh.regression_separation(data, label="y", prediction="f", sensitive="group", task="regression")
     assert found.verdict == "fail"
     assert found.lowest == "c"
-    assert "outcomes from 5" in found.interpretation
+    assert "labels from 5" in found.interpretation
     frame = pd.DataFrame(data)
     edges = next(row.bin for row in found.rows if row.bin)
     inside = frame[(frame.y >= edges[0]) & (frame.y < edges[1]) & (frame.group == "a")]

@@ -283,7 +283,7 @@ def test_several_attributes_are_looked_at_one_by_one_and_together():
 def test_right_and_wrong_decisions_are_told_apart():
     found = eh.stability(P, label=LABEL, sensitive=GROUPS)
     table = found.by_correctness()
-    assert table[["group", "decision", "n"]].values.tolist() == [
+    assert table[["group", "prediction", "n"]].values.tolist() == [
         ["a", "right", 3], ["a", "wrong", 0], ["b", "right", 0], ["b", "wrong", 2]]  # fmt: skip
     assert table["label_stability"].tolist() == [close(2 / 3), pytest.approx(math.nan, nan_ok=True)] * 1 + [
         pytest.approx(math.nan, nan_ok=True), close(0.5)]  # fmt: skip
@@ -461,7 +461,7 @@ def test_without_groups_everyone_is_taken_together(labelled):
     assert "nan" not in str(found.abstention())
     if labelled:
         assert list(found.by_correctness()["n"]) == list(
-            grouped.by_correctness().groupby("decision", sort=False)["n"].sum()
+            grouped.by_correctness().groupby("prediction", sort=False)["n"].sum()
         )
 
 

@@ -95,7 +95,7 @@ def with_yardstick(finding: Finding) -> Finding:
     said = {"overall": "everyone, the group itself among them", "lowest": "the group that is selected least"}
     if against in said:
         raise CallError(
-            f"reference={against!r} is {said[against]}, which is not a yardstick of adverse impact: {remedy}"
+            f"reference={against!r} is {said[against]}, which is not a reference of adverse impact: {remedy}"
         )
     return finding
 
@@ -145,7 +145,7 @@ def _strata(finding: Finding) -> tuple[list[Stratum], Stratum]:
     strata = strata_of(basis.request, basis.plan, rows, basis.cube)
     if not strata[0].is_impact:
         raise CallError(
-            f"{finding.metric} was not judged on its ratio against a yardstick: pass what adverse_impact() returned."
+            f"{finding.metric} was not judged on its ratio against a reference: pass what adverse_impact() returned."
         )
     whole = basis.cube.marginal(control=False)
     return strata, Stratum(basis.request, basis.plan, (), tabulate(rows, whole, basis.plan))

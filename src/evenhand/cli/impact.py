@@ -37,7 +37,7 @@ from evenhand.verdicts.policy_file import resolve
 @database_options
 @role_options
 @skip_bad_option
-@reference_option("Take this group as the yardstick; or highest (default), largest, rest.")
+@reference_option("Compare the others with this group; or highest (default), largest, rest.")
 @policy_option
 @click.option("--threshold", type=NUMBER, help="Tolerate no impact ratio below this (default 0.8, four fifths).")
 @min_group_size_option

@@ -138,7 +138,7 @@ def consistency(
         people.similar, people.values, people.codes, len(people.groups), include_self=include_self, most=worst
     )
     notes = [*_agreement_notes(people, found), *people.notes, *_neighbour_notes(people), jackknife.NOTE]
-    panel = _pairs_panel(people, found.worst.pairs, "The nearest people who were decided differently", "decision")
+    panel = _pairs_panel(people, found.worst.pairs, "The nearest people who were decided differently", "prediction")
     settings = _settings(options, include_self=include_self)
     finding = _finding(request, people, {"consistency": found.figures}, notes, panel, settings, [])
     return replace(finding, caller=Caller(frames.kind_of(X)))

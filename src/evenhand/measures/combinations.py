@@ -129,10 +129,10 @@ COMBINATIONS: dict[str, Combination] = {row.name: row for row in (
                 "positive labels or no false positives", "TPR / FPR", ("lr_plus",), "ratio", logs=True),
     Combination("negative_likelihood_ratio", "negative likelihood ratio", (_FNR, _TNR), _quotient,
                 "positive labels or no true negatives", "FNR / TNR", ("lr_minus",), "ratio", logs=True),
-    Combination("observed_to_accepted", "number of positive labels for each positive decision", (_WRONG_YES, _FNR),
+    Combination("observed_to_accepted", "number of positive labels for each positive prediction", (_WRONG_YES, _FNR),
                 _observed_to_decided, "positive labels or no positive decisions", "(TP + FN) / (TP + FP)",
                 ("conditional_acceptance",), "ratio", logs=True),
-    Combination("observed_to_rejected", "number of negative labels for each negative decision", (_WRONG_NO, _FPR),
+    Combination("observed_to_rejected", "number of negative labels for each negative prediction", (_WRONG_NO, _FPR),
                 _observed_to_decided, "negative labels or no negative decisions", "(TN + FP) / (TN + FN)",
                 ("conditional_rejection",), "ratio", logs=True),
 )}

@@ -137,7 +137,7 @@ REGRESSION_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("mean_prediction", "mean prediction", _mean("f", "ff", labelled=False, moved=True), _PREDICTED,
                  "predictions", formula="E[f]", in_score_units=True, over=_EVERYONE, negative="as the score",
                  tasks=_REGRESSION),
-    ScoreMeasure("mean_outcome", "mean outcome", _mean("y", "yy", moved=True), _BOTH, _KNOWN, formula="E[Y]",
+    ScoreMeasure("mean_outcome", "mean label", _mean("y", "yy", moved=True), _BOTH, _KNOWN, formula="E[Y]",
                  in_score_units=True, over=_LABELLED, negative="always", tasks=_REGRESSION),
     ScoreMeasure("mean_residual", "mean residual", _mean("e", "ee"), _BOTH, _KNOWN, formula="E[Y − f]",
                  in_score_units=True, over=_LABELLED, negative="always", tasks=_REGRESSION),
@@ -181,10 +181,10 @@ def outcome_bands(reading: ScoreReading) -> tuple[ScoreMeasure, ...]:
     return tuple(
         ScoreMeasure(
             "mean_prediction",
-            f"mean prediction at outcomes from {figure(low)} to {figure(high)}",
+            f"mean prediction at labels from {figure(low)} to {figure(high)}",
             mean(band),
             _BOTH,
-            f"outcomes from {figure(low)} to {figure(high)}",
+            f"labels from {figure(low)} to {figure(high)}",
             over=_in_bands(lambda _, band=band: [band]),  # type: ignore[misc]
             negative="as the score",
             tasks=_REGRESSION,

@@ -54,14 +54,14 @@ def split(people: Mapping[str, Floats], right: Floats, codes: Indices, groups: i
 
 
 def by_correctness(title: str, n: Floats, means: Floats, groups: Sequence[Group]) -> Panel:
-    """One dimension among right and wrong decisions of each group."""
+    """One dimension among right and wrong predictions of each group."""
     rows = tuple(
         (spell(group), decision, int(n[i, j]), number_or_none(means[i, j]))
         for i, group in enumerate(groups)
         for j, decision in enumerate(DECISIONS)
     )
     return Panel(
-        "table", f"{capital(title)} of right and wrong decisions", ("group", "decision", "people", "mean"), rows
+        "table", f"{capital(title)} of right and wrong predictions", ("group", "prediction", "people", "mean"), rows
     )
 
 

@@ -119,11 +119,11 @@ class Stability(Carded):
         return frames.frame({title: [line[i] for line in lines] for i, title in enumerate(titles)}, self.frame_kind)
 
     def by_correctness(self) -> Any:
-        """A table with the mean of every dimension among the right and the wrong decisions of each group."""
+        """A table with the mean of every dimension among the right and the wrong predictions of each group."""
         measured = self.measured
         if measured.right is None:
-            raise CallError("which decisions are right is not known without labels: pass label= to stability().")
-        columns: dict[str, list[Any]] = {name: [] for name in ("attributes", "group", "decision", "n", *self.people)}
+            raise CallError("which predictions are right is not known without labels: pass label= to stability().")
+        columns: dict[str, list[Any]] = {name: [] for name in ("attributes", "group", "prediction", "n", *self.people)}
         for attributes in dict.fromkeys(finding.attributes for finding in self.findings) or [()]:
             sums = measured.by_groups(attributes)
             n, means = panels.split(self.people, measured.right, sums.codes, len(sums.groups))
