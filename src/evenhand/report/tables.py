@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "inconclusive", "pass", "not judged")
 
-BAR, LIMIT_AT = 12, 2  # characters of a small drawing, and where the limit stands in it
+BAR, LIMIT_AT = 12, 2  # characters of a small drawing, and where the threshold stands in it
 _GROUP_COLUMNS = {
     "selection_rate": "selected, %",
     "base_rate": "base rate, %",
@@ -287,7 +287,7 @@ def _figures(
 
 
 def share_of_limit(finding: Finding) -> tuple[float, float, float]:
-    """Value and ends as a share of what is tolerated, 1 being the limit: a gap over the threshold, or what a ratio
+    """Value and ends as a share of what is tolerated, 1 being the threshold: a gap over the threshold, or what a ratio
     lacks to 1; NaN where there is no threshold, no interval or no number."""
     shown, threshold = finding.shown, finding.threshold
     if not threshold or shown.low is None or shown.high is None or not shown.defined:
@@ -303,7 +303,7 @@ def share_of_limit(finding: Finding) -> tuple[float, float, float]:
 
 
 def bar(finding: Finding) -> str:
-    """The interval as a small drawing from no gap on; the upright line is the limit, an arrow says that it goes on.
+    """The interval as a small drawing from no gap on; the upright line is the threshold, an arrow says that it goes on.
 
     >>> from evenhand import Estimate, Finding, Row
     >>> value = Estimate(0.2, 0.05, 0.3)
