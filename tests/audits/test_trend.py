@@ -36,7 +36,7 @@ def test_a_gap_beyond_the_threshold_raises_an_alarm_within_days():
     assert series.alarm == found.alarm
     assert series.needed == pytest.approx(20)
     assert series.points[-1].e_value > 1e6
-    assert "north lies above south in the selection rate" in series.interpretation
+    assert "the selection rate: it is higher for north than for south" in series.interpretation
     assert found.audit().verdict == "fail"
 
 
@@ -110,7 +110,7 @@ def test_a_reference_is_bet_against_on_both_sides():
     for reference in ("a", "rest", "largest"):
         assert trend(given, reference=reference, **PARITY).alarm is not None
     found = trend(given, reference={"region": "a"}, **PARITY)
-    assert "region = c lies above region = a" in found.series[0].interpretation
+    assert "it is higher for region = c than for region = a" in found.series[0].interpretation
 
 
 def test_strata_are_watched_one_by_one():

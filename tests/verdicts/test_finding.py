@@ -105,7 +105,7 @@ def test_a_verdict_needs_the_whole_interval():
     close = gap((0.5, 0.42), 200)
     assert (close.passes, close.verdict) == (True, "inconclusive")
     assert close.sample.rows_to_settle > 400
-    assert any("would probably settle it" in note for note in close.notes)
+    assert any("to settle it; more rows of" in note for note in close.notes)
     assert gap((0.5, 0.5), 20).verdict == "inconclusive"  # below the minimum size no pass
     assert gap((0.5, 0.5), 10**5, threshold=0).verdict != "pass"
     at = gap((0.5, 0.4), 10**6)  # of a thousand people the true gap is likely to be a little less

@@ -118,8 +118,8 @@ class Series(Printable):
             )
         at = next(point.e_value for point in self.points if point.period == self.alarm)
         return (
-            f"Evidence of {beyond} had accumulated by {self.alarm}: the e-value reached {e_figure(at)}, and "
-            f"{e_figure(self.needed)} is needed.{self._who()}{now}{self._last()}"
+            f"Evidence of {beyond} had accumulated by {self.alarm}: the e-value was {e_figure(at)}, and "
+            f"an alarm needs {e_figure(self.needed)}.{self._who()}{now}{self._last()}"
         )
 
     @property
@@ -135,7 +135,8 @@ class Series(Printable):
         both = (self.suspect.higher, self.suspect.lower)
         higher, lower = ("everyone else" if who is None else spell(who, self.attributes) for who in both)
         within = f" in {spell_stratum(self.suspect.stratum, self.controls)}" if self.suspect.stratum else ""
-        return f" Most of it is that {higher} lies above {lower} in the {self.suspect.measure.title}{within}."
+        title = self.suspect.measure.title
+        return f" Most of this evidence comes from the {title}: it is higher for {higher} than for {lower}{within}."
 
     def _last(self) -> str:
         """The gap of the last period."""

@@ -14,6 +14,8 @@ from evenhand.inference.replica_spread import Shared
 from evenhand.inference.spread import Spread
 from evenhand.verdicts.stratum import Stratum
 
+_HARDLY, _FAR = 100, 100_000  # times as many rows, and rows in all, from which more of them are no advice
+
 
 def describe_sample(stratum: Stratum, people: int) -> Sample | None:
     """The gap to expect by chance, the gap that could be detected, and the rows that would settle the finding."""
@@ -56,11 +58,16 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
             said += _unsettled(stratum)
         elif (times := sample.rows_to_settle / max(people, 1)) >= 1.05:  # fewer are no advice
             limiting = spell(sample.limiting_group, stratum.table.cube.meaning.sensitive)
-            said.append(
-                f"About {_rounded(sample.rows_to_settle):,} rows like these ({_times(times)} times as many) would "
-                f"probably settle it; {limiting} limits it most."
-            )
+            said.append(_settling(sample.rows_to_settle, times, limiting))
     return said
+
+
+def _settling(rows: int, times: float, limiting: str) -> str:
+    """What would settle it; a number of rows that nobody will ever have is said to be one."""
+    needed = f"about {_rounded(rows):,} rows like these in all ({_times(times)} times as many)"
+    if times >= _HARDLY and rows >= _FAR:
+        return f"More rows will hardly settle it, because the gap is so close to the threshold: it would take {needed}."
+    return f"It would probably take {needed} to settle it; more rows of {limiting} would help most."
 
 
 def _times(times: float) -> str:

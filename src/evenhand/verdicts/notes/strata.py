@@ -141,16 +141,21 @@ def _quotient(standard: _Standardised, pooled: Stratum, measure: int) -> float:
 def _note(pooled: Stratum, standard: _Standardised, measure: int, names: tuple[Group, Group]) -> str:
     row, groups = pooled.table.measures[measure], list(pooled.table.groups)
     first, second = (float(pooled.table.values[measure, groups.index(name)]) for name in names)
-    interval = wording.reach((standard.low, standard.high), pooled.request.confidence, "difference", row.unit)
     one, other = (pooled.table.name(groups.index(name)) for name in names)
+    # Within strata the higher group is named, so that no reader has to know what a minus sign stands for.
+    turned = standard.gap < 0
+    size = abs(standard.gap)
+    ends = (-standard.high, -standard.low) if turned else (standard.low, standard.high)
+    interval = wording.reach(ends, pooled.request.confidence, "difference", row.unit)
     whole = (
         f"over all strata together the {row.title} is {wording.amount(first, row.unit)} for {one} and "
         f"{wording.amount(second, row.unit)} for {other}, "
-        f"{wording.distance(first - second, row.unit)} apart; within strata, weighted by their size, the gap is "
-        f"{wording.distance(standard.gap, row.unit)}{interval}"
+        f"{wording.distance(first - second, row.unit)} apart; within strata, weighted by their size, it is "
+        f"{wording.distance(size, row.unit)} higher for {other if turned else one}{interval}"
     )
     if standard.opposite:
-        whole += f", and it points the other way in {standard.opposite} of {standard.strata} strata"
+        lower = other if first >= second else one
+        whole += f", and it is higher for {lower} in {standard.opposite} of {standard.strata} strata"
     if standard.left_out > 0:
         whole += f"; {standard.left_out:.1%} of the people are in strata that lack one of the two and are left out"
     kind = _disagreement(pooled, standard, first - second)
