@@ -13,8 +13,8 @@ from support import pages
 def test_the_demo_in_a_few_sentences():
     told = summary(pages.compas())
     assert told.decided == (
-        "The decision is decile ≥ 5, made on 7,214 people, in 6 groups of race and 2 groups of sex. The outcome is "
-        "recidivated = 1."
+        "The decision is decile ≥ 5, made on 7,214 people, in 6 groups of race and 2 groups of sex. The label, "
+        "what happened, is recidivated = 1."
     )
     assert told.found.startswith(pages.compas().findings[0].interpretation)
     assert told.found.endswith("False positive rate: of people without recidivated = 1, the share with decile ≥ 5.")
@@ -41,6 +41,10 @@ def test_a_group_of_one_person_is_named_and_settles_nothing():
     audit = eh.audit(prediction=[1, 0] * 50 + [1], sensitive=["a"] * 50 + ["b"] * 50 + ["c"])
     assert audit.verdict == "inconclusive"
     assert "Too few people to certify anything of group c" in summary(audit).open
+
+
+def test_a_prediction_of_numbers_is_called_one():
+    assert summary(pages.regression()).decided.startswith("The prediction is prediction, made for 900 people, in 3 ")
 
 
 def test_braces_in_a_name_are_only_a_name():

@@ -56,15 +56,15 @@ _OF_STRATA = ("Simpson's paradox", "The strata explain the gap", "The strata sho
 
 _MEANINGS = {
     "selection_rate": "of all people, the share with {decision}",
-    "base_rate": "of all people, the share with {outcome}",
-    "true_positive_rate": "of people with {outcome}, the share with {decision}",
-    "false_negative_rate": "of people with {outcome}, the share without {decision}",
-    "false_positive_rate": "of people without {outcome}, the share with {decision}",
-    "true_negative_rate": "of people without {outcome}, the share without {decision}",
-    "positive_predictive_value": "of people with {decision}, the share with {outcome}",
-    "false_discovery_rate": "of people with {decision}, the share without {outcome}",
-    "negative_predictive_value": "of people without {decision}, the share without {outcome}",
-    "false_omission_rate": "of people without {decision}, the share with {outcome}",
+    "base_rate": "of all people, the share with {label}",
+    "true_positive_rate": "of people with {label}, the share with {decision}",
+    "false_negative_rate": "of people with {label}, the share without {decision}",
+    "false_positive_rate": "of people without {label}, the share with {decision}",
+    "true_negative_rate": "of people without {label}, the share without {decision}",
+    "positive_predictive_value": "of people with {decision}, the share with {label}",
+    "false_discovery_rate": "of people with {decision}, the share without {label}",
+    "negative_predictive_value": "of people without {decision}, the share without {label}",
+    "false_omission_rate": "of people without {decision}, the share with {label}",
 }
 """What the measures are, in the words of the data."""
 
@@ -75,7 +75,7 @@ def _gloss(audit: Audit, finding: Finding) -> list[str]:
     if measure not in _MEANINGS or audit.meaning.task != "binary" or over_time:
         return []
     made = valued(audit, "prediction", audit.meaning.prediction) or decision(audit)
-    words = {"decision": clip(made or ""), "outcome": clip(valued(audit, "label", audit.meaning.label) or "")}
+    words = {"decision": clip(made or ""), "label": clip(valued(audit, "label", audit.meaning.label) or "")}
     # Names may hold braces: they are put in, and not read again.
     return [f"{capital(measure.replace('_', ' '))}: {_MEANINGS[measure].format_map(words)}."]
 
@@ -94,13 +94,13 @@ def decided(audit: Audit) -> str:
     if meaning.control:
         held = " × ".join(map(clip, meaning.control))
         within = f" They are compared within each {held} ({number_of(len(audit.cube.strata), 'stratum', 'strata')})."
-    return f"{_subject(audit, people)}, in {joined(groups)}.{_outcome(audit)}{within}"
+    return f"{_subject(audit, people)}, in {joined(groups)}.{_label(audit)}{within}"
 
 
 def _subject(audit: Audit, people: str) -> str:
     meaning, made = audit.meaning, decision(audit)
     if meaning.prediction is not None and meaning.task != "binary":
-        return f"{clip(meaning.prediction)} was predicted for {people}"
+        return f"The prediction is {clip(meaning.prediction)}, made for {people}"
     if made is not None:
         return f"The decision is {clip(valued(audit, 'prediction', meaning.prediction) or made)}, made on {people}"
     if meaning.score is not None:
@@ -108,9 +108,9 @@ def _subject(audit: Audit, people: str) -> str:
     return f"The data holds {people}"
 
 
-def _outcome(audit: Audit) -> str:
+def _label(audit: Audit) -> str:
     told = valued(audit, "label", audit.meaning.label)
-    return "" if told is None else f" The outcome is {clip(told)}."
+    return "" if told is None else f" The label, what happened, is {clip(told)}."
 
 
 def _open(audit: Audit) -> str:

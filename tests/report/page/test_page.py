@@ -195,7 +195,7 @@ def test_a_page_shows_what_the_audit_has_computed_and_computes_it_once(monkeypat
 def test_each_kind_says_what_it_is(kind):
     audit, read = pages.KINDS[kind](), Read(page(kind))
     assert f"Verdict: {audit.verdict}" in read.words
-    assert f"People {audit.cube.size:,}" in read.words
+    assert f"{audit.cube.size:,} people" in read.words
     assert len([name for tag, _, name in read.attributes if tag == "article"]) == len(static.cards(audit))
     for finding in static.cards(audit):
         assert " ".join(finding.interpretation.split()) in read.words
@@ -217,6 +217,22 @@ def test_what_is_not_there_has_no_section():
     assert "forced" in sections("compas")
     assert {"forced", "strata"}.isdisjoint(sections("regression"))
     assert "about" not in sections("nothing found")
+
+
+def test_the_first_screen_says_nothing_twice():
+    """What the first sentence says is no fact above it, and what a sentence says is no note below it."""
+    terms = [term for term, _ in static.heading(pages.compas(), "2026-11-18T12:34:56+00:00")]
+    assert terms == ["Score", "Date"]
+    told = re.sub("<script.*", "", page("strata"), flags=re.DOTALL)
+    summary = told[told.index('id="summary"') : told.index('id="groups"')]
+    assert summary.count("Simpson&#39;s paradox") == 1
+
+
+def test_where_there_are_strata_their_picture_comes_before_the_cards():
+    for kind, order in (("strata", ["picture", "cards"]), ("compas", ["cards", "picture"])):
+        text = page(kind)
+        assert sorted(order, key=lambda name: text.index(f'id="{name}"')) == order
+        assert text.count('id="cards"') == 1
 
 
 def test_findings_and_groups_are_told_in_full():

@@ -25,6 +25,7 @@ from evenhand.report import results as pageresults
 from evenhand.report.json import full_counts
 from evenhand.report.page import static
 from evenhand.report.results import Results
+from evenhand.report.summary import Summary
 from evenhand.report.summary import summary as summarise
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         "created": audit.origin.get("created") or datetime.now(UTC).isoformat(timespec="seconds"),
     }
     results, strata = pageresults.results(audit), static.strata_panels(audit)
-    data = _data(audit, results, counts)
+    data, said = _data(audit, results, counts), summarise(audit)
     script, style = assets()
     return _template().render(
         policy=content_policy(script, style),
@@ -56,9 +57,9 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         data=_trusted(embed(data)),
         title=static.title(audit),
         cover=audit.cover,
-        facts=static.facts(audit, origin["created"]),
+        facts=static.heading(audit, origin["created"]),
         verdict=audit.verdict,
-        summary=summarise(audit),
+        summary=said,
         glance=glance.groups(audit, glance.leading(audit), static.MOST_LINES),
         tabs=static.tabs(audit, strata=bool(strata)),
         cards=static.cards(audit),
@@ -71,7 +72,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         rule=static.trend_rule(audit),
         forced=audit.impossibilities,
         notes=audit.notes,
-        first_notes=glance.notes(audit, glance.leading(audit))[: static.MOST_NOTES],
+        first_notes=_first_notes(audit, said),
         deciding_notes=static.deciding_notes(audit),
         appendix=appendix,
         full_counts=full_counts(audit),
@@ -83,6 +84,12 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         confidence=audit.policy.confidence,
         min_group_size=audit.policy.min_group_size,
     )
+
+
+def _first_notes(audit: Audit, said: Summary) -> list[str]:
+    """The notes of the first screen: those that its sentences do not say already."""
+    known = f"{said.found} {said.open}"
+    return [note for note in glance.notes(audit, glance.leading(audit)) if note not in known][: static.MOST_NOTES]
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,6 +162,7 @@ def _data(audit: Audit, results: Sequence[Results], counts: Mapping[str, Any]) -
         "score": meaning.score,
         "label": meaning.label,
         "cutoff": meaning.cutoff,
+        "decided": meaning.prediction is not None,
         "strata": bool(meaning.control),
         "mirror": None if scores is None else scores.reading.mirror,
         "probability": scores is not None and scores.bins.is_probability,

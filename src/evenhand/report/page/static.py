@@ -109,6 +109,14 @@ def facts(audit: Audit, created: str) -> list[tuple[str, str]]:
     return [(term, value) for term, value in terms if value]
 
 
+def heading(audit: Audit, created: str) -> list[tuple[str, str]]:
+    """The facts that stand above a page: those that its first sentence does not say."""
+    return [(term, value) for term, value in facts(audit, created) if term not in _SAID]
+
+
+_SAID = ("People", "Groups", "Strata", "Label", "Prediction")
+
+
 def cards(audit: Audit) -> list[Finding]:
     """The findings that decide, those that fail first."""
     return tables.deciding(audit)[:MOST_CARDS]

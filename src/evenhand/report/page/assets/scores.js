@@ -110,7 +110,7 @@ function calibrationFigure(wide) {
   const list = calibrationBins(here().attributes);
   return made({
     name: "Calibration",
-    words: "How often the outcome occurs at each score, with 95 % intervals.",
+    words: "How often the label is positive at each score, with 95 % intervals.",
     list,
     wide,
     draw: (i, width) => calibration(list, i, width),

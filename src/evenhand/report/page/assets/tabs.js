@@ -23,8 +23,10 @@ function openTab(hash) {
   document.documentElement.dataset.tab = tab.id;
   for (const each of TABS) each.classList.toggle("open", each === tab);
   for (const link of all(".tabs a"))
-    if (link.getAttribute("href") === `#${tab.id}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.getAttribute("href") === `#${tab.id}`) {
+      link.setAttribute("aria-current", "page");
+      link.parentNode.scrollLeft = link.offsetLeft - 40; // on a phone the tabs are one row, which scrolls
+    } else link.removeAttribute("aria-current");
   if (before !== tab.id) {
     widths.clear();
     for (const id in sections)

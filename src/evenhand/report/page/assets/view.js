@@ -197,6 +197,7 @@ function choose(set) {
 
 // The bar.
 
+const UNMOVED = DATA.decided ? "as decided" : "no cutoff"; // where the audit was made at no place of the slider
 const cutoffs = () => (engine && engine.recomputes ? engine.cutoffs : []);
 
 function cutoffText(index) {
@@ -208,14 +209,11 @@ function cutoffText(index) {
 }
 
 function buildBar() {
-  const buttons = h(
-    "div",
-    { class: "buttons" },
-    themeButton(),
-    h("button", { type: "button", click: () => window.print() }, "Print"),
-  );
-  put($("bar"), found.results.length > 1 ? picker() : null, cutoffs().length > 1 ? slider() : null, buttons);
-  $("bar").hidden = false;
+  const print = h("button", { type: "button", click: () => window.print() }, "Print");
+  document.querySelector(".eyebrow").after(h("div", { class: "buttons" }, themeButton(), print));
+  const controls = [found.results.length > 1 ? picker() : null, cutoffs().length > 1 ? slider() : null];
+  put($("bar"), ...controls);
+  $("bar").hidden = !present(controls).length;
 }
 
 function picker() {
@@ -244,12 +242,12 @@ function slider() {
   const output = h("output", { for: "cutoff" }),
     last = cutoffs().length - 1,
     middle = home >= 0 ? home : Math.floor(last / 2);
-  const back = h("button", { type: "button" }, home < 0 ? "As decided" : "Back to audited");
+  const back = h("button", { type: "button" }, home < 0 ? capital(UNMOVED) : "Back to audited");
   const input = h("input", { id: "cutoff", type: "range", min: 0, max: last, step: 1, value: middle });
   const go = (index) => {
     chosen.index = index;
     output.dataset.cutoff = index < 0 ? "" : cutoffs()[index];
-    output.textContent = index < 0 ? "as decided" : cutoffText(index) + (moved() ? "" : " (audited)");
+    output.textContent = index < 0 ? UNMOVED : cutoffText(index) + (moved() ? "" : " (audited)");
     input.setAttribute("aria-valuetext", output.textContent);
     back.disabled = !moved();
   };
@@ -344,7 +342,7 @@ function overallVerdict(findings) {
 
 function verdictSection() {
   return (why) => {
-    if (why !== "set" && why !== "cutoff") return;
+    if (!["set", "cutoff", "width"].includes(why)) return;
     const deciding = found.results.flatMap(({ findings }, set) =>
       findings.filter((each) => each.required).map((each) => [set, now(set).finding(each)]),
     );
@@ -355,20 +353,28 @@ function verdictSection() {
     $("moved").textContent = moved() ? movedWords() : "";
     const audited = found.findings.filter((each) => each.required),
       first = deciding.sort(order).slice(0, DATA.cards);
+    const width = cardWidth(first.length);
     put(
       $("cards"),
-      first.map(([set, each], i) => card(set, each, gapDomain(each, audited), i === 0 && !moved())),
+      first.map(([set, each], i) => card(set, each, gapDomain(each, audited), width, i === 0 && !moved())),
     );
   };
 }
 
+// The room for the picture of a card: one card has half of the row, others what `.cards` of the style gives each of them.
+function cardWidth(cards) {
+  const row = widthOf($("cards")),
+    columns = Math.max(1, Math.min(cards, Math.floor((row + 16) / 336)));
+  return Math.min(cards === 1 && row > 720 ? row / 2 : (row - 16 * (columns - 1)) / columns, 528) - 42;
+}
+
 function movedWords() {
-  const was = home < 0 ? "the audit is of what was decided" : `the audit was made at ${cutoffText(home)}`;
+  const was = home < 0 ? `the audit was made ${DATA.decided ? "of what was decided" : "without a cutoff"}` : `the audit was made at ${cutoffText(home)}`;
   return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}.`;
 }
 
 // The sentence of the first card stands above the cards already.
-function card(set, each, domain, told) {
+function card(set, each, domain, width, told) {
   const on = each.attributes.join(" \u00d7 "),
     reached = reach(each);
   return h(
@@ -380,7 +386,7 @@ function card(set, each, domain, told) {
       ? h("p", { class: "figure" }, each.verdict === "fail" ? "alarm" : "no alarm",
           h("small", {}, `by the evidence of all periods; threshold ${limit(each)}`))
       : h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}threshold ${limit(each)}${each.within && !each.fresh ? `; ${each.within}` : ""}`)),
-    there(each.threshold) && !each.watched ? strip(stripFrame(), each, domain) : null,
+    there(each.threshold) && !each.watched ? strip(stripFrame(width), each, domain) : null,
     told ? null : h("p", { class: "sentence" }, bdi(tied(sentence(set, each)))),
     each.settled
       ? h("p", { class: "aside" }, `${capital(each.settled)} is selected here: nothing is judged by it.`)
