@@ -523,6 +523,14 @@ def test_a_phone_never_scrolls_sideways(opened, kind):
     assert shown.tab.locator("svg.plot:visible").count() > 0
 
 
+@pytest.mark.parametrize("kind", ["compas", "regression"])
+def test_a_phone_with_a_wide_font_never_scrolls_sideways(opened, kind):
+    shown = opened(page(kind), width=360, bypass_csp=True)
+    shown.tab.add_style_tag(content="body, body * { font-family: monospace !important; letter-spacing: 0.03em }")
+    for tab in shown.tabs():
+        assert shown.tab.evaluate("() => document.documentElement.scrollWidth") <= 360, tab
+
+
 def test_it_reads_without_script(opened):
     shown = opened(page("compas"), wait=False, java_script_enabled=False)
     words = " ".join(shown.tab.locator("body").text_content().split())
