@@ -34,7 +34,8 @@ function gridNames(svg, at, names, top, bottom, width) {
 function intervals({ rows, domain, unit, width, band, line, lineName, heads = [], above = false, summary }) {
   const narrow = width < 560;
   const points = Math.max(...rows.map((row) => row.points.length));
-  const over = above ? 14 : 0,
+  const own = rows.map((row) => (above ? broken(row.label, Math.floor(width / 6.9)) : [])),
+    over = 14 * Math.max(...own.map((words) => words.length)),
     height = over + (points > 1 ? Math.max(ROW + 4, 9 * points + 12) : ROW);
   const beside = Math.min(
     narrow ? width * 0.34 : 230,
@@ -73,11 +74,10 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
     const y = top + i * height + (height + over) / 2,
       bold = row.strong ? " bold" : "";
     if (row.strong) svg.append(s("rect", { class: "strong", x: 0, y: r1(top + i * height), width, height }));
-    svg.append(
-      above
-        ? label(0, y - 10, clip(row.label, Math.floor(width / 6.9)), { class: bold.trim() }, row.label)
-        : label(left, y + 4, clip(row.label, Math.floor((left - 4) / 6.9)), { class: `end${bold}` }, row.label),
-    );
+    const name = above
+      ? own[i].map((words, k) => label(0, y + 4 - 14 * (own[i].length - k), words, { class: bold.trim() }, row.label))
+      : [label(left, y + 4, clip(row.label, Math.floor((left - 4) / 6.9)), { class: `end${bold}` }, row.label)];
+    svg.append(...name);
     row.points.forEach((point, j) => {
       if (!there(point.value)) {
         if (point.reason)
@@ -99,6 +99,17 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
     for (const { x, cell } of columns) svg.append(label(x, y + 4, cell(row), { class: "end" }));
   });
   return svg;
+}
+
+// A name in as many lines as it takes, broken between its parts and never within a band; a part that is too long by itself is cut.
+function broken(name, most) {
+  const lines = [];
+  for (const part of name.split(name.includes(" = ") ? /(?<=, )(?=[^=,]+ = )/ : /(?<=, )/)) {
+    const last = lines.length - 1;
+    if (last >= 0 && (lines[last] + part).trimEnd().length <= most) lines[last] += part;
+    else lines.push(part);
+  }
+  return lines.map((words) => clip(words.trimEnd(), most));
 }
 
 function whisker(at, domain, point, y, small) {
