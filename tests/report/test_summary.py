@@ -17,10 +17,12 @@ def test_the_demo_in_a_few_sentences():
         "what happened, is recidivated = 1."
     )
     assert told.found.startswith(pages.compas().findings[0].interpretation)
-    assert told.found.endswith("False positive rate: of people without recidivated = 1, the share with decile ≥ 5.")
+    assert told.found.endswith(
+        "False positive rate: of the n people without recidivated = 1, the share with decile ≥ 5. If decile ≥ 5 helps a "
+        "person, Caucasian is worse off; if it harms, African-American is."
+    )
     assert told.open == (
-        "Nothing: each finding that decides is settled. Too few people to certify anything of Asian, Native American "
-        "(race)."
+        "No finding that decides is open. Nothing can be said for sure of Asian, Native American (race): too few people."
     )
     assert told.rests_on.startswith("Failed: equalized odds on race; passed: equalized odds on sex. ")
 
@@ -40,7 +42,7 @@ def test_where_strata_turn_a_gap_the_first_sentences_say_so():
 def test_a_group_of_one_person_is_named_and_settles_nothing():
     audit = eh.audit(prediction=[1, 0] * 50 + [1], sensitive=["a"] * 50 + ["b"] * 50 + ["c"])
     assert audit.verdict == "inconclusive"
-    assert "Too few people to certify anything of group c" in summary(audit).open
+    assert "Nothing can be said for sure of group c" in summary(audit).open
 
 
 def test_a_prediction_of_numbers_is_called_one():

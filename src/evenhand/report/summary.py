@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.core.results import Finding, shown_names
+from evenhand.core.results import Finding, pair_names, shown_names
 from evenhand.core.wording import capital, clip, number_of
 from evenhand.errors import join_names
 from evenhand.report import glance, tables
@@ -49,22 +49,22 @@ def summary(audit: Audit) -> Summary:
 def _found(audit: Audit, lead: Finding) -> str:
     """The sentence of the first finding; where strata turn or explain its gap, that too; and what its measure is."""
     turned = [note for note in lead.notes if note.startswith(_OF_STRATA)]
-    return " ".join([lead.interpretation, *turned[:1], *_gloss(audit, lead)])
+    return " ".join([lead.interpretation, *turned[:1], *_gloss(audit, lead), *_worse_off(audit, lead)])
 
 
 _OF_STRATA = ("Simpson's paradox", "The strata explain the gap", "The strata show a gap")
 
 _MEANINGS = {
-    "selection_rate": "of all people, the share with {decision}",
-    "base_rate": "of all people, the share with {label}",
-    "true_positive_rate": "of people with {label}, the share with {decision}",
-    "false_negative_rate": "of people with {label}, the share without {decision}",
-    "false_positive_rate": "of people without {label}, the share with {decision}",
-    "true_negative_rate": "of people without {label}, the share without {decision}",
-    "positive_predictive_value": "of people with {decision}, the share with {label}",
-    "false_discovery_rate": "of people with {decision}, the share without {label}",
-    "negative_predictive_value": "of people without {decision}, the share without {label}",
-    "false_omission_rate": "of people without {decision}, the share with {label}",
+    "selection_rate": "of the n people, the share with {decision}",
+    "base_rate": "of the n people, the share with {label}",
+    "true_positive_rate": "of the n people with {label}, the share with {decision}",
+    "false_negative_rate": "of the n people with {label}, the share without {decision}",
+    "false_positive_rate": "of the n people without {label}, the share with {decision}",
+    "true_negative_rate": "of the n people without {label}, the share without {decision}",
+    "positive_predictive_value": "of the n people with {decision}, the share with {label}",
+    "false_discovery_rate": "of the n people with {decision}, the share without {label}",
+    "negative_predictive_value": "of the n people without {decision}, the share without {label}",
+    "false_omission_rate": "of the n people without {decision}, the share with {label}",
 }
 """What the measures are, in the words of the data."""
 
@@ -78,6 +78,26 @@ def _gloss(audit: Audit, finding: Finding) -> list[str]:
     words = {"decision": clip(made or ""), "label": clip(valued(audit, "label", audit.meaning.label) or "")}
     # Names may hold braces: they are put in, and not read again.
     return [f"{capital(measure.replace('_', ' '))}: {_MEANINGS[measure].format_map(words)}."]
+
+
+_RISES_WITH_DECISIONS = ("selection_rate", "true_positive_rate", "false_positive_rate")
+"""The rates that are higher where more people get the decision."""
+
+
+def _worse_off(audit: Audit, finding: Finding) -> list[str]:
+    """Who is worse off, as far as it can be said: no data tells whether a decision helps a person or harms them."""
+    pair, made = finding.evidence, decision(audit)
+    if pair is None or made is None or pair.measure not in _RISES_WITH_DECISIONS or audit.meaning.task != "binary":
+        return []
+    if any(panel.role == "trend" for panel in finding.panels):
+        return []
+    gap = pair.difference
+    if gap is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high or pair.stratum:
+        return []
+    one, other = map(clip, pair_names(pair, (row.group for row in finding.rows), finding.attributes))
+    higher, lower = (one, other) if gap.low > 0 else (other, one)
+    what = clip(valued(audit, "prediction", audit.meaning.prediction) or made)
+    return [f"If {what} helps a person, {lower} is worse off; if it harms, {higher} is."]
 
 
 def decided(audit: Audit) -> str:
@@ -121,7 +141,7 @@ def _open(audit: Audit) -> str:
     parts = [_unsettled(each) for each in unsure[:_MOST_OPEN]]
     if len(unsure) > _MOST_OPEN:
         parts.append(f"{number_of(len(unsure) - _MOST_OPEN, 'more finding', 'more findings')} that decide are open.")
-    parts = parts or ["Nothing: each finding that decides is settled."]
+    parts = parts or ["No finding that decides is open."]
     return " ".join([*parts, *[_too_small(each) for each in decided if each.left_out][:_MOST_OPEN]])
 
 
@@ -134,7 +154,7 @@ def _too_small(finding: Finding) -> str:
     names = shown_names(finding.left_out, (row.group for row in finding.rows), finding.attributes)
     where = ", in some strata" if finding.summary.stratum or any(row.stratum for row in finding.rows) else ""
     few = join_names(map(clip, names), _MOST_NAMES)
-    return f"Too few people to certify anything of {few} ({_on(finding)}{where})."
+    return f"Nothing can be said for sure of {few} ({_on(finding)}{where}): too few people."
 
 
 def _rests_on(audit: Audit) -> str:

@@ -79,6 +79,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
         about=static.about(audit),
+        told_in_full=static.told_in_full(audit, appendix=appendix),
         method=static.method(audit, origin),
         command=static.command(audit),
         confidence=audit.policy.confidence,

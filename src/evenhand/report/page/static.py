@@ -32,6 +32,7 @@ MOST_COLUMNS = 10
 COLUMNS_ABREAST = 5  # as many as fit on a sheet of paper without breaking a number
 
 # What a browser would act on instead of showing it, or what turns a line around. Joiners stay: names need them.
+_MOST_TEXTS = 40  # metrics of which a page says everything
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 
 FAMILIES = {
@@ -208,6 +209,18 @@ def about(audit: Audit) -> list[tuple[str, list[Metric]]]:
     entries = audit.metrics
     families = dict.fromkeys(entry.family for entry in entries)
     return [(family_title(family), [entry for entry in entries if entry.family == family]) for family in families]
+
+
+def told_in_full(audit: Audit, *, appendix: bool) -> set[str]:
+    """The metrics of which a page says when they fit and what they cannot see.
+
+    Of very many these are the core set and those that decide, because the texts of all would be a fifth of the page. A
+    page with an appendix has all of them.
+    """
+    every = audit.metrics
+    if appendix or len(every) <= _MOST_TEXTS:
+        return {entry.name for entry in every}
+    return {entry.name for entry in every if entry.core or entry.name in audit.required}
 
 
 def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
