@@ -450,3 +450,17 @@ def test_serve_says_one_line_of_an_error_of_ours(served, capfd, monkeypatch):
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert connection.recv(1) == b""
     assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_of_very_many_metrics_a_page_explains_those_that_matter_most():
+    roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": "sex"}
+    audit = eh.audit(eh.datasets.compas(), **roles, metrics="all")
+    short, whole = (html.dumps(audit, appendix=appendix) for appendix in (False, True))
+    assert len(audit.metrics) > 40
+    for text in (short, whole):
+        assert all(f'id="about-{metric.name}"' in text for metric in audit.metrics)
+    explained = [metric for metric in audit.metrics if f'<details class="explain" id="about-{metric.name}"' in short]
+    assert explained == [metric for metric in audit.metrics if metric.core or metric.name in audit.required]
+    assert whole.count('<details class="explain"') == len(audit.metrics)
+    assert "evenhand metrics NAME" in short
+    assert "evenhand metrics NAME" not in whole

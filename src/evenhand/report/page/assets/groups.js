@@ -150,8 +150,8 @@ function metricInside(set, each, box) {
     as ? each.panels.map((place) => panelBox(found.panels[place], Math.min(560, widthOf(box)), each)) : null,
     about
       ? [
-          h("p", {}, about.querySelector("summary").lastChild.textContent.trim()),
-          about.querySelector("dl").cloneNode(true),
+          h("p", {}, (about.querySelector("summary") || about).lastChild.textContent.trim()),
+          about.querySelector("dl")?.cloneNode(true) ?? null,
         ]
       : null,
   ].flat();
