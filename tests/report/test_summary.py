@@ -18,11 +18,12 @@ def test_the_demo_in_a_few_sentences():
     )
     assert told.found.startswith(pages.compas().findings[0].interpretation)
     assert told.found.endswith(
-        "False positive rate: of the n people without recidivated = 1, the share with decile ≥ 5. If decile ≥ 5 helps a "
-        "person, Caucasian is worse off; if it harms, African-American is."
+        "False positive rate: of the n people without recidivated = 1, the share with decile ≥ 5. If decile ≥ 5 helps "
+        "a person, Caucasian is worse off; if it harms, African-American is."
     )
     assert told.open == (
-        "No finding that decides is open. Nothing can be said for sure of Asian, Native American (race): too few people."
+        "No finding that decides is open. Nothing can be said for sure of Asian, Native American (race): too few "
+        "people."
     )
     assert told.rests_on.startswith("Failed: equalized odds on race; passed: equalized odds on sex. ")
 

@@ -79,6 +79,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         findings=static.finding_lines(audit),
         groups=static.group_tables(results),
         about=static.about(audit),
+        questions={entry.name: entry.question for entry in audit.metrics},
         told_in_full=(told := static.told_in_full(audit, appendix=appendix)),
         all_told=len(told) == len(audit.metrics),
         method=static.method(audit, origin),

@@ -150,7 +150,7 @@ function metricInside(set, each, box) {
     as ? each.panels.map((place) => panelBox(found.panels[place], Math.min(560, widthOf(box)), each)) : null,
     about
       ? [
-          h("p", {}, (about.querySelector("summary") || about).lastChild.textContent.trim()),
+          h("p", {}, question(each.metric)),
           about.querySelector("dl")?.cloneNode(true) ?? null,
         ]
       : null,

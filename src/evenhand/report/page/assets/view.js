@@ -373,6 +373,12 @@ function movedWords() {
   return `Computed again with the cutoff at ${cutoffText(chosen.index)}; ${was}.`;
 }
 
+// What a metric asks, as the catalogue has it.
+function question(metric) {
+  const about = $(`about-${metric}`);
+  return about ? (about.querySelector("summary") || about).lastChild.textContent.trim() : "";
+}
+
 // The sentence of the first card stands above the cards already.
 function card(set, each, domain, width, told) {
   const on = each.attributes.join(" \u00d7 "),
@@ -382,6 +388,7 @@ function card(set, each, domain, width, told) {
     { class: `card ${each.verdict.replace(" ", "-")}`, "data-metric": each.metric, "data-on": on, ...findingData(each) },
     h("header", {}, icon(each.verdict), h("span", { class: "on" }, bdi(on))),
     h("h3", {}, shown(capital(each.title))),
+    question(each.metric) ? h("p", { class: "asks" }, question(each.metric)) : null,
     each.watched
       ? h("p", { class: "figure" }, each.verdict === "fail" ? "alarm" : "no alarm",
           h("small", {}, `by the evidence of all periods; threshold ${limit(each)}`))
