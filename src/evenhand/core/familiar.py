@@ -109,6 +109,9 @@ REMEDIES: dict[str, Remedy] = {
         "say control= for a column within whose values to compare, such as a department, or design_strata= for the "
         "strata of a survey",
     ),
+    "thresholds": Remedy(
+        ("policy",), "say policy=eh.Policy(thresholds={'demographic_parity': 0.05}), with required= for what decides"
+    ),
     "sample_params": Remedy(("weight",), "say weight=, or use evenhand.fairlearn.MetricFrame, which takes it"),
     "labels": Remedy(("label",), "say label= for what happened to each row, or positive= for the favourable value"),
 }
