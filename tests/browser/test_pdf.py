@@ -90,6 +90,14 @@ def test_names_are_only_names(printer, name, tmp_path):
     assert re.search(r"^JavaScript: +no$", poppler("pdfinfo", tmp_path / "a.pdf"), re.MULTILINE)
 
 
+def test_what_cannot_be_kept_together_is_printed_all_the_same():
+    """WeasyPrint gives up on such a page, so it is set once more with breaks anywhere."""
+    hidden = ".card .asks {\n    display: none;"
+    text = pdf.page.dumps(audit("strata"))
+    assert hidden in text
+    assert pdf._weasyprint(text.replace(hidden, ".card .asks {\n    display: block;")).startswith(b"%PDF-")
+
+
 def test_the_command_prints_and_prints_again(printer, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     audit("decisions only").save("a.json")

@@ -155,7 +155,20 @@ body { overflow-wrap: break-word }
 
 
 def _weasyprint(text: str) -> bytes:
-    made: bytes = _html_class()(string=for_weasyprint(text), url_fetcher=_refuse).write_pdf(pdf_identifier=b"evenhand")
+    light = for_weasyprint(text)
+    try:
+        return _set(light)
+    except AssertionError:
+        # WeasyPrint gives up where what must stay together is longer than a sheet, such as a cover of several thousand
+        # words; then it may break anywhere.
+        return _set(light.replace("</style>", f"{_ANYWHERE}</style>", 1))
+
+
+_ANYWHERE = "* { break-before: auto !important; break-inside: auto !important; break-after: auto !important }"
+
+
+def _set(text: str) -> bytes:
+    made: bytes = _html_class()(string=text, url_fetcher=_refuse).write_pdf(pdf_identifier=b"evenhand")
     return made
 
 
