@@ -287,7 +287,7 @@ def test_watch_saves_pictures_and_json(months, tmp_path, capsys):
 
 def test_watch_compares_with_a_reference(months, capsys):
     run(["watch", *months, "--reference", "g=south", "--metric", "demographic_parity"])
-    assert "lies above" in capsys.readouterr().out
+    assert "it is higher for" in capsys.readouterr().out
 
 
 def test_environment_is_left_alone(months):

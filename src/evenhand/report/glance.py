@@ -59,7 +59,6 @@ GRAVE = (
 MINOR = (
     "Groups of these sizes would lie",
     "Within strata, the test",
-    "With strata held fixed",  # in files of before
     "The strata differ among themselves",
     "Over all strata together",
     "Exact: every score",
