@@ -19,7 +19,7 @@ from evenhand.errors import CallError
 
 @click.command("guide", cls=Command)
 @click.option("--label-known/--no-label-known", default=None, help="Say whether it is known how the cases turned out.")
-@click.option("--ground-truth/--no-ground-truth", default=None, hidden=True, help="Say the same as --label-known, by its former name.")
+@click.option("--ground-truth/--no-ground-truth", default=None, hidden=True, help="Say the same as --label-known.")
 @click.option("--priority", help="Say what matters most: opportunity, both_errors, prediction, probability, ...")
 @click.option("--legal", help="Say the legal context: none, us_employment, nyc_ll144 or eu.")
 @click.option("--tree", is_flag=True, help="Draw all questions and answers.")
