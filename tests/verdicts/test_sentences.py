@@ -15,6 +15,7 @@ from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
 
 COMPAS = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
+_CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))  # label and prediction
 METRICS = ("equalized_odds", "predictive_equality", "predictive_parity", "demographic_parity", "disparate_impact")
 
 
@@ -181,6 +182,18 @@ def test_data_keeps_the_values(coded):
     assert finding.highest in ("0", "1", "2")
     assert finding.evidence.against in ("0", "1", "2")
     assert set(coded.groups()["age_band"].dropna()) == {0, 1, 2}
+
+
+def test_a_larger_estimate_is_less_sure_only_where_the_verdict_is_a_fail():
+    """Rates of few people are open; those of thousands lie farther apart, and surely within the threshold."""
+    cells = {"m": (6840, 760, 130, 196), "f": (4700, 131, 28, 32)}  # TN, FP, FN, TP
+    table = [(group, *pair, n) for group, each in cells.items() for pair, n in zip(_CELLS, each, strict=True)]
+    group, label, prediction, count = map(list, zip(*table, strict=True))
+    found = eh.equalized_odds(label=label, prediction=prediction, sensitive=group, count=count)
+    assert found.verdict == "inconclusive"
+    assert found.evidence.measure == "true_positive_rate"
+    (note,) = [each for each in found.notes if each.startswith("The largest estimate is")]
+    assert "in the false positive rate; the verdict does not rest on it." in note
 
 
 @pytest.mark.parametrize("reference", ["ref", "rest", None])

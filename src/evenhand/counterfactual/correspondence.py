@@ -132,7 +132,7 @@ def _finding(request: Request, units: Units, compared: Comparison, worst: int) -
     farthest = _row(request, units, compared, int(np.nanargmax(compared.sizes)), value)
     p, tested, notes = overall_test(units, compared, request.policy.random_state)
     if (farthest.group, farthest.against) != (evidence.group, evidence.against):
-        notes.insert(0, text.largest(units, farthest))
+        notes.insert(0, text.largest(units, farthest, decided))
     sentence = text.sentence(units, compared, evidence, request, decided)
     small = [spell(group, units.attributes) for group in left_out]
     if left_out and decided == "pass":

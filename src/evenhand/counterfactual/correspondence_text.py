@@ -87,12 +87,11 @@ def leaving_out(said: str, names: Sequence[str], least: int) -> str:
     return f"{said[:-1]}, leaving out {join_names(names, 6)}, with fewer than {least} units."
 
 
-def largest(units: Units, farthest: Row) -> str:
+def largest(units: Units, farthest: Row, decided: Verdict) -> str:
     """The largest estimate, where the verdict rests on another pair of groups."""
     size = wording.distance((farthest.estimate or UNDEFINED).value, "rate" if units.decisions else "score")
     first, second = pair_names(farthest, units.groups, units.attributes)
-    pair = f"{first} and {second} (n = {farthest.n:,} units)"
-    return f"The largest estimate is {size}, between {pair}; it is less sure."
+    return sentences.larger_estimate(size, f"between {first} and {second} (n = {farthest.n:,} units)", decided)
 
 
 def small(names: Sequence[str], least: int) -> str:

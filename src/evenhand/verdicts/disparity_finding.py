@@ -16,6 +16,7 @@ from evenhand.measures.indices import DisparityIndex
 from evenhand.verdicts import sentences
 from evenhand.verdicts.index_finding import ValueResult, deciding_row
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.verdict import verdict
 
 _SIDES = (("TN", "FN", "U0"), ("FP", "TP", "U1"))
 
@@ -56,7 +57,8 @@ def disparity(request: Request, cube: Cube, index: DisparityIndex) -> ValueResul
     )
     if groups[int(values.argmax())] != evidence.group:
         largest = spell(groups[int(values.argmax())], names)
-        notes.append(f"The largest estimate is {value.value:.3g}, for {largest}; it is less sure.")
+        decided = verdict(value, request.threshold, "value")
+        notes.append(sentences.larger_estimate(f"{value.value:.3g}", f"for {largest}", decided))
     lowest = int(np.where(counted, values, np.inf).argmin())
     summary = Row(metric, groups[int(values.argmax())], against=spell(groups[lowest]))
     return ValueResult(value, sentence, summary, rows, notes, evidence=evidence)

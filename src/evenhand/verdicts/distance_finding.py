@@ -66,7 +66,8 @@ def distances(request: Request, cube: Cube, index: ScoreDistance) -> ValueResult
         sentence = f"The {apart.title} between {names} is {own.value:.3g}{ending}."
         if (summary.group, summary.against) != (evidence.group, evidence.against):
             pair = " and ".join(pair_names(summary, groups, cube.meaning.sensitive))
-            notes.append(f"The largest estimate is {value.value:.3g}, between {pair}; it is less sure.")
+            decided = verdict(value, request.threshold, "value")
+            notes.append(sentences.larger_estimate(f"{value.value:.3g}", f"between {pair}", decided))
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 
@@ -137,7 +138,8 @@ def shift(request: Request, cube: Cube, index: ShiftFromEveryone) -> ValueResult
         )
         if farthest != evidence.group:
             name = spell(farthest, cube.meaning.sensitive)
-            notes.append(f"The largest estimate is {value.value:.3g}, for {name}; it is less sure.")
+            decided = verdict(value, request.threshold, "value")
+            notes.append(sentences.larger_estimate(f"{value.value:.3g}", f"for {name}", decided))
     return ValueResult(value, sentence, summary, rows, notes, unit="score", evidence=evidence)
 
 

@@ -17,6 +17,7 @@ from evenhand.measures.indices import GroupExtreme, LargestLoss
 from evenhand.verdicts import sentences
 from evenhand.verdicts.index_finding import ValueResult, deciding_row
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.verdict import verdict
 
 
 def largest_loss(request: Request, cube: Cube, index: LargestLoss) -> ValueResult:
@@ -72,7 +73,9 @@ def _extreme(request: Request, cube: Cube, row: Measure, *, least: bool) -> Valu
     notes = [f"It is {'largest' if least else 'smallest'} for {other}: {far}."]
     if groups[int(worst(values))] != evidence.group:
         size, whose = wording.amount(value.value, row.unit), spell(groups[int(worst(values))], names)
-        notes.append(f"The {'smallest' if least else 'largest'} estimate is {size}, for {whose}; it is less sure.")
+        decided = verdict(value, request.threshold, "floor" if least else "value")
+        word = "smallest" if least else "largest"
+        notes.append(sentences.larger_estimate(size, f"for {whose}", decided, word=word))
     undefined = [each.reason for each in rows if each.reason is not None]
     if undefined:
         notes.append(f"Undefined, so not compared: {'; '.join(dict.fromkeys(undefined))}.")

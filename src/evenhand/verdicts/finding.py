@@ -36,7 +36,14 @@ from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.requirements import check_groups, check_roles
 from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
-from evenhand.verdicts.sentences import measures_left_out, no_ratio, rare_groups, stratum_sentence, undefined_reasons
+from evenhand.verdicts.sentences import (
+    larger_estimate,
+    measures_left_out,
+    no_ratio,
+    rare_groups,
+    stratum_sentence,
+    undefined_reasons,
+)
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, against_reference, tabulate
 from evenhand.verdicts.verdict import passes, verdict
@@ -360,7 +367,7 @@ def _evidence_note(stratum: Stratum) -> list[str]:
     size = quotient(gap.ratio) if judged_on == "ratio" else distance(gap.difference, row.unit, signed=at is not None)
     other = stratum.baseline if low is None else f"{table.name(low)} (n = {int(table.support[measure, low]):,})"
     first = f"{table.name(high)} (n = {int(table.support[measure, high]):,})"
-    return [f"The largest estimate is {size}, between {first} and {other} in the {row.title}; it is less sure."]
+    return [larger_estimate(size, f"between {first} and {other} in the {row.title}", stratum.verdict)]
 
 
 def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:

@@ -201,6 +201,12 @@ def value_ending(request: Request, value: Estimate) -> str:
     return said + bound(value.value, request.threshold, decided, request.judged_on)
 
 
+def larger_estimate(size: str, where: str, decided: Verdict, *, word: str = "largest") -> str:
+    """The note on a larger estimate than the one that a finding speaks of, with the reason why that one leads."""
+    why = "it is less sure" if decided == "fail" else "the verdict does not rest on it"
+    return f"The {word} estimate is {size}, {where}; {why}."
+
+
 def between(row: Measure, pair: Pair, values: tuple[float, float]) -> str:
     """Two groups, the one with the higher value first, and how far apart they are."""
     opening = _two(row, pair, *values)

@@ -66,7 +66,10 @@ def _settling(rows: int, times: float, limiting: str) -> str:
     """What would settle it; a number of rows that nobody will ever have is said to be one."""
     needed = f"about {_rounded(rows):,} rows like these in all ({_times(times)} times as many)"
     if times >= _HARDLY and rows >= _FAR:
-        return f"More rows will hardly settle it, because the gap is so close to the threshold: it would take {needed}."
+        return (
+            "More rows may not settle it: some of an estimated gap is chance, and without that part this one lies near "
+            f"the threshold. It would take {needed}."
+        )
     return f"It would probably take {needed} to settle it; more rows of {limiting} would help most."
 
 
@@ -87,7 +90,7 @@ def _unsettled(stratum: Stratum) -> list[str]:
         return []
     if isinstance(spread, Shared):
         return ["More people alone are not expected to settle it: the replicas add noise too."]
-    return ["No sample below a billion rows is expected to settle it: the estimate is at the threshold."]
+    return ["No sample below a billion rows is expected to settle it: without chance, it lies at the threshold."]
 
 
 def _needs_labels(stratum: Stratum) -> bool:
