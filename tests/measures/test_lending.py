@@ -344,6 +344,19 @@ def test_exposure_of_nothing_is_an_error(wrong, kind, tmp_path):
         eh.actual_to_expected_parity(data, **INSURED)
 
 
+@pytest.mark.parametrize("kind", ["memory", "csv", "polars"])
+def test_exposure_that_is_text_is_called_exposure(kind, tmp_path):
+    polars = pytest.importorskip("polars")
+    data: object = POLICIES.assign(x=["much", *EXPOSURE[1:].astype(str)])
+    if kind == "csv":
+        data.to_csv(tmp_path / "p.csv", index=False)  # type: ignore[attr-defined]
+        data = tmp_path / "p.csv"
+    elif kind == "polars":
+        data = polars.from_pandas(data).lazy()
+    with pytest.raises(DataError, match=r"exposure column 'x' (holds '?much|is held as String)"):
+        eh.actual_to_expected_parity(data, **INSURED)
+
+
 def test_what_exposure_needs():
     with pytest.raises(CallError, match="needs a label, the number of events, and a prediction"):
         eh.Cube.count(prediction=[0.1], exposure=[1.0], sensitive=["a"])
