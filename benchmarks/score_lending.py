@@ -49,6 +49,8 @@ class Figure:
 LENDING: dict[str, Figure] = {
     "SMD": Figure(("standardized_score",)),
     "SMD, pooled": Figure(("standardized_score_pooled",)),
+    "SMD of predictions": Figure(("standardized_prediction",), claims=True),
+    "SMD of residuals": Figure(("standardized_residual",), claims=True),
     "ratio by quantile": Figure(tuple(f"selected_top_{round(100 * share)}" for share in SHARES), "ratio"),
     "net benefit": Figure(("net_benefit",)),
     "Gini": Figure(("gini",), loose=True),
@@ -168,7 +170,23 @@ def _claims(law: str, sizes: tuple[int, ...], random: np.random.Generator) -> Dr
     def truths(names: tuple[str, ...]) -> Floats:
         rank = (2 * np.arange(len(rates)) + 1) / len(rates) - 1
         gini = float((rates * rank).sum() / rates.sum())
-        known = {"actual_to_expected": factors, "ordered_gini": np.full(len(sizes), gini)}
+        known = {
+            "actual_to_expected": factors,
+            "ordered_gini": np.full(len(sizes), gini),
+            "standardized_prediction": np.zeros(len(sizes)),
+            "standardized_residual": _residuals(factors, np.array(sizes) / sum(sizes), rates),
+        }
         return np.stack([known[name] for name in names])
 
     return Draw(spreads, truths)
+
+
+def _residuals(factors: Floats, shares: Floats, rates: Floats) -> Floats:
+    """Mean residuals of claims for each unit, as distances from everyone's in everyone's standard deviation.
+
+    Each unit of exposure counts once, and exposures have a mean of 1, so that claims vary by their mean.
+    """
+    means = (factors - 1) * rates.mean()
+    squares = factors * rates.mean() + (factors - 1) ** 2 * (rates**2).mean()
+    centre = shares @ means
+    return np.asarray((means - centre) / np.sqrt(shares @ squares - centre**2))

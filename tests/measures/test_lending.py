@@ -224,9 +224,39 @@ def test_a_score_that_tells_labels_apart_has_no_slope():
     y, s = [0, 0, 1, 1] * 2, [0.1, 0.3, 0.6, 0.8] * 2
     found = eh.calibration_slope_parity(label=y, score=s, sensitive=["a"] * 4 + ["b"] * 4)
     assert np.isnan(float(found))
-    assert "no labels of both kinds that the score does not tell apart among group a" in found.interpretation
+    assert (
+        "no labels of both kinds that the score does not tell apart, or some that a score of 0 or 1 rules out, among"
+        in found.interpretation
+    )
     one = eh.calibration_in_the_large_parity(label=[1] * 4 + [0, 1, 0, 1], score=s, sensitive=["a"] * 4 + ["b"] * 4)
-    assert "no labels of both kinds among group a" in " ".join((one.interpretation, *one.notes))
+    assert "no labels of both kinds, or some that a score of 0 or 1 rules out, among group a" in " ".join(
+        (one.interpretation, *one.notes)
+    )
+
+
+COEFFICIENTS = ("calibration_slope", "calibration_intercept", "calibration_in_the_large")
+
+
+def test_a_score_of_0_or_1_that_comes_true_adds_nothing():
+    """Its logit is infinite. A clipped one would have more say than all other people together."""
+    sure = pd.DataFrame({"g": ["a", "b"] * 10, "s": [0.0, 1.0] * 10, "y": [0, 1] * 10})
+    more = eh.Cube.count(pd.concat([PEOPLE, sure]), label="y", score="s", sensitive="g")
+    for name in COEFFICIENTS:
+        assert values(name, more) == pytest.approx(values(name, scored()), abs=1e-9)
+
+
+@pytest.mark.parametrize(("score", "label"), [(0.0, 1), (1.0, 0)])
+def test_a_score_of_0_or_1_that_is_wrong_has_no_coefficients(score, label):
+    wrong = pd.concat([PEOPLE, pd.DataFrame({"g": ["c"], "s": [score], "y": [label]})])
+    for name in COEFFICIENTS:
+        found = values(name, eh.Cube.count(wrong, label="y", score="s", sensitive="g"))
+        assert np.isnan(found[2])
+        assert found[:2] == pytest.approx(values(name, scored())[:2], abs=1e-9)
+    judged = eh.calibration_in_the_large_parity(
+        label=np.tile([0, 1, 1, 0], 50), score=np.tile([0.0, 1.0], 100), sensitive=["a", "b"] * 100
+    )
+    assert judged.verdict == "inconclusive"
+    assert "rules out" in judged.interpretation
 
 
 @pytest.mark.parametrize("cutoff", [0.2, 0.55])
@@ -341,6 +371,19 @@ def test_exposure_of_nothing_is_an_error(wrong, kind, tmp_path):
     elif kind == "polars":
         data = polars.from_pandas(data).lazy()
     with pytest.raises(DataError, match="exposure column 'x' is 0, negative, missing or not a number in 2 rows"):
+        eh.actual_to_expected_parity(data, **INSURED)
+
+
+@pytest.mark.parametrize("kind", ["memory", "csv", "polars"])
+def test_exposure_that_is_text_is_called_exposure(kind, tmp_path):
+    polars = pytest.importorskip("polars")
+    data: object = POLICIES.assign(x=["much", *EXPOSURE[1:].astype(str)])
+    if kind == "csv":
+        data.to_csv(tmp_path / "p.csv", index=False)  # type: ignore[attr-defined]
+        data = tmp_path / "p.csv"
+    elif kind == "polars":
+        data = polars.from_pandas(data).lazy()
+    with pytest.raises(DataError, match=r"exposure column 'x' (holds '?much|is held as String)"):
         eh.actual_to_expected_parity(data, **INSURED)
 
 

@@ -24,7 +24,8 @@ def test_the_least_is_judged_against_a_floor():
     assert (found.judged_on, found.verdict, found.passes) == ("floor", "fail", False)
     assert found.evidence.group == ("b",)
     assert found.interpretation.startswith("The true positive rate is 60.0 % for group b (n = 200)")
-    assert found.interpretation.endswith("below the threshold of 0.8.")
+    low, high = (f"{100 * end:.1f}" for end in (found.value.low, found.value.high))
+    assert found.interpretation.endswith(f" (95 % interval {low} to {high}), below the threshold of 80 %.")
     assert worst("recall_group_min", threshold=0.5).verdict == "pass"
     assert worst("recall_group_min", threshold=0.6).verdict == "inconclusive"
     assert worst("recall_group_min").verdict == "not judged"

@@ -70,7 +70,8 @@ def read_benchmark(benchmark: Any, attribute: str) -> Benchmark:
             raise CallError(_not_a_share(name, share))
         shares[name] = number(share)
     if len(shares) < 2:
-        raise CallError(f"the benchmark of {attribute!r} has one group only: there is nothing to compare.")
+        many = "one group only" if shares else "no group"
+        raise CallError(f"the benchmark of {attribute!r} has {many}: there is nothing to compare.")
     return _scaled(attribute, shares)
 
 

@@ -214,12 +214,17 @@ def _recalibrated(place: int, *, slope: bool) -> Callable[[BinnedScores], Spread
 
 
 def _logistic(data: BinnedScores, *, slope: bool) -> tuple[Floats, Floats, Bools]:
-    """Coefficients [groups, 2], their errors, and which groups have any: by Newton's method for all groups at once."""
+    """Coefficients [groups, 2], their errors, and which groups have any: by Newton's method for all groups at once.
+
+    A score of 0 or 1 has an infinite logit: with the label that it foretells it adds nothing, and with the other one no
+    coefficient fits.
+    """
     from scipy.special import expit
 
     inside = np.clip(data.places, TINY, 1 - TINY)
-    x = np.log(inside / (1 - inside))
-    yes, no = data.mass[:, POSITIVE], data.mass[:, NEGATIVE]
+    x, open_to_both = np.log(inside / (1 - inside)), inside == data.places
+    ruled_out = data.mass[:, POSITIVE] @ (data.places < TINY) + data.mass[:, NEGATIVE] @ (data.places > 1 - TINY) > 0
+    yes, no = data.mass[:, POSITIVE] * open_to_both, data.mass[:, NEGATIVE] * open_to_both
     both = yes + no
     beta = np.tile([0.0, 1.0], (len(both), 1))
     step = np.full(beta.shape, np.inf)
@@ -232,9 +237,9 @@ def _logistic(data: BinnedScores, *, slope: bool) -> tuple[Floats, Floats, Bools
         if not (np.abs(step) > _SETTLED * (1 + np.abs(beta))).any():
             break
     settled = (np.abs(step) <= 1e-8 * (1 + np.abs(beta))).all(axis=1) & (np.abs(beta) < _STEEPEST).all(axis=1)
-    settled &= (yes.sum(axis=1) > 0) & (no.sum(axis=1) > 0)
+    settled &= (yes.sum(axis=1) > 0) & (no.sum(axis=1) > 0) & ~ruled_out
     p = expit(beta[:, :1] + beta[:, 1:] * x)
-    squares = data.squares[0]
+    squares = data.squares[0] * open_to_both
     weights = squares[:, POSITIVE] * (1 - p) ** 2 + squares[:, NEGATIVE] * p**2
     meat = np.einsum("gb,ibj->gij", weights, np.einsum("ib,jb->ibj", [np.ones(len(x)), x], [np.ones(len(x)), x]))
     people = data.n[:, [NEGATIVE, POSITIVE]].sum(axis=(1, 2))
@@ -337,6 +342,8 @@ _PREDICTED, _OUTCOMES, _REGRESSION = (
     frozenset({"regression"}),
 )
 _DIFFER = "scores that differ"
+_RULED_OUT = "or some that a score of 0 or 1 rules out,"
+_TOLD_APART = f"labels of both kinds that the score does not tell apart, {_RULED_OUT}"
 
 # fmt: off
 _SELECTED_TOP = tuple(
@@ -358,13 +365,13 @@ LENDING_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
                  formula="TP/n − FP/n · t/(1 − t) at the cut-off t", probability=True, negative="always",
                  at_cutoff=True),
     ScoreMeasure("calibration_slope", "calibration slope", _recalibrated(1, slope=True), _BOTH,
-                 "labels of both kinds that the score does not tell apart", formula="b of logit P(Y=1) = a + b logit S",
+                 _TOLD_APART, formula="b of logit P(Y=1) = a + b logit S",
                  probability=True, negative="always"),
     ScoreMeasure("calibration_intercept", "calibration intercept", _recalibrated(0, slope=True), _BOTH,
-                 "labels of both kinds that the score does not tell apart", formula="a of logit P(Y=1) = a + b logit S",
+                 _TOLD_APART, formula="a of logit P(Y=1) = a + b logit S",
                  probability=True, negative="always"),
     ScoreMeasure("calibration_in_the_large", "calibration in the large", _recalibrated(0, slope=False), _BOTH,
-                 "labels of both kinds", formula="a of logit P(Y=1) = a + logit S", probability=True,
+                 f"labels of both kinds, {_RULED_OUT}", formula="a of logit P(Y=1) = a + logit S", probability=True,
                  negative="always"),
     ScoreMeasure("standardized_prediction", "standardised mean prediction", _standardized_number("f", pooled=False),
                  _PREDICTED, "predictions that differ", formula="(E[f | A=a] − E[f]) / SD(f)", negative="always",

@@ -144,14 +144,22 @@ def _basis(audit: Audit, finding: Finding, plan: Plan | None) -> Basis | None:
         _judged_by(audit.policy, settings),
         audit.reference,
         records.read(cast(Any, str | None), settings.get("convention"), "convention"),
-        {name: settings.get(name, usual) for name, usual in metric.options.items()},
+        {name: records.read(type(usual), settings.get(name, usual), name) for name, usual in metric.options.items()},
         strata=len(audit.counts(finding.attributes).strata),
-        family=records.read(int, settings.get("family", 1), "family"),
+        family=_family(settings),
     )
     if finding.judged_on in OF_ONE_VALUE:
         return Basis(request)
     # A convention may pool groups or drop signs, which the settings do not tell in full.
     return Basis(request, plan, audit.counts(finding.attributes) if request.convention is None else None)
+
+
+def _family(settings: Mapping[str, object]) -> int:
+    """How many findings share the error probability of a fail."""
+    family = records.read(int, settings.get("family", 1), "family")
+    if family < 1:
+        raise records.MisfitError(f"family is {family}, not a number of findings")
+    return family
 
 
 def _judged_by(policy: Policy, settings: Mapping[str, object]) -> Policy:

@@ -157,7 +157,7 @@ def read_masses(columns: Mapping[str, Any], roles: Roles) -> Masses:
         bad = ~((counts >= 0) & (counts <= LARGEST_COUNT) & (counts == np.floor(counts)))
         people, wrong[0] = np.where(bad, 0, counts).astype(np.int64), int(bad.sum())
     if roles.weight is not None:
-        weights, _ = numbers(columns["weight"], "weight", roles.weight, roles.na)
+        weights, _ = numbers(columns["weight"], roles.called("weight"), roles.weight, roles.na)
         bad = wrong_weights(weights)
         if roles.exposure is not None:
             bad |= weights == 0

@@ -122,6 +122,10 @@ class Roles:
     others: Mapping[str, str] = field(default_factory=dict)
     """Columns that are read for one function only, by their role there, such as the unit of a correspondence audit."""
 
+    def called(self, key: str) -> str:
+        """What a reader calls a role: an exposure is read as a weight."""
+        return "exposure" if key == "weight" and self.exposure is not None else key
+
     @property
     def keys(self) -> dict[str, str]:
         """The column name of each role that is read, by a key of ours: a name of the caller never becomes a key."""

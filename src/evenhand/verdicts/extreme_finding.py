@@ -67,7 +67,7 @@ def _extreme(request: Request, cube: Cube, row: Measure, *, least: bool) -> Valu
     own, who = evidence.estimate or value, spell(evidence.group, names)
     sentence = (
         f"The {row.title} is {wording.amount(own.value, row.unit)} for {who} (n = {evidence.n:,})"
-        f"{sentences.value_ending(request, own)}."
+        f"{sentences.value_ending(request, own, row.unit)}."
     )
     other, far = spell(groups[int(best(values))], names), wording.amount(float(values[int(best(values))]), row.unit)
     notes = [f"It is {'largest' if least else 'smallest'} for {other}: {far}."]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.core.results import OF_ONE_VALUE, Estimate, JudgedOn, Row, Verdict
-from evenhand.core.wording import amount, distance, limit_figure, number_of, quotient, reach
+from evenhand.core.wording import POINTS, amount, distance, limit_figure, number_of, quotient, reach
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
 from evenhand.sources.bins import Bins
@@ -175,12 +175,14 @@ def bound(
 
     >>> bound(0.2, 0.1, "fail", "difference", "rate"), bound(0.7, 0.8, "inconclusive", "ratio")
     (', above the threshold of 10', '; whether that is within the threshold of 0.8 is open')
-    >>> bound(0.123, 0.1, "inconclusive", "difference", "rate", clear=True)
-    '; whether it exceeds the threshold of 10 is open'
+    >>> bound(0.123, 0.1, "inconclusive", "difference", "rate", clear=True), bound(0.6, 0.8, "fail", "floor", POINTS)
+    ('; whether it exceeds the threshold of 10 is open', ', below the threshold of 80 %')
     """
     if threshold is None or decided == "not judged":
         return ""
     limit = f"{100 * threshold:g}" if judged_on == "difference" and unit == "rate" else limit_figure(threshold)
+    if judged_on in OF_ONE_VALUE and unit == POINTS:
+        limit = f"{100 * threshold:g} %"
     if decided == "inconclusive" and clear:
         beyond = "exceeds" if judged_on == "difference" else "is beyond"
         return f"; whether it {beyond} the threshold of {limit} is open"
@@ -193,12 +195,13 @@ def bound(
     return f", {'above' if value >= 0 else 'beyond'} the threshold of {limit}"
 
 
-def value_ending(request: Request, value: Estimate) -> str:
-    """The interval and the side of the threshold of a value that is judged by itself."""
+def value_ending(request: Request, value: Estimate, unit: str = "ratio") -> str:
+    """The interval and the side of the threshold of a value that is judged by itself; of a rate in percent."""
     low, high = (math.nan if end is None else end for end in (value.low, value.high))
-    said = reach((low, high), request.policy.confidence, request.judged_on)
+    shown = POINTS if unit == "rate" else unit
+    said = reach((low, high), request.policy.confidence, request.judged_on, shown)
     decided = verdict(value, request.threshold, request.judged_on)
-    return said + bound(value.value, request.threshold, decided, request.judged_on)
+    return said + bound(value.value, request.threshold, decided, request.judged_on, shown)
 
 
 def larger_estimate(size: str, where: str, decided: Verdict, *, word: str = "largest") -> str:

@@ -54,6 +54,7 @@ def test_every_finding_stands_with_its_figure_and_verdict():
         assert [row[3] for row in table.rows] == [tables.value(finding) for finding in chosen]
     rows = [row for table in found.tables for row in table.rows]
     assert {row[-1] for row in rows} >= {"fail", "pass", "fail, does not decide"}
+    assert found.tables[0].columns[:3] == ("metric", "between", "and"), "a ratio of two may be of either to the other"
     assert found.paragraphs[0] == "Verdict of the policy: fail."
     assert found.paragraphs[1].startswith("Fail: The ")
 
@@ -78,6 +79,12 @@ def test_what_missing_labels_and_groups_could_hide_is_robustness():
     assert all(any(text in point for point in found.points) for text in said)
     governed = next(part for title, part in sections(audit).items() if title.startswith("Data and data governance"))
     assert any("have no label" in point for point in governed.points)
+
+
+def test_too_few_people_find_no_gap_however_large():
+    audit = eh.audit(prediction=[1, 0, 1, 1], sensitive=list("aabb"))
+    found = next(part for title, part in sections(audit).items() if title.startswith("Robustness"))
+    assert found.tables[0].rows[0][3] == "none"
 
 
 def test_without_labels_accuracy_is_said_to_be_unknown():

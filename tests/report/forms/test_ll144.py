@@ -218,6 +218,12 @@ def test_a_threshold_of_the_auditor_makes_a_verdict_and_the_form_says_whose_it_i
     assert "## Verdict" not in forms.dumps(of_selection(SELECTED, 250), "ll144", ".md")
 
 
+def test_nobody_unknown_is_said_as_people_say_it():
+    page = forms.dumps(of_selection(SELECTED), "ll144", ".md")
+    assert "Nobody has an unknown sex or race." in page
+    assert "0 people have" not in page
+
+
 def test_one_unknown_person_is_one_person():
     data = table(SELECTED, 2)
     data["people"][-1] = 0

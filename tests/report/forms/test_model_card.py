@@ -34,8 +34,11 @@ def test_the_metadata_is_a_model_index_of_what_was_measured():
     overall = {each.measure.name: each.values[0] for each in audit.measures(("race",), together=True)}
     assert values["accuracy", "accuracy"] == overall["accuracy"]
     odds = next(each for each in audit.findings if (each.metric, each.attributes) == ("equalized_odds", ("race",)))
-    (gap,) = [value for (kind, name), value in values.items() if kind == "equalized_odds" and "by race:" in name]
-    assert gap == odds.value.value
+    ((name, gap),) = [
+        (name, value) for (kind, name), value in values.items() if kind == "equalized_odds" and "by race:" in name
+    ]
+    assert gap == odds.shown.value, "as in the tables of the card"
+    assert name.startswith(f"equalized odds by race: {100 * gap:.1f} [")
     assert all(isinstance(value, float) and math.isfinite(value) for value in values.values())
 
 

@@ -42,16 +42,13 @@ def test_every_form_is_verified_by_its_counts_and_by_no_others(form: str, suffix
     cube.audit(policy=POLICIES[form]).save(path, form=form)
     found = verify(path, [saved / "day.cube"])
     assert found.verified, found
-    n = cube.n.copy()
-    place = tuple(np.argwhere(n > 0)[7])
-    n[place] += 1
-    replace(cube, n=n, scores=None).save(saved / "other.cube")
+    changed(1).save(saved / "other.cube")
     other = verify(path, [saved / "other.cube"])
     assert not other.verified
     assert re.search("The counts are not those of the form: SHA-256 [0-9a-f]{64} there, [0-9a-f]{64} here", str(other))
 
 
-def changed(cube: eh.Cube, people: int) -> eh.Cube:
+def changed(people: int) -> eh.Cube:
     """The counts with one cell changed by a few people, in decisions and scores alike."""
     data = eh.datasets.compas()
     counts = np.array(data["count"])
@@ -64,7 +61,7 @@ def test_one_changed_count_is_refused_on_the_command_line(people, cube, saved, c
     cube.audit(policy="nyc-ll144").save(saved / "f.html", form="ll144")
     assert run(["verify", str(saved / "f.html"), "--cube", str(saved / "day.cube")]) == 0
     assert capsys.readouterr().out.startswith("Verified: ")
-    changed(cube, people).save(saved / "other.cube")
+    changed(people).save(saved / "other.cube")
     assert run(["verify", str(saved / "f.html"), "--cube", str(saved / "other.cube")]) == 1
     out = capsys.readouterr().out
     assert out.startswith("Not verified: ")
@@ -82,6 +79,17 @@ def test_a_changed_digit_is_found(suffix: str, cube: eh.Cube, saved: Path):
     found = verify(path, [saved / "day.cube"])
     assert not found.verified
     assert re.search("the form says “.*0.892.*”, and the counts give “.*0.592.*”", found.problems[0])
+
+
+def test_lines_may_end_as_mail_ends_them_and_no_sign_stands_for_an_end(cube: eh.Cube, saved: Path):
+    path = saved / "f.md"
+    cube.audit(policy="nyc-ll144").save(path, form="ll144")
+    text = path.read_bytes().decode()
+    path.write_bytes(text.replace("\n", " \r\n").encode())
+    assert verify(path, [saved / "day.cube"]).verified
+    for sign in ("\x0b", "\x85", "\u2028"):
+        path.write_bytes(text.replace("\n\n", f"\n{sign}", 1).encode())
+        assert not verify(path, [saved / "day.cube"]).verified, repr(sign)
 
 
 def test_cubes_are_added_and_an_audit_holds_its_counts(cube: eh.Cube, saved: Path):
@@ -153,10 +161,11 @@ def test_findings_of_rows_are_said_not_to_be_computed_again(tmp_path: Path):
     audit = audit.add(eh.consistency(features, prediction=data["d"], sensitive={"g": data["g"]}))
     audit.cube.save(tmp_path / "c.cube")
     audit.save(tmp_path / "f.html", form="nist")
-    assert "1 finding needs the rows and is shown as found" in (tmp_path / "f.html").read_text(encoding="utf-8")
+    assert "1 finding is shown as found, needing the rows, or" in (tmp_path / "f.html").read_text(encoding="utf-8")
     found = verify(tmp_path / "f.html", [tmp_path / "c.cube"])
     assert found.verified, found
-    assert "1 finding needs the rows and was not computed again." in found.checked
+    why = "needing the rows, or judged otherwise than the audit"
+    assert f"1 finding was not computed again, {why}: consistency by g." in found.checked
 
 
 def test_a_finding_that_counts_tell_cannot_be_smuggled_in_as_given(cube: eh.Cube, saved: Path):
@@ -170,6 +179,71 @@ def test_a_finding_that_counts_tell_cannot_be_smuggled_in_as_given(cube: eh.Cube
     found = verify(saved / "f.html", [saved / "day.cube"])
     assert not found.verified
     assert "is said to need the rows, though these counts tell it" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"settings": {}}, "decides and is said to need the rows, though these counts tell it: 0.5767"),
+        ({"settings": {"against": "Caucasian"}}, "decides and is said to need the rows, though these counts tell it"),
+        ({"settings": {"convention": "fairlearn"}}, "decides and is said to need the rows, though these counts"),
+        (
+            {"settings": {"against": "extremes", "confidence": 2}},
+            "cannot be made from these counts: confidence=2.0",
+        ),
+        ({"metric": "equalized_odds "}, "has the title of equalized_odds"),
+        ({"metric": "consistency"}, "consistency by race has the title of equalized_odds"),
+    ],
+    ids=str,
+)
+def test_a_pass_cannot_be_smuggled_in_as_if_it_needed_the_rows(changes, said, cube: eh.Cube, saved: Path):
+    record, _ = Record.of(cube.audit(), "nist")
+    (told,) = [
+        each
+        for each in cube.audit().to_dict()["findings"]
+        if (each["metric"], each["attributes"]) == ("equalized_odds", ["race"])
+    ]
+    forged = {**told, "verdict": "pass", "passes": True, "value": {"value": 0.01, "low": 0.0, "high": 0.02}}
+    asked = tuple(each for each in record.asked if (each.metric, each.attributes) != ("equalized_odds", ("race",)))
+    path = rewritten(saved / "f.html", record, cube, asked=asked, given=({**forged, "evidence": None, **changes},))
+    found = verify(path, [saved / "day.cube"])
+    assert not found.verified
+    assert said in " ".join(found.problems)
+
+
+@pytest.mark.parametrize("judging", [{"reference": "Caucasian"}, {"interval": "percentile"}], ids=str)
+def test_a_finding_that_was_judged_otherwise_and_decides_nothing_is_named(judging, cube: eh.Cube, saved: Path):
+    added = eh.demographic_parity(cube.marginal(["race"]), **judging)
+    cube.audit().add(added).save(saved / "f.html", form="nist")
+    found = verify(saved / "f.html", [saved / "day.cube"])
+    assert found.verified, found
+    assert any(line.endswith("otherwise than the audit: demographic_parity by race.") for line in found.checked)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("asked", 0, "settings", "family"), 0),
+        (("asked", 0, "settings", "family"), "<script>"),
+        (("asked", 0, "settings", "aggregate"), []),
+        (("asked", 0, "settings", "min_bin"), []),
+        (("policy", "thresholds"), {"equalized_odds": "\n# x"}),
+        (("policy", "draws"), None),
+        (("given",), [1]),
+        (("created",), None),
+    ],
+)
+def test_a_hostile_record_is_an_error_that_says_so(place, value, cube: eh.Cube, saved: Path, monkeypatch, capsys):
+    monkeypatch.chdir(saved)
+    told = records.write(Record.of(cube.audit(), "nist")[0])
+    told["asked"].sort(key=lambda each: each["metric"] != "calibration")
+    held = told
+    for step in place[:-1]:
+        held = held[step]
+    held[place[-1]] = value
+    Path("f.html").write_text(f"{MARK} {records.pack(told)}")
+    assert run(["verify", "f.html", "--cube", "day.cube"]) == 2
+    assert "the record in 'f.html' is damaged" in capsys.readouterr().err
 
 
 def rewritten(path: Path, record: Record, cube: eh.Cube, **changes: Any) -> Path:

@@ -15,6 +15,7 @@ from evenhand.report.forms.document import Document, Section, Table
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.core.results import Sample
     from evenhand.report.forms.record import Record
 
 ACCURACY = (
@@ -96,14 +97,16 @@ def _robustness(audit: Audit) -> Section:
         on = " × ".join(finding.attributes)
         if (sample := finding.sample) is not None:
             more = "-" if sample.rows_to_settle is None else f"{sample.rows_to_settle:,}"
-            gaps = [_distance(gap, finding.unit) for gap in (sample.expected_gap, sample.detectable_gap)]
-            rows.append((finding.title, on, *gaps, more))
+            rows.append((finding.title, on, *_gaps(sample, finding.unit), more))
         found = tables.sensitivity(finding)
         said += [f"{finding.title} by {on}: {text}" for text in (found.sentences if found else ())]
         if finding.left_out:
             said.append(f"{finding.title} by {on}: too small to support a pass: {', '.join(finding.left_out)}.")
     columns = ("metric", "by", "gap by chance alone", "smallest gap that would be found", "rows to settle it")
-    note = "The smallest gap that 80 of 100 samples of this size would find; rows in all that would probably settle it."
+    note = (
+        "The smallest gap that 80 of 100 samples of this size would find, or “none”, however large it is; rows in all "
+        "that would probably settle it."
+    )
     table = Table("What a sample of this size can show", columns, tuple(rows), 2, (note,))
     return Section(
         "Robustness of the figures (Article 15; Annex IV, point 2(g))",
@@ -113,8 +116,12 @@ def _robustness(audit: Audit) -> Section:
     )
 
 
-def _distance(gap: float, unit: str) -> str:
-    return "undefined" if math.isnan(gap) else distance(gap, unit)
+def _gaps(sample: Sample, unit: str) -> tuple[str, str]:
+    """The gap by chance alone, and the smallest that would be found, which is none among too few people."""
+    if math.isnan(sample.expected_gap):
+        return "undefined", "undefined"
+    found = "none" if math.isnan(sample.detectable_gap) else distance(sample.detectable_gap, unit)
+    return distance(sample.expected_gap, unit), found
 
 
 def _impacts(audit: Audit) -> Section:

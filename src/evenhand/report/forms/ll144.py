@@ -76,13 +76,16 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
         "scoring rate": "The scoring rate is the share of a category that scores above the median of everyone.",
     }
     ratio = f"The impact ratio is the {rate} of a category divided by the highest."
-    unknown = (
-        f"{number_of(_unknown(finding), 'person has', 'people have')} an unknown {' or '.join(finding.attributes)}; "
-        "they are not included below."
-        for finding in findings[-1:]
-    )
+    unknown = (_said_of_unknown(finding) for finding in findings[-1:])
     tables = tuple(impact_table(audit, finding) for finding in findings)
     return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", *unknown), tables=tables)
+
+
+def _said_of_unknown(finding: Finding) -> str:
+    people, of = _unknown(finding), " or ".join(finding.attributes)
+    if not people:
+        return f"Nobody has an unknown {of}."
+    return f"{number_of(people, 'person has', 'people have')} an unknown {of}; they are not included below."
 
 
 def _judged(audit: Audit) -> Section:

@@ -95,15 +95,15 @@ def _overall(audit: Audit) -> list[dict[str, Any]]:
 
 
 def _gaps(audit: Audit) -> list[dict[str, Any]]:
-    """The judged value of each finding, with its ends and its verdict in the name."""
+    """The value of each finding that the card shows, with its ends and its verdict in the name."""
     return [
         {
             "type": finding.metric,
-            "value": finding.value.value,
+            "value": finding.shown.value,
             "name": f"{finding.title} by {' × '.join(finding.attributes)}: {tables.value(finding)}, {finding.verdict}",
         }
         for finding in audit.findings
-        if math.isfinite(finding.value.value)
+        if math.isfinite(finding.shown.value)
     ]
 
 

@@ -90,7 +90,7 @@ def finding_tables(audit: Audit, findings: Sequence[Finding], what: str) -> tupl
     return tuple(
         Table(
             f"{what} by {' × '.join(names)}",
-            ("metric", "group", "against", f"value [{audit.policy.confidence:.0%} interval]", *_JUDGED),
+            ("metric", "between", "and", f"value [{audit.policy.confidence:.0%} interval]", *_JUDGED),
             tuple(_finding_row(audit, each) for each in findings if each.attributes == names),
             names=3,
             notes=(note,) if names == sets[-1] else (),
@@ -206,8 +206,8 @@ def limits(audit: Audit) -> tuple[str, ...]:
 def integrity(record: Record) -> Section:
     """The checksums of a form, and how it is verified."""
     shared = "" if record.sharing is None else " of the counts that may be shared"
-    needing = number_of(len(record.given), "finding needs the rows and is", "findings need the rows and are")
-    given = f"{needing} shown as found: counts do not tell them."
+    as_found = number_of(len(record.given), "finding is", "findings are")
+    given = f"{as_found} shown as found, needing the rows, or judged otherwise than the audit."
     return Section(
         "Verification",
         (

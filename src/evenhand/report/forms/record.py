@@ -135,9 +135,12 @@ class Record:
                     found.append(judge(request, held.counts(each.attributes)))
                 except EvenhandError:  # what counts cannot tell, such as a measure of rows
                     continue
-        read = records.read(tuple[Finding, ...], list(self.given), "findings")
-        findings = (*audits.adjusted(found, policy), *read)
+        findings = (*audits.adjusted(found, policy), *self.given_findings())
         return replace(held, findings=tuple(sorted(findings, key=lambda each: not held.decides(each))))
+
+    def given_findings(self) -> tuple[Finding, ...]:
+        """The findings that the counts do not tell."""
+        return records.read(tuple[Finding, ...], list(self.given), "findings")
 
     def pack(self) -> str:
         """The record as letters that no form takes for more than letters."""

@@ -15,18 +15,24 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.audits.audit import Audit
+from evenhand.catalogue import METRICS
+from evenhand.core import records
 from evenhand.core.files import read_text
+from evenhand.core.results import Finding
 from evenhand.core.version import __version__
 from evenhand.core.wording import clean, clip, number_of
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, DataError, EvenhandError, either, short_path
+from evenhand.errors import CallError, DataError, EvenhandError, either, join_names, short_path
 from evenhand.report import forms
 from evenhand.report.forms.judged import judging
-from evenhand.report.forms.record import Asked, Record, unpack
+from evenhand.report.forms.record import Record, unpack
 from evenhand.report.json import content_digests
 from evenhand.report.saved import MOST_BYTES, with_bases
 from evenhand.verdicts import policy_file
+from evenhand.verdicts.finding import judge
+from evenhand.verdicts.policy import Policy
+from evenhand.verdicts.request import make_request
 
 _MOST_LINES = 5
 _WIDTH = 140
@@ -62,27 +68,42 @@ def verify(form: Path, counts: Sequence[str | Path], policy: Any = None) -> Veri
     record = unpack(text, shown)
     if record.form not in forms.FORMS:
         raise DataError(f"{shown} is a form {clip(record.form)!r}, which this version does not know.")
-    cube, parts = _counts(record, counts)
+    asked = None if policy is None else policy_file.resolve(policy)
+    try:
+        cube, parts = _counts(record, counts)
+        return _compared(form, text, record, (cube, parts), asked)
+    except records.MisfitError as error:
+        raise DataError(f"the record in {shown} is damaged: {error}. Write the form again.") from None
+
+
+def _compared(
+    form: Path, text: str, record: Record, counts: tuple[Cube, tuple[Cube, ...]], asked: Policy | None
+) -> Verification:
+    """The form as it stands beside the form that the counts give."""
+    shown, (cube, parts) = repr(short_path(form)), counts
     try:
         audit = record.compute(cube, parts)
         again = forms.rewrite(record, form.suffix, cube, parts)
+        held = replace(audit, findings=())
+        problems, checked = _digests(record, held)
+        judged, known = judging(audit)
+        smuggled = _smuggled(record, audit)
     except EvenhandError as error:
         return Verification(shown, (), (f"The form cannot be made from these counts: {error}",))
-    held = replace(audit, findings=())
-    problems, checked = _digests(record, held)
-    judged, known = judging(audit)
     problems += judged
-    if policy is not None:
-        problems += _policy(held, policy)
+    if asked is not None:
+        problems += _policy(held, asked)
         checked += [] if problems else ["The policy that was given is that of the form."]
-    problems += [*_lines(text, again, record), *_given(record, cube, parts)]
+    problems += [*_lines(text, again, record), *smuggled]
     checked.append(
         f"{number_of(len(record.asked), 'finding was', 'findings were')} computed again from "
         f"{number_of(cube.size, 'person', 'people')}."
     )
     if record.given:
-        needing = number_of(len(record.given), "finding needs the rows and was", "findings need the rows and were")
-        checked.append(f"{needing} not computed again.")
+        names = join_names([clip(f"{each['metric']} by {' × '.join(each['attributes'])}") for each in record.given], 6)
+        as_found = number_of(len(record.given), "finding was", "findings were")
+        why = "needing the rows, or judged otherwise than the audit"
+        checked.append(f"{as_found} not computed again, {why}: {names}.")
     checked += known
     return Verification(shown, tuple(checked), tuple(problems))
 
@@ -128,36 +149,48 @@ def _digests(record: Record, held: Audit) -> tuple[list[str], list[str]]:
     return problems, checked
 
 
-def _given(record: Record, cube: Cube, parts: tuple[Cube, ...]) -> list[str]:
-    """Findings that are said to need the rows, although these counts tell them, and tell something else."""
-    read = record.compute(cube, parts).findings
-    told = {(each["metric"], tuple(each["attributes"])): each for each in record.given}
-    asked = tuple(
-        Asked(each.metric, each.attributes, each.judged_on, each.threshold, dict(each.settings))
-        for each in read
-        if (each.metric, each.attributes) in told
-    )
-    if not asked or (cube.clustered and cube.clusters is None):  # sums over clusters do not leave with what is shared
-        return []
-    found = replace(record, asked=asked, given=()).compute(cube, parts).findings
-    return [
-        f"{each.metric} by {' × '.join(each.attributes)} is said to need the rows, though these counts tell it: "
-        f"{each.value}."
-        for each in found
-    ]
+def _smuggled(record: Record, audit: Audit) -> list[str]:
+    """What is wrong with the findings that are said to need the rows.
+
+    A finding that these counts tell is among them only where it was judged otherwise than the audit, as against another
+    reference, and decides nothing. None has the title of another metric.
+    """
+    titles = {metric.title: metric.name for metric in METRICS.values()}
+    problems = []
+    for each in record.given_findings():
+        on = f"{each.metric} by {' × '.join(each.attributes)}"
+        if titles.get(each.title, each.metric) != each.metric:
+            problems.append(f"{on} has the title of {titles[each.title]}.")
+        told = _told(audit, each)
+        if told is not None and audit.decides(each):
+            problems.append(f"{on} decides and is said to need the rows, though these counts tell it: {told.value}.")
+        elif told is not None and all(told.settings.get(key) == value for key, value in each.settings.items()):
+            problems.append(f"{on} is said to need the rows, though these counts tell it: {told.value}.")
+    return problems
 
 
-def _policy(held: Audit, policy: Any) -> list[str]:
-    given = policy_file.resolve(policy)
-    names = [part.name for part in fields(given) if part.compare]
-    other = [name for name in names if getattr(given, name) != getattr(held.policy, name)]
+def _told(audit: Audit, finding: Finding) -> Finding | None:
+    """A finding as the counts tell it, judged as the audit is; None where they do not tell it."""
+    cube = audit.cube
+    if finding.metric not in METRICS or (cube.clustered and cube.clusters is None):
+        return None  # sums over clusters do not leave with what is shared
+    request = make_request(finding.metric, policy=audit.policy, reference=audit.reference)
+    try:
+        return judge(request, audit.counts(finding.attributes))
+    except EvenhandError:
+        return None
+
+
+def _policy(held: Audit, asked: Policy) -> list[str]:
+    names = [part.name for part in fields(asked) if part.compare]
+    other = [name for name in names if getattr(asked, name) != getattr(held.policy, name)]
     return [f"The policy that was given differs in {', '.join(other)}."] if other else []
 
 
 def _lines(text: str, again: str, record: Record) -> list[str]:
     """Lines of the form that are not those which the counts give."""
-    pairs = itertools.zip_longest(text.splitlines(), again.splitlines(), fillvalue="")
-    wrong = [(number, one, other) for number, (one, other) in enumerate(pairs, 1) if one.rstrip() != other.rstrip()]
+    pairs = itertools.zip_longest(_split(text), _split(again), fillvalue="")
+    wrong = [(number, one, other) for number, (one, other) in enumerate(pairs, 1) if one != other]
     told = [
         f"Line {number}: the form says “{_plain(one)}”, and the counts give “{_plain(other)}”."
         for number, one, other in wrong[:_MOST_LINES]
@@ -170,6 +203,11 @@ def _lines(text: str, again: str, record: Record) -> list[str]:
             "verify it with that version."
         )
     return told
+
+
+def _split(text: str) -> list[str]:
+    """The lines of a form without spaces at their ends, which mail and editors change, as they do the ends of lines."""
+    return [line.rstrip(" \t\r") for line in text.split("\n")]
 
 
 def _plain(line: str) -> str:

@@ -87,7 +87,8 @@ class Columns:
             return nw.when(~self.raw(key).is_null()).then(self.raw(key).cast(nw.Int64).cast(nw.Float64))
         if not kind.is_numeric():
             name = shorten(self.roles.keys[key])
-            raise DataError(f"{key} column {name!r} is held as {kind}, not as numbers: cast it in the engine first.")
+            role = self.roles.called(key)
+            raise DataError(f"{role} column {name!r} is held as {kind}, not as numbers: cast it in the engine first.")
         value = self.raw(key).cast(nw.Float64)
         absent = as_floats(self.roles.na)
         if not nan and self.fractional(key) and self.has_nan:

@@ -187,7 +187,8 @@ class Statement:
             if shown and key in self.edges:
                 problems.add(f"bands for {name!r}: the column is not numeric; it holds {listing(shown, 3)}.")
             elif shown:
-                problems.add(f"{key} column {name!r} holds {listing(shown, 3)}, which is not a number.")
+                role = self.roles.called(key)
+                problems.add(f"{role} column {name!r} holds {listing(shown, 3)}, which is not a number.")
         problems.raise_if_any(DataError)
 
 
