@@ -324,6 +324,35 @@ def test_lines_are_ranked_by_what_is_sure():
     assert finding.evidence.group == (lines[0]["group"],)
 
 
+def mirrored(many: tuple[int, int], few: tuple[int, int]) -> dict[str, list]:
+    """Two values of one column, b = 1 with 2,200 people and b = 0 with 1,800: the decisions of those with label 0."""
+    table = [
+        (b, y, d, n)
+        for b, size, (selected, refused) in ((1, 2200, many), (0, 1800, few))
+        for y, d, n in ((0, 1, selected), (0, 0, refused), (1, 1, size - selected - refused))
+    ]
+    return dict(zip(("b", "y", "d", "n"), map(list, zip(*table, strict=True)), strict=True))
+
+
+FALSE_POSITIVES = {"within": "b", "label": "y", "prediction": "d", "count": "n", "metric": "fpr"}
+
+
+def test_a_value_is_listed_where_the_one_that_mirrors_it_has_too_few_people_to_be_compared():
+    finding = eh.search(mirrored((900, 100), (12, 48)), **FALSE_POSITIVES)
+    assert finding.verdict == "fail"
+    assert [line["group"] for line in panel(finding, "Groups beyond the threshold")] == ["b = 1"]
+
+
+def test_against_everyone_the_surer_of_two_values_is_listed():
+    """The gaps of two values from everyone differ in size: the one with fewer people in the measure has the larger."""
+    finding = eh.search(mirrored((115, 101), (433, 998)), against="overall", threshold=0.08, **FALSE_POSITIVES)
+    lines = panel(finding, "Every value by itself")
+    surest = max(lines, key=lambda line: max(line["low"], -line["high"]))
+    (listed,) = panel(finding, "Groups beyond the threshold")
+    assert listed["group"] == surest["group"] == "b = 1"
+    assert finding.evidence.group == ("b = 1",)
+
+
 def test_shrunken_gaps_stand_beside_and_decide_nothing():
     finding = eh.search(compas(), within=COLUMNS, metric="fpr", least=30, **COMPAS)
     lines = [*panel(finding, "Groups beyond the threshold"), *panel(finding, "Groups that are open")]

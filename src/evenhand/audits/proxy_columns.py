@@ -24,7 +24,7 @@ from evenhand.sources import features as feature_columns
 from evenhand.sources import groups as group_columns
 from evenhand.sources.documentation import documented
 from evenhand.sources.features import Column
-from evenhand.sources.memory import MemorySource
+from evenhand.sources.memory import MemorySource, check_indexes
 from evenhand.sources.quantiles import inner_edges
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult
@@ -117,6 +117,7 @@ def proxies(
     found = _proxies(people, request)
     gap = None
     if contributions is not None:
+        check_indexes({as_typed("score=", "--score"): score, "contributions=": contributions}, data)
         matrix = read_contributions(contributions, people.named, people.size)
         gap = carried_gap(matrix, people.scores, people.groups, people.codes, people.attributes, between, request)
     elif score is not None or between is not None:
