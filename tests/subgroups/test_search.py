@@ -484,6 +484,15 @@ def test_numbers_are_cut_into_bands_and_it_is_said():
     assert sum(row["group"].startswith("age") for row in panel(own, "Every value by itself")) == 2
 
 
+def test_what_is_known_of_the_data_is_said():
+    """As an audit says it: numbers that are text and so were not cut, and people without a label."""
+    frame = people(size=6000).astype({"age": str})
+    frame["label"] = frame["label"].where(frame.index > 9)
+    notes = eh.search(frame, within=["a", "age"], label="label", prediction="decided", least=50, draws=39).notes
+    assert "age holds 72 numbers as text, each of which is a group; bands={'age': [...]} cuts them." in notes
+    assert any(note.startswith("10 rows have no label: they count in selection rates") for note in notes)
+
+
 # --- half to search, half to confirm
 
 
@@ -684,6 +693,19 @@ def test_everybody_selected_is_no_gap(value):
     finding = eh.search(frame, within=["a", "b"], prediction="decided", threshold=0.05)
     assert finding.value.value == 0
     assert finding.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("negatives", "remedy"),
+    [(0, "search another measure, with metric="), (3, "the largest has 3. Lower least=")],
+)
+def test_where_nobody_or_too_few_are_measured_the_remedy_fits(negatives, remedy):
+    frame = people(size=600).assign(a="x", label=1)
+    frame.loc[:199, "a"] = "y"
+    frame.loc[400 : 399 + negatives, "label"] = 0
+    with pytest.raises(CallError) as raised:
+        eh.search(frame, within=["a"], label="label", prediction="decided", metric="fpr")
+    assert f"whom the false positive rate is about: {remedy}" in str(raised.value)
 
 
 def test_labels_of_the_selected_alone_make_no_rate():
