@@ -316,6 +316,10 @@ def frame_with(**columns):
     [
         (frame_with(region=[f"r{i}" for i in range(60)]), "no stratum of region has both groups: there are 60 strata"),
         (frame_with(region=None), "'region' is missing in every row: leave it out"),
+        (
+            frame_with(region=np.where(np.arange(60) < 6, np.arange(60) / 7, 0)),
+            "divide it: cut it with bands=.'region'",
+        ),
         (frame_with(region="x"), "'region' is always 'x': one stratum explains nothing"),
         (people(60).assign(region=lambda frame: frame["group"]), "no stratum of region has both groups"),
         (frame_with(group="a"), "the attribute has one group only .'a'.: there is no gap to explain"),

@@ -627,6 +627,11 @@ def test_names_stay_names(name, tmp_path):
         ({"within": ["a", "name"]}, DataError, "column 'name' has 600 values, and none has 100 people"),
         ({"within": ["a", "none"]}, DataError, "column 'none' is missing in every row"),
         ({"within": ["a", "same"]}, DataError, "column 'same' has one value only, 'k'"),
+        (
+            {"within": ["a", "rare"]},
+            DataError,
+            "quantile bands do not divide it: cut it with bands={'rare': [...]}, or",
+        ),
         ({"within": ["a", "nowhere"]}, CallError, "within='nowhere' is not a column"),
         ({"sensitive": "a"}, CallError, "'a' is named in sensitive= and in within=: name it in within= alone"),
         ({"sensitive": "c"}, CallError, "name the sensitive attribute there"),
@@ -652,6 +657,7 @@ def test_names_stay_names(name, tmp_path):
 def test_what_cannot_be_searched_is_said_with_a_remedy(arguments, error, said):
     frame = people(size=600)
     frame["name"], frame["none"], frame["same"] = [f"p{i}" for i in range(600)], None, "k"
+    frame["rare"] = np.where(frame.index < 60, frame.index / 7, 0.0)
     with pytest.raises(error) as raised:
         eh.search(frame, **{"within": ["a", "b"], "prediction": "decided", **arguments})
     assert said in str(raised.value)

@@ -29,7 +29,7 @@ from evenhand.sources.documentation import documented
 from evenhand.sources.read_arguments import ReadArguments, with_read_arguments
 from evenhand.verdicts.finding import judge, on_value
 from evenhand.verdicts.index_finding import ValueResult
-from evenhand.verdicts.notes.bands import cut_notes, text_notes
+from evenhand.verdicts.notes.bands import cut_notes, text_notes, undivided
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.requirements import check_roles
@@ -284,6 +284,8 @@ def _check_strata(strata: composition.Strata, cube: Cube, columns: Sequence[str]
             raise DataError(f"control column {shorten(name)!r} is missing in every row: leave it out.")
         if len(values) == 1:
             (value,) = values
+            if name in cube.cut_by_us:
+                raise DataError(f"control column {shorten(name)!r} {undivided(name)}.")
             raise DataError(
                 f"control column {shorten(name)!r} is always {shorten(repr(value))}: one stratum explains nothing. "
                 "Name a column in which people differ."

@@ -283,9 +283,16 @@ def _binned(column: Column, values: Any) -> Ints:
     distinct = np.unique(values[present])
     if len(distinct) > dependence.MOST_COLUMNS:
         mass = np.bincount(np.searchsorted(distinct, values[present])).astype(np.float64)
-        edges = np.array(inner_edges(distinct, dependence.MOST_COLUMNS, mass))
+        edges = _around_heavy(inner_edges(distinct, dependence.MOST_COLUMNS, mass), distinct)
         return np.where(present, np.searchsorted(edges, values, side="right"), len(edges) + 1)
     return np.asarray(np.searchsorted(distinct, values))  # what is missing lies beyond all of them
+
+
+def _around_heavy(edges: Floats, distinct: Floats) -> Floats:
+    """The edges of bins, in which a number that most people have, such as 0, is apart from all that is above it."""
+    heavy = edges[1:][edges[1:] == edges[:-1]]
+    above = np.minimum(np.searchsorted(distinct, heavy, side="right"), len(distinct) - 1)
+    return np.unique(np.concatenate([edges, distinct[above]]))
 
 
 def _table(codes: Indices, count: int, place: Ints) -> Floats:

@@ -113,7 +113,7 @@ def search(
     asked = settle(metric, cube, request.policy)
     request = _with_threshold(request, asked, cube, explicit=threshold is not None)
     profiles = Profiles.of(cube)
-    profiles.check(least)
+    profiles.check(least, cube.cut_by_us)
     plan = _Plan(request, asked, _against(against, asked), depth, least)
     finding = _confirmed(plan, cube, profiles) if split else _searched(plan, cube, profiles)
     title = f"{finding.title} ({asked.title})"
@@ -313,12 +313,9 @@ def _farthest(judged: Sequence[Judged], *, by_size: bool = False) -> lines.Line:
 
 def _panels(listed: Sequence[lines.Line], others: Sequence[lines.Line], singles: Sequence[lines.Line]) -> Any:
     cut = f" (the first {lines.MOST_SINGLE})" if len(singles) == lines.MOST_SINGLE else ""
-    parts = {
-        "Groups beyond the threshold": listed,
-        "Groups that are open": others,
-        f"Every value by itself{cut}": singles,
-    }
-    return tuple(lines.panel(title, each) for title, each in parts.items() if each)
+    parts = {"Groups beyond the threshold": listed, "Groups that are open": others}
+    found = [lines.panel(title, each) for title, each in parts.items() if each]
+    return (*found, *([lines.panel(f"Every value by itself{cut}", singles, role="")] if singles else []))
 
 
 def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:

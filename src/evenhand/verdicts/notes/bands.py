@@ -22,6 +22,12 @@ def cut_notes(cube: Cube) -> list[str]:
     return notes
 
 
+def undivided(name: str) -> str:
+    """What is said of a column of numbers of which quantiles make one band, because most of them are the same."""
+    own = as_typed(f"bands={{{name!r}: [...]}}", f"--bands {name}=...")
+    return f"holds numbers of which most are the same, so that quantile bands do not divide it: cut it with {own}"
+
+
 def text_notes(cube: Cube) -> list[str]:
     """A note for each attribute or control of many numbers that are held as text, as in a CSV, and so were not cut."""
     notes, meaning = [], cube.meaning
