@@ -1,6 +1,6 @@
 """Subgroup search: false alarms, wrong certificates, planted groups beside slice search by tree and by beam, and cost.
 
-    python benchmarks/search.py               everything: about 40 minutes
+    python benchmarks/search.py               everything: about 45 minutes
     python benchmarks/search.py null          one part: null, certified, planted, calibration, means or cost
     python benchmarks/search.py null 20       a share of the samples, in percent, and nothing is run again
 
