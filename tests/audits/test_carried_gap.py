@@ -144,6 +144,7 @@ def test_intervals_hold_together():
         (lambda values: np.stack([values, values], axis=2), r"pass that of the favourable one, as in contributions\["),
         (lambda values: np.where(values > 2, np.nan, values), "missing or infinite values"),
         (lambda values: [["x"] * 3] * len(values), "must be numbers"),
+        (lambda values: values * 1j, "must be numbers"),
         (lambda values: pd.DataFrame(values, columns=["income", "age", "dept"]), "'dept', which is not a feature; did"),
     ],
 )
@@ -151,6 +152,24 @@ def test_contributions_of_the_wrong_kind(change, message):
     frame, values = people()
     with pytest.raises(eh.EvenhandError, match=message):
         shares(frame, change(values))
+
+
+def test_rows_of_another_order_are_refused():
+    """Contributions pair with people by position: an index that says otherwise would give every person wrong parts."""
+    frame, values = people()
+    shuffled = frame.sample(frac=1, random_state=1)
+    named = pd.DataFrame(values, columns=FEATURES)
+    with pytest.raises(eh.DataError, match="the pandas index of contributions= differs from the others': rows pair by"):
+        shares(shuffled, named)
+    with pytest.raises(eh.DataError, match="the pandas index of score= differs"):
+        shares(shuffled, values, score=pd.Series(values.sum(axis=1)))
+    assert parts(shares(shuffled, named.loc[shuffled.index])) == pytest.approx(parts(shares(frame, values)))
+
+
+def test_the_interval_of_one_part_does_not_hold_with_others():
+    frame, values = people()
+    finding = shares(frame, values[:, :1], features="income")
+    assert not any("hold together" in note for note in finding.notes)
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,17 @@ def test_people_of_the_same_risk_are_compared():
     assert parts(arrays) == parts(finding)
 
 
+def test_a_metric_may_be_its_function():
+    assert berkeley(metric=eh.demographic_parity) == berkeley(metric="demographic_parity")
+
+
+def test_how_columns_were_cut_is_said():
+    frame = people().assign(age=lambda frame: (20 + frame.index % 40).astype(str))
+    notes = eh.explain(frame, control=["risk", "age"], **READ).notes
+    assert any(note.startswith("risk is numeric and was cut into quantile bands; bands=") for note in notes)
+    assert "age holds 40 numbers as text, each of which is a stratum; bands={'age': [...]} cuts them." in notes
+
+
 def test_other_bands_of_a_risk():
     finding = eh.explain(people(), risk="risk", bands={"risk": [0, 0.5, 1]}, **READ)
     assert [row[0] for row in finding.panels[1].rows] == ["[0, 0.5)", "[0.5, 1]"]
@@ -305,6 +316,10 @@ def frame_with(**columns):
     [
         (frame_with(region=[f"r{i}" for i in range(60)]), "no stratum of region has both groups: there are 60 strata"),
         (frame_with(region=None), "'region' is missing in every row: leave it out"),
+        (
+            frame_with(region=np.where(np.arange(60) < 6, np.arange(60) / 7, 0)),
+            "divide it: cut it with bands=.'region'",
+        ),
         (frame_with(region="x"), "'region' is always 'x': one stratum explains nothing"),
         (people(60).assign(region=lambda frame: frame["group"]), "no stratum of region has both groups"),
         (frame_with(group="a"), "the attribute has one group only .'a'.: there is no gap to explain"),

@@ -63,6 +63,27 @@ def test_a_leaked_column_is_on_top_whatever_it_is_called():
     assert line(finding, "many")["correlation"] == pytest.approx(line(finding, "many")["chance"], abs=0.1)
 
 
+@pytest.mark.parametrize("usual", [0.0, 9.0, -3.0])
+def test_a_leak_among_numbers_that_are_nearly_always_the_same_is_found(usual):
+    """As of a count that is mostly 0: ten bins of equal size would all begin at that number."""
+    random = np.random.default_rng(2)
+    group = np.where(np.arange(1000) < 60, "b", "a")
+    frame = {"g": group, "x": np.where(group == "b", random.lognormal(size=1000), usual)}
+    finding = eh.proxies(frame, sensitive="g")
+    assert finding.settings["flagged"] == ["x"]
+    assert line(finding, "x")["correlation"] == pytest.approx(1)
+    assert line(finding, "x")["p (Holm)"] < 0.01
+
+
+@pytest.mark.parametrize("share", [0.5, 0.85, 0.93])
+def test_numbers_that_are_mostly_the_same_say_nothing_by_chance(share):
+    random = np.random.default_rng(3)
+    x = np.where(random.random(2000) < share, 0.0, random.normal(size=2000))
+    found = line(eh.proxies({"g": random.choice(["a", "b"], 2000), "x": x}, sensitive="g"), "x")
+    assert found["correlation"] == pytest.approx(found["chance"], abs=0.07)
+    assert found["p (Holm)"] > 0.01
+
+
 def test_of_two_groups_the_maximal_correlation_is_that_of_pearson():
     frame = people()
     counts = pd.crosstab(frame["sex"], frame["title"]).to_numpy()

@@ -57,3 +57,17 @@ def test_parts_of_a_gap_are_in_points(opened, made, width):
     assert "points" in found.locator("summary .value").first.inner_text()
     head = found.locator("figure.panel").nth(1).locator("th[scope=col]").all_inner_texts()
     assert head == ["stratum", "share, %", "share of other, %", "rate, %", "rate of other, %", "gap, points"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_where_a_search_decides_its_groups_stand_behind_the_verdict(opened, width):
+    finding = eh.search(**ROLES, within=["race", "sex", "age"], metric="false_positive_rate")
+    audit = eh.audit(**ROLES, sensitive=["race", "sex", "age"], policy=eh.Policy(required=["search"])).add(finding)
+    page = opened(html.dumps(audit), width=width)
+    picture = page.tab.locator("#picture")
+    assert picture.locator("figure.panel h4").all_inner_texts() == [panel.title for panel in finding.panels[:2]]
+    for figure, panel in zip(picture.locator("figure.panel").all(), finding.panels, strict=False):
+        names = figure.locator("svg text").all_text_contents()
+        assert all(any(row[0] in name for name in names) for row in panel.rows)
+        assert figure.locator("svg.plot").bounding_box()["width"] <= width
+    assert page.tab.locator("#verdict dd").nth(2).inner_text().startswith("Of 41 groups, 20 are open, such as ")

@@ -159,6 +159,14 @@ def test_no_interval_vanishes_where_nobody_is_positive():
     assert (turned[0], turned[1]) == (pytest.approx(-high, abs=1e-9), pytest.approx(-low, abs=1e-9))
 
 
+def test_no_part_may_lie_where_no_rates_lead():
+    three = strata([[1, 0], [0, 1]], [[1, 0], [1, 1]], [[0, 1]])
+    low, high = limits(three, split(three), 0.95)
+    assert (low[:APART] >= -1).all()
+    assert (high[:APART] <= 1).all()
+    assert (low[APART], high[APART]) == (-2, 2)
+
+
 def test_weights_of_one_size_are_worth_their_people():
     plain = berkeley()
     heavy = Strata(plain.top * 3, plain.bottom * 3, plain.bottom * 9, plain.codes)

@@ -54,3 +54,14 @@ def test_braces_in_a_name_are_only_a_name():
     table = {"{decision}": [1, 0] * 50, "g": ["a", "b", "b", "a"] * 25}
     told = summary(eh.audit(table, prediction="{decision}", sensitive="g"))
     assert told.found.endswith("the share with {decision} = 1.")
+
+
+def test_groups_that_a_search_leaves_open_are_open():
+    roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
+    policy = eh.Policy(required=["search"])
+    finding = eh.search(eh.datasets.compas(), within=["race", "sex", "age"], metric="false_positive_rate", **roles)
+    told = summary(eh.audit(eh.datasets.compas(), sensitive="race", policy=policy, **roles).add(finding))
+    assert told.open == (
+        "Of 41 groups, 20 are open, such as race = Caucasian: their gaps may lie within the threshold or beyond it."
+    )
+    assert told.found.endswith("worse off; if it harms, race = African-American, age = under 25 is.")

@@ -324,6 +324,35 @@ def test_lines_are_ranked_by_what_is_sure():
     assert finding.evidence.group == (lines[0]["group"],)
 
 
+def mirrored(many: tuple[int, int], few: tuple[int, int]) -> dict[str, list]:
+    """Two values of one column, b = 1 with 2,200 people and b = 0 with 1,800: the decisions of those with label 0."""
+    table = [
+        (b, y, d, n)
+        for b, size, (selected, refused) in ((1, 2200, many), (0, 1800, few))
+        for y, d, n in ((0, 1, selected), (0, 0, refused), (1, 1, size - selected - refused))
+    ]
+    return dict(zip(("b", "y", "d", "n"), map(list, zip(*table, strict=True)), strict=True))
+
+
+FALSE_POSITIVES = {"within": "b", "label": "y", "prediction": "d", "count": "n", "metric": "fpr"}
+
+
+def test_a_value_is_listed_where_the_one_that_mirrors_it_has_too_few_people_to_be_compared():
+    finding = eh.search(mirrored((900, 100), (12, 48)), **FALSE_POSITIVES)
+    assert finding.verdict == "fail"
+    assert [line["group"] for line in panel(finding, "Groups beyond the threshold")] == ["b = 1"]
+
+
+def test_against_everyone_the_surer_of_two_values_is_listed():
+    """The gaps of two values from everyone differ in size: the one with fewer people in the measure has the larger."""
+    finding = eh.search(mirrored((115, 101), (433, 998)), against="overall", threshold=0.08, **FALSE_POSITIVES)
+    lines = panel(finding, "Every value by itself")
+    surest = max(lines, key=lambda line: max(line["low"], -line["high"]))
+    (listed,) = panel(finding, "Groups beyond the threshold")
+    assert listed["group"] == surest["group"] == "b = 1"
+    assert finding.evidence.group == ("b = 1",)
+
+
 def test_shrunken_gaps_stand_beside_and_decide_nothing():
     finding = eh.search(compas(), within=COLUMNS, metric="fpr", least=30, **COMPAS)
     lines = [*panel(finding, "Groups beyond the threshold"), *panel(finding, "Groups that are open")]
@@ -453,6 +482,15 @@ def test_numbers_are_cut_into_bands_and_it_is_said():
     assert any("age is numeric and was cut" in note for note in finding.notes)
     own = eh.search(people(), within=["a", "age"], prediction="decided", bands={"age": [0, 40, 100]})
     assert sum(row["group"].startswith("age") for row in panel(own, "Every value by itself")) == 2
+
+
+def test_what_is_known_of_the_data_is_said():
+    """As an audit says it: numbers that are text and so were not cut, and people without a label."""
+    frame = people(size=6000).astype({"age": str})
+    frame["label"] = frame["label"].where(frame.index > 9)
+    notes = eh.search(frame, within=["a", "age"], label="label", prediction="decided", least=50, draws=39).notes
+    assert "age holds 72 numbers as text, each of which is a group; bands={'age': [...]} cuts them." in notes
+    assert any(note.startswith("10 rows have no label: they count in selection rates") for note in notes)
 
 
 # --- half to search, half to confirm
@@ -589,6 +627,11 @@ def test_names_stay_names(name, tmp_path):
         ({"within": ["a", "name"]}, DataError, "column 'name' has 600 values, and none has 100 people"),
         ({"within": ["a", "none"]}, DataError, "column 'none' is missing in every row"),
         ({"within": ["a", "same"]}, DataError, "column 'same' has one value only, 'k'"),
+        (
+            {"within": ["a", "rare"]},
+            DataError,
+            "quantile bands do not divide it: cut it with bands={'rare': [...]}, or",
+        ),
         ({"within": ["a", "nowhere"]}, CallError, "within='nowhere' is not a column"),
         ({"sensitive": "a"}, CallError, "'a' is named in sensitive= and in within=: name it in within= alone"),
         ({"sensitive": "c"}, CallError, "name the sensitive attribute there"),
@@ -614,6 +657,7 @@ def test_names_stay_names(name, tmp_path):
 def test_what_cannot_be_searched_is_said_with_a_remedy(arguments, error, said):
     frame = people(size=600)
     frame["name"], frame["none"], frame["same"] = [f"p{i}" for i in range(600)], None, "k"
+    frame["rare"] = np.where(frame.index < 60, frame.index / 7, 0.0)
     with pytest.raises(error) as raised:
         eh.search(frame, **{"within": ["a", "b"], "prediction": "decided", **arguments})
     assert said in str(raised.value)
@@ -655,6 +699,19 @@ def test_everybody_selected_is_no_gap(value):
     finding = eh.search(frame, within=["a", "b"], prediction="decided", threshold=0.05)
     assert finding.value.value == 0
     assert finding.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("negatives", "remedy"),
+    [(0, "search another measure, with metric="), (3, "the largest has 3. Lower least=")],
+)
+def test_where_nobody_or_too_few_are_measured_the_remedy_fits(negatives, remedy):
+    frame = people(size=600).assign(a="x", label=1)
+    frame.loc[:199, "a"] = "y"
+    frame.loc[400 : 399 + negatives, "label"] = 0
+    with pytest.raises(CallError) as raised:
+        eh.search(frame, within=["a"], label="label", prediction="decided", metric="fpr")
+    assert f"whom the false positive rate is about: {remedy}" in str(raised.value)
 
 
 def test_labels_of_the_selected_alone_make_no_rate():

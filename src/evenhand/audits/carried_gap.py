@@ -112,7 +112,10 @@ def _column_names(matrix: Any) -> list[str] | None:
 
 def _numbers(matrix: Any) -> Floats:
     try:
-        return np.asarray(matrix, dtype=np.float64)
+        values = np.asarray(matrix)
+        if np.iscomplexobj(values):
+            raise TypeError("numbers with two parts")
+        return values.astype(np.float64)
     except (TypeError, ValueError):
         raise CallError(
             f"{_named()} must be numbers: a matrix with a row for each person and a column for each feature."

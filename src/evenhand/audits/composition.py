@@ -29,6 +29,7 @@ from evenhand.sources.documentation import documented
 from evenhand.sources.read_arguments import ReadArguments, with_read_arguments
 from evenhand.verdicts.finding import judge, on_value
 from evenhand.verdicts.index_finding import ValueResult
+from evenhand.verdicts.notes.bands import cut_notes, text_notes, undivided
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.requirements import check_roles
@@ -83,7 +84,7 @@ def explain(
     {'gap': 0.142, 'composition': 0.178, 'rates': -0.036}
     """
     data, said = reusable(data), reusable(arguments)
-    explained = make_request(metric, policy=policy, confidence=confidence)
+    explained = make_request(getattr(metric, "metric", metric), policy=policy, confidence=confidence)
     measured(explained.metric)  # what is wrong with the metric is said before the data is read
     cube, columns = counted(data, said, risk)
     finding = explain_cube(
@@ -102,10 +103,10 @@ def explain_cube(
         favourable = as_typed("positive=[...]", "--positive")
         raise CallError(f"of several classes no one gap can be split: say which are favourable with {favourable}.")
     check_roles(explained.metric, cube)
-    cube, pair = two_groups(cube, between, measure)
-    found = split_gap(explained, measure, cube, pair, columns)
+    pairs, pair = two_groups(cube, between, measure)
+    found = split_gap(explained, measure, pairs, pair, columns)
     request = make_request("explain", policy=explained.policy)
-    return _finding(request, found, risk)
+    return _finding(request, found, risk, [*cut_notes(cube), *text_notes(cube)])
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,8 @@ def _check_strata(strata: composition.Strata, cube: Cube, columns: Sequence[str]
             raise DataError(f"control column {shorten(name)!r} is missing in every row: leave it out.")
         if len(values) == 1:
             (value,) = values
+            if name in cube.cut_by_us:
+                raise DataError(f"control column {shorten(name)!r} {undivided(name)}.")
             raise DataError(
                 f"control column {shorten(name)!r} is always {shorten(repr(value))}: one stratum explains nothing. "
                 "Name a column in which people differ."
@@ -312,8 +315,8 @@ def _whole(
     return gap, values, (first.n or 0, second.n or 0)
 
 
-def _finding(request: Request, found: SplitGap, risk: str | None) -> Finding:
-    """The finding, which is not judged."""
+def _finding(request: Request, found: SplitGap, risk: str | None, said: Sequence[str]) -> Finding:
+    """The finding, which is not judged; `said` is what a reader must know of the columns."""
     measure, attributes = found.measure, found.cube.meaning.sensitive
     named = {
         "gap": found.estimate(composition.GAP),
@@ -354,5 +357,5 @@ def _finding(request: Request, found: SplitGap, risk: str | None) -> Finding:
             **({} if risk is None else {"risk": risk}),
         },
     )
-    finding = on_value(request, attributes, result)
+    finding = on_value(request, attributes, result, notes=said)
     return replace(finding, title=f"{finding.title} ({measure.title})")

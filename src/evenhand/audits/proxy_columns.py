@@ -24,7 +24,7 @@ from evenhand.sources import features as feature_columns
 from evenhand.sources import groups as group_columns
 from evenhand.sources.documentation import documented
 from evenhand.sources.features import Column
-from evenhand.sources.memory import MemorySource
+from evenhand.sources.memory import MemorySource, check_indexes
 from evenhand.sources.quantiles import inner_edges
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult
@@ -117,6 +117,7 @@ def proxies(
     found = _proxies(people, request)
     gap = None
     if contributions is not None:
+        check_indexes({as_typed("score=", "--score"): score, "contributions=": contributions}, data)
         matrix = read_contributions(contributions, people.named, people.size)
         gap = carried_gap(matrix, people.scores, people.groups, people.codes, people.attributes, between, request)
     elif score is not None or between is not None:
@@ -282,9 +283,16 @@ def _binned(column: Column, values: Any) -> Ints:
     distinct = np.unique(values[present])
     if len(distinct) > dependence.MOST_COLUMNS:
         mass = np.bincount(np.searchsorted(distinct, values[present])).astype(np.float64)
-        edges = np.array(inner_edges(distinct, dependence.MOST_COLUMNS, mass))
+        edges = _around_heavy(inner_edges(distinct, dependence.MOST_COLUMNS, mass), distinct)
         return np.where(present, np.searchsorted(edges, values, side="right"), len(edges) + 1)
     return np.asarray(np.searchsorted(distinct, values))  # what is missing lies beyond all of them
+
+
+def _around_heavy(edges: Floats, distinct: Floats) -> Floats:
+    """The edges of bins, in which a number that most people have, such as 0, is apart from all that is above it."""
+    heavy = edges[1:][edges[1:] == edges[:-1]]
+    above = np.minimum(np.searchsorted(distinct, heavy, side="right"), len(distinct) - 1)
+    return np.unique(np.concatenate([edges, distinct[above]]))
 
 
 def _table(codes: Indices, count: int, place: Ints) -> Floats:

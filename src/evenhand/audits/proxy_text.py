@@ -106,11 +106,9 @@ def notes(people: People, found: Sequence[Proxy], gap: CarriedGap | None, confid
         f"for {wording.counted(len(found), 'column')} (Holm)."
     )
     said.append("Each column is looked at by itself: several that say little may together tell the group.")
-    if gap is not None:
-        said.append(
-            f"The intervals of the {len(gap.parts) + (gap.rest is not None)} parts hold together in "
-            f"{100 * confidence:g} % of samples."
-        )
+    parts = 0 if gap is None else len(gap.parts) + (gap.rest is not None)
+    if parts > 1:
+        said.append(f"The intervals of the {parts} parts hold together in {100 * confidence:g} % of samples.")
     if gap is not None and gap.rest is not None:
         said.append(
             f"The contributions do not add up to the score: {_signed(gap.rest.value)} of the gap is not in them. Are "

@@ -212,8 +212,9 @@ class Panel(Printable):
     """Something to draw, as plain columns and rows, so that a new capability brings its own picture.
 
     `role` tells a report what the panel is, where the report treats it in its own way: "calibration" (calibration
-    curves, which a page with counts draws itself), "strata" (groups within strata, which a page shows on its own) or
-    "trend" (something over time, which a page shows first).
+    curves, which a page with counts draws itself), "strata" (groups within strata, which a page shows on its own),
+    "trend" (something over time, which a page shows first) or "listed" (the groups on which a verdict rests, which come
+    first where the finding does).
     """
 
     kind: Literal["table", "curve", "distribution", "pairs"]

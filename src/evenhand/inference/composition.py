@@ -151,6 +151,9 @@ def limits(strata: Strata, parts: Parts, confidence: float) -> tuple[Floats, Flo
     hidden = sum(_unseen(strata, group, deviate) for group in (0, 1))
     low[APART] -= hidden
     high[APART] += hidden
+    if strata.variances is None:  # a gap of rates, its composition and its rates lie within 1, other parts within 2
+        most = np.where(np.arange(len(low)) < APART, 1.0, 2.0)
+        low, high = np.maximum(low, -most), np.minimum(high, most)
     return low, high
 
 

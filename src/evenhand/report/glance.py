@@ -6,10 +6,10 @@ Numbers are those of the findings themselves and, where they have none, of the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evenhand.core.results import Finding, Group, Pair, Row, spell, spell_stratum
-from evenhand.core.wording import clip, unit_of_values
+from evenhand.core.results import Finding, Group, Pair, Panel, Row, spell, spell_stratum
+from evenhand.core.wording import clip, shown_scale, table_figure, unit_of_values
 from evenhand.errors import join_names
 from evenhand.report import tables
 from evenhand.report.results import Results, results_of
@@ -91,7 +91,8 @@ class Column(NamedTuple):
 class Groups(NamedTuple):
     """Lines of groups, the pairs on which verdicts rest first: names, people, and a column for each measure.
 
-    `left_out` says how many more groups there are of each set of attributes.
+    `left_out` says how many more groups there are of each set of attributes. `listed` says that they are those which a
+    finding lists itself, and not all groups of some attributes.
     """
 
     title: str
@@ -99,6 +100,7 @@ class Groups(NamedTuple):
     people: tuple[int, ...]
     columns: tuple[Column, ...]
     left_out: Mapping[tuple[str, ...], int]
+    listed: bool = False
 
     @property
     def more(self) -> str:
@@ -207,9 +209,12 @@ class _Set:
 
 def groups(audit: Audit, findings: Sequence[Finding], most: int) -> Groups | None:
     """The groups of the findings in at most so many lines; None where no group has a number."""
+    if findings and (panels := listed(findings[0])):
+        return _as_listed(findings[0], panels[0], most)
     by_set: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        by_set.setdefault(finding.attributes, []).append(finding)
+        if not listed(finding):
+            by_set.setdefault(finding.attributes, []).append(finding)
     sets = [each for each in (_Set(audit, part) for part in by_set.values()) if each.results.groups]
     sets = sets[: max(most // 2, 1)]
     if not sets:
@@ -231,6 +236,28 @@ def groups(audit: Audit, findings: Sequence[Finding], most: int) -> Groups | Non
         tuple(Column(title, tuple(line.cell(key) for line in lines)) for key, title in titles.items()),
         {names: many for names, many in left_out.items() if many > 0},
     )
+
+
+def listed(finding: Finding) -> list[Panel]:
+    """The groups that a finding lists itself, as a search does, because the counts of an audit do not name them."""
+    return [panel for panel in finding.panels if panel.role == "listed"]
+
+
+def _as_listed(finding: Finding, panel: Panel, most: int) -> Groups:
+    """The first groups of a panel, each with what was measured, what it is compared with, and its gap."""
+    scale = shown_scale(finding.judged_on, finding.unit)
+    rows: list[dict[str, Any]] = [dict(zip(panel.columns, row, strict=True)) for row in panel.rows]
+    at = panel.columns.index("gap")
+    told = [name for name in ("measure", "scores") if name in panel.columns]
+    columns = [Column(name, tuple(str(row[name]) for row in rows[:most])) for name in told]
+    for name in panel.columns[at - 2 : at]:
+        cells = tuple(table_figure(row[name], scale) for row in rows[:most])
+        columns.append(Column(f"{name}, %" if scale == 100 else name, cells))
+    gaps = tuple(tables.gap(row["gap"], row["low"], row["high"], scale) for row in rows[:most])
+    columns.insert(0, Column("gap, points" if scale == 100 else "gap", gaps))
+    people = tuple(int(row.get("measured on", row["people"])) for row in rows[:most])
+    more = {finding.attributes: len(rows) - most} if len(rows) > most else {}
+    return Groups("group", tuple(str(row["group"]) for row in rows[:most]), people, tuple(columns), more, listed=True)
 
 
 def _is_known(key: Key, lines: Sequence[_Line]) -> bool:

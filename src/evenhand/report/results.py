@@ -251,7 +251,7 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
     cells = 0
     decided = tables.deciding(audit)
     for finding in audit.findings:
-        mine = []
+        mine, listed = [], []
         for panel in finding.panels:
             if panel.role == "calibration" and not curves:
                 continue
@@ -263,9 +263,10 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
                     panels.append(panel_data(panel))
             if places[key] is not None:
                 mine.append(places[key])
+                listed += [places[key]] if panel.role == "listed" else []
         rank = next((i for i, each in enumerate(decided) if each is finding), None)
         within = _within(finding, audit.meaning.control)
-        findings.append({**_finding_data(finding, rank), "within": within, "panels": mine})
+        findings.append({**_finding_data(finding, rank), "within": within, "panels": mine, "listed": listed})
     return findings, panels
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_OPEN = 3
 _MOST_NAMES = 4
+_LONG_NAME = 100  # of a group of several columns
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def _worse_off(audit: Audit, finding: Finding) -> list[str]:
     gap = pair.difference
     if gap is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high or pair.stratum:
         return []
-    one, other = map(clip, pair_names(pair, (row.group for row in finding.rows), finding.attributes))
+    names = pair_names(pair, (row.group for row in finding.rows), finding.attributes)
+    one, other = (clip(name, _LONG_NAME) for name in names)
     higher, lower = (one, other) if gap.low > 0 else (other, one)
     what = clip(valued(audit, "prediction", audit.meaning.prediction) or made)
     return [f"If {what} helps a person, {lower} is worse off; if it harms, {higher} is."]
@@ -141,8 +143,18 @@ def _open(audit: Audit) -> str:
     parts = [_unsettled(each) for each in unsure[:_MOST_OPEN]]
     if len(unsure) > _MOST_OPEN:
         parts.append(f"{number_of(len(unsure) - _MOST_OPEN, 'more finding', 'more findings')} that decide are open.")
-    parts = parts or ["No finding that decides is open."]
+    searched = [_open_groups(each) for each in decided if glance.listed(each) and each.settings.get("open")]
+    parts = [*parts, *searched] or ["No finding that decides is open."]
     return " ".join([*parts, *[_too_small(each) for each in decided if each.left_out][:_MOST_OPEN]])
+
+
+def _open_groups(finding: Finding) -> str:
+    """How many of the groups that were searched are open, and the first of them."""
+    groups, many = (int(str(finding.settings[name])) for name in ("groups", "open"))
+    first = next((str(panel.rows[0][0]) for panel in glance.listed(finding) if "open" in panel.rows[0]), None)
+    such = "" if first is None else f", such as {clip(first, _LONG_NAME)}"
+    are = "is open: its gap" if many == 1 else f"are open{such}: their gaps"
+    return f"Of {number_of(groups, 'group', 'groups')}, {many:,} {are} may lie within the threshold or beyond it."
 
 
 def _unsettled(finding: Finding) -> str:

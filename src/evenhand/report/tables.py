@@ -271,6 +271,15 @@ def interval(value: float, low: float | None, high: float | None, scale: int = 1
     return _joined(*_figures(value, low, high, scale, digits))
 
 
+def gap(value: float, low: float | None, high: float | None, scale: int = 1) -> str:
+    """A gap and its ends, with the sign of a gap upwards too.
+
+    >>> gap(0.404, 0.277, 0.533, 100)
+    '+40.4 [27.7, 53.3]'
+    """
+    return f"{'+' if value > 0 else ''}{interval(value, low, high, scale)}"
+
+
 def _joined(value: str, low: str | None, high: str | None) -> str:
     return value if low is None or high is None else f"{value} [{low}, {high}]"
 

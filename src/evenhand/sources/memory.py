@@ -57,7 +57,8 @@ class MemorySource:
                 columns[key] = one_column(f"column {shorten(name)!r}", self.data[self.columns[name]], problems)
         problems.raise_if_any(DataError)
         length = _common_length(columns, roles, self.data)
-        _check_indexes(columns, roles, self.data)
+        named = {f"{key.partition(':')[0]} {shorten(roles.keys[key])!r}": column for key, column in columns.items()}
+        check_indexes(named, self.data)
         columns, length = self._chosen(columns, length, roles)
         columns, length = _with_people(columns, length, roles)
         if roles.axis is None or length == 0:
@@ -213,17 +214,22 @@ def _common_length(columns: Mapping[str, Any], roles: Roles, data: Any) -> int:
     return next(iter(lengths.values()))
 
 
-def _check_indexes(columns: Mapping[str, Any], roles: Roles, data: Any) -> None:
-    """Refuse pandas objects whose indexes differ: rows are paired by position, which is probably not what was meant."""
+def check_indexes(columns: Mapping[str, Any], data: Any) -> None:
+    """Refuse pandas objects whose indexes differ: rows are paired by position, which is probably not what was meant.
+
+    `columns` are the objects by what an error calls them; others than those of pandas have no index.
+    """
     problems = Problems()
     indexed = {
-        key: column.index for key, column in columns.items() if library(column) == "pandas" and hasattr(column, "index")
+        name: column.index
+        for name, column in columns.items()
+        if library(column) == "pandas" and hasattr(column, "index")
     }
     base = data.index if data is not None and library(data) == "pandas" else next(iter(indexed.values()), None)
-    for key, index in indexed.items():
+    for name, index in indexed.items():
         if index is not base and not index.equals(base):
             problems.add(
-                f"the pandas index of {key.partition(':')[0]} {shorten(roles.keys[key])!r} differs from the "
-                "others': rows pair by position. Align them first, or pass .to_numpy()."
+                f"the pandas index of {name} differs from the others': rows pair by position. Align them first, or "
+                "pass .to_numpy()."
             )
     problems.raise_if_any(DataError)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, as_typed, join_names, shorten
 from evenhand.inference.maxima import membership
 from evenhand.sources.levels import order_key
+from evenhand.verdicts.notes.bands import undivided
 
 MOST_GROUPS = 10**6
 MOST_SETS = 20_000
@@ -48,14 +49,22 @@ class Profiles:
         people = cube.n.reshape(len(cube.pairs), -1).sum(axis=1)
         return cls(cube.meaning.sensitive, values, codes, people)
 
-    def check(self, least: int) -> None:
-        """Raise DataError for columns that make no group: of one value alone, or of too many."""
+    def check(self, least: int, cut: Collection[str] = ()) -> None:
+        """Raise DataError for columns that make no group: of one value alone, or of too many.
+
+        Parameters
+        ----------
+        cut
+            The columns of numbers that nobody said how to cut.
+        """
         for j, name in enumerate(self.columns):
             sizes = np.bincount(self.codes[:, j], weights=self.people)
             told = f"column {shorten(name)!r}"
             out = f"leave it out of {as_typed('within=', '--within')}"
             if self.values[j] == (None,):
                 raise DataError(f"{told} is missing in every row, so there is nothing to search: {out}.")
+            if len(self.values[j]) < 2 and name in cut:
+                raise DataError(f"{told} {undivided(name)}, or {out}.")
             if len(self.values[j]) < 2:
                 raise DataError(f"{told} has one value only, {self.values[j][0]!r}, so it makes no group: {out}.")
             if sizes.max() < least:

@@ -21,6 +21,7 @@ from evenhand.verdicts.verdict import beyond, within
 Against = Literal["rest", "overall", "score"]
 MOST_PROFILES = 100_000
 """Of more profiles the deviate is Šidák's, which needs no draws."""
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,8 @@ class Judged:
         """Whether more is sure of a gap than of that of every conjunction that contains it.
 
         That is whether its near end lies farther out, on its side. It is a rule for what is listed and not a test of
-        the two gaps against each other. Of the two values of a column, which are mirror images, the one with fewer
-        people is listed.
+        the two gaps against each other. Of the two values of a column, whose gaps are mirror images, the surer one is
+        listed, and of equals the one with fewer people.
         """
         groups = self.gaps.groups
         low, high = (np.full(len(groups), np.nan) for _ in range(2))
@@ -143,19 +144,25 @@ class Judged:
         own = np.where(up, low, -high)
         for children, parents in groups.containing(self.gaps.which):
             theirs = np.where(up[children], low[parents], -high[parents])
-            more[children] &= ~(own[children] <= theirs + 1e-12)
+            more[children] &= ~(own[children] <= theirs + _ROUNDING)
         if not self.gaps.question.alone:
             more &= ~self._mirrored
         return more[self.gaps.which]
 
     @property
     def _mirrored(self) -> Bools:
+        """Which conjunctions are one of the two values of a column, where the other one says as much or more."""
         groups = self.gaps.groups
         mirrored = np.zeros(len(groups), dtype=np.bool_)
+        near = np.full(len(groups), np.nan)  # of those that are compared: without the other one, nothing mirrors a gap
+        near[self.gaps.which] = self.near
         for at, columns in enumerate(groups.sets):
-            part = slice(groups.starts[at], groups.starts[at + 1])
+            one = int(groups.starts[at])
             if len(columns) == 1 and len(groups.profiles.values[columns[0]]) == 2 and len(groups.keys[at]) == 2:
-                mirrored[part] = np.arange(2) == int(np.argmax(groups.people[part]))
+                apart, more = near[one] - near[one + 1], groups.people[one] >= groups.people[one + 1]
+                if not np.isnan(apart):
+                    first = more if abs(apart) <= _ROUNDING else apart < 0
+                    mirrored[one if first else one + 1] = True
         return mirrored
 
 

@@ -15,6 +15,8 @@ from evenhand.subgroups.questions import CellQuestion, Question
 from evenhand.subgroups.shrinkage import shrunken_rates
 from evenhand.verdicts.bounds.bounds import fold_differences
 
+LISTED = "listed"
+"""The role of the panels that hold the groups on which a verdict rests."""
 MOST_LISTED = 50
 MOST_OPEN = 20
 MOST_SINGLE = 100
@@ -132,7 +134,7 @@ def with_shrunken(lines: Sequence[Line], every: Sequence[Judged]) -> list[Line]:
     return found
 
 
-def panel(title: str, lines: Sequence[Line]) -> Panel:
+def panel(title: str, lines: Sequence[Line], role: str = LISTED) -> Panel:
     """Lines as a table; columns that say nothing are left out."""
     several = len({line.question.title for line in lines}) > 1
     binned = any(line.question.bin is not None for line in lines)
@@ -158,4 +160,4 @@ def panel(title: str, lines: Sequence[Line]) -> Panel:
         ]
         row += [*([number_or_none(line.shrunken)] if shrunken else []), line.state]
         rows.append(tuple(row))
-    return Panel("table", title, tuple(columns), tuple(rows))
+    return Panel("table", title, tuple(columns), tuple(rows), role=role)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
+from evenhand.audits.audit_notes import data_notes
 from evenhand.core import frames, wording
 from evenhand.core.arguments import check_argument
 from evenhand.core.arrays import ColumnsLike, DataLike
@@ -32,7 +33,6 @@ from evenhand.subgroups.halves import halves
 from evenhand.subgroups.questions import MeanQuestion, Question
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult
-from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.verdict import verdict
@@ -113,7 +113,7 @@ def search(
     asked = settle(metric, cube, request.policy)
     request = _with_threshold(request, asked, cube, explicit=threshold is not None)
     profiles = Profiles.of(cube)
-    profiles.check(least)
+    profiles.check(least, cube.cut_by_us)
     plan = _Plan(request, asked, _against(against, asked), depth, least)
     finding = _confirmed(plan, cube, profiles) if split else _searched(plan, cube, profiles)
     title = f"{finding.title} ({asked.title})"
@@ -241,10 +241,13 @@ def _every(plan: _Plan, groups: Conjunctions, asked: Sequence[Question]) -> list
     every = [Gaps.of(groups, question, plan.against, plan.least) for question in asked]
     if not any(len(gaps.which) for gaps in every):
         titles = join_names(dict.fromkeys(question.title for question in asked), 3)
-        raise CallError(
-            f"no group has at least {plan.least:,} people whom the {titles} is about: lower "
-            f"{as_typed('least=', '--least')}."
+        largest = max(int(question.people(groups.rolled_up(question.sums)).max()) for question in asked)
+        remedy = (
+            f"the largest has {largest:,}. Lower {as_typed('least=', '--least')}"
+            if largest > 1
+            else f"search another measure, with {as_typed('metric=', '--metric')}"
         )
+        raise CallError(f"no group has at least {plan.least:,} people whom the {titles} is about: {remedy}.")
     return every
 
 
@@ -285,7 +288,7 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
             "split": False,
         },
     )
-    return on_value(plan.request, profiles.columns, result, notes=[*cube.notes, *cut_notes(cube)])
+    return on_value(plan.request, profiles.columns, result, notes=data_notes(cube))
 
 
 def _unit(line: lines.Line) -> str:
@@ -310,12 +313,9 @@ def _farthest(judged: Sequence[Judged], *, by_size: bool = False) -> lines.Line:
 
 def _panels(listed: Sequence[lines.Line], others: Sequence[lines.Line], singles: Sequence[lines.Line]) -> Any:
     cut = f" (the first {lines.MOST_SINGLE})" if len(singles) == lines.MOST_SINGLE else ""
-    parts = {
-        "Groups beyond the threshold": listed,
-        "Groups that are open": others,
-        f"Every value by itself{cut}": singles,
-    }
-    return tuple(lines.panel(title, each) for title, each in parts.items() if each)
+    parts = {"Groups beyond the threshold": listed, "Groups that are open": others}
+    found = [lines.panel(title, each) for title, each in parts.items() if each]
+    return (*found, *([lines.panel(f"Every value by itself{cut}", singles, role="")] if singles else []))
 
 
 def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
@@ -358,7 +358,7 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
         panels=(lines.panel("Groups that one half pointed to, in the other half", listed),),
         settings={**plan.settings, "groups": looked, "flagged": sure, "chosen": len(named), "split": True},
     )
-    return on_value(plan.request, profiles.columns, result, notes=[*cube.notes, *cut_notes(cube)])
+    return on_value(plan.request, profiles.columns, result, notes=data_notes(cube))
 
 
 def _chosen(plan: _Plan, every: Sequence[Gaps]) -> tuple[list[lines.Line], int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding, Panel
 from evenhand.core.wording import clean, clip, shown_scale, table_figure
+from evenhand.report import tables
 from evenhand.report.text import PAGE, STYLES, heading, say, words
 from evenhand.report.text.columns import Columns
 
@@ -56,7 +57,8 @@ def _table(panel: Panel, finding: Finding, console: Console) -> None:
     for row in rows:
         told = [f"{said}{row[name]}" for name, said in (("measure", ""), ("scores", "scores ")) if name in row]
         people = row.get("measured on", row["people"])
-        table.add(["", f"{people:,}", _number(row[value], scale), _number(row[base], scale), _gap(row, scale), *told])
+        away = tables.gap(row["gap"], row["low"], row["high"], scale)  # type: ignore[arg-type]
+        table.add(["", f"{people:,}", _number(row[value], scale), _number(row[base], scale), away, *told])
         table.rows[-1][0] = [words(console, each) for each in _name(str(row["group"]), console.width)]
     table.show()
     if len(panel.rows) > _MOST:
@@ -75,12 +77,6 @@ def _name(group: str, width: int) -> list[str]:
         else:
             lines = [*(f"{line}," if line is lines[-1] else line for line in lines), clip(part, _LINE)]
     return lines
-
-
-def _gap(row: dict[str, object], scale: int) -> str:
-    value = row["gap"]
-    sign = "+" if isinstance(value, float) and value > 0 else ""
-    return f"{sign}{_number(value, scale)} [{_number(row['low'], scale)}, {_number(row['high'], scale)}]"
 
 
 def _number(value: object, scale: int) -> str:

@@ -6,6 +6,15 @@ function pictureSection() {
     box = section.querySelector("details.twin"),
     first = leading();
   if (box) box.open = false; // it is open for whoever has no script
+  const own = found.findings.find((each) => each.rank === 0 && each.listed.length);
+  if (own && !DATA.strata) {
+    if (box) box.remove(); // each picture has a table of its own
+    return (why) => {
+      if (why !== "set" && why !== "width") return;
+      title(section, own.title);
+      redraw(body, ...own.listed.map((place) => panelBox(found.panels[place], widthOf(body), own)));
+    };
+  }
   if (!first && !DATA.strata) {
     section.hidden = !box;
     if (box) box.open = true;
