@@ -3,8 +3,8 @@ over time, and one within strata.
 
     python tools/learn_pictures.py [numbered] [over-time] [strata]
 
-Without a word all of them are made. It needs chromium and what `make browser` installs. Looked at by a person before they
-are committed.
+Without a word all of them are made. It needs chromium and what `make browser` installs. Looked at by a person before
+they are committed.
 """
 
 from __future__ import annotations
