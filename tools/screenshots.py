@@ -22,7 +22,12 @@ ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "tests"))
 
-VIEWS = {"light": ("light", 1280, 1180, 1.0), "dark": ("dark", 1280, 1180, 1.0), "phone": ("light", 390, 1180, 1.5)}
+VIEWS = {
+    "light": ("light", 1280, 1.0, "#picture"),
+    "dark": ("dark", 1280, 1.0, "#picture"),
+    "phone": ("light", 390, 1.5, ".card"),
+}
+"""The colours of each picture of the demo, its width, its scale, and what it ends with: nothing is cut through."""
 CARDS = {"card-audit": ("Audit", False), "card-finding": ("Finding", True), "card-trend": ("Trend", False)}
 """The card of each picture, and whether it is shown in the dark."""
 TALLEST = 1000  # pixels of a tab in the gallery
@@ -48,14 +53,21 @@ def report() -> None:
     with tempfile.TemporaryDirectory() as folder, browser() as running:
         page_file = Path(folder) / "demo.html"
         pages.compas().save(page_file)
-        for name, (scheme, width, height, scale) in VIEWS.items():
+        for name, (scheme, width, scale, last) in VIEWS.items():
             page = running.new_page(
-                viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=scale
+                viewport={"width": width, "height": 1400}, color_scheme=scheme, device_scale_factor=scale
             )
             page.goto(page_file.as_uri())
             page.wait_for_timeout(1500)
-            page.screenshot(path=str(IMAGES / f"report-{name}.png"))
+            photograph_down_to(page, last, IMAGES / f"report-{name}.png")
             print(f"wrote docs/images/report-{name}.png")
+
+
+def photograph_down_to(page: Any, last: str, path: Path) -> None:
+    """The page from its top to the end of what `last` finds first."""
+    box = page.locator(last).first.bounding_box()
+    clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": box["y"] + box["height"] + 8}
+    page.screenshot(path=str(path), clip=clip, full_page=True)
 
 
 def cards() -> None:

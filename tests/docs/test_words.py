@@ -258,13 +258,34 @@ def test_the_glossary_has_each_word_and_knows_what_it_replaced(term):
     assert WORDS[term].search(entry.partition("Also called:")[2]), entry
 
 
+ENTRIES = dict(re.findall(r"^### ([^\n]+)\n(.*?)(?=^##|\Z)", GLOSSARY, re.MULTILINE | re.DOTALL))
+
+
 def test_an_entry_of_the_glossary_has_a_meaning_and_a_link():
-    entries = dict(re.findall(r"^### ([^\n]+)\n(.*?)(?=^##|\Z)", GLOSSARY, re.MULTILINE | re.DOTALL))
-    assert len(entries) >= 70
-    for term, entry in entries.items():
+    assert len(ENTRIES) >= 70
+    for term, entry in ENTRIES.items():
         assert "Also called: " in entry, term
         assert re.search(r"\]\([\w/.#-]+\)", entry), term
         assert 5 <= len(entry.partition("Also called")[0].split()) <= 60, term
+
+
+def test_the_list_at_the_top_of_the_glossary_has_every_entry_in_the_order_of_the_alphabet():
+    listed = [" ".join(term.split()) for term in re.findall(r"\[([^\]]+)\]\(#", GLOSSARY.partition("\n## ")[0])]
+    assert listed == sorted(ENTRIES, key=lambda term: re.sub(r"[^a-z0-9 ]", "", term.lower()))
+
+
+def also_called(entry: str) -> list[str]:
+    """The words of others for it, without the link behind them."""
+    words = re.sub(r"\[[^\]]*\]\([^)]*\)", "", entry.partition("Also called: ")[2])
+    return [" ".join(word.split()).strip(".").lower() for word in re.split(r"[,;]|\. ", words) if word.strip()]
+
+
+def test_one_word_for_one_thing():
+    """A word of others leads to one entry, and a word that has an entry stands for nothing else."""
+    leads = [word for entry in ENTRIES.values() for word in also_called(entry)]
+    assert sorted({word for word in leads if leads.count(word) > 1}) == []
+    terms = {re.sub(r" \(.*|`", "", term).lower() for term in ENTRIES}
+    assert sorted(terms & set(leads)) == []
 
 
 def test_options_and_their_help():
