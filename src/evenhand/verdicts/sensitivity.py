@@ -23,6 +23,7 @@ from evenhand.verdicts.comparison import Plan, folded
 from evenhand.verdicts.finding import strata_of, value_over
 from evenhand.verdicts.notes.missing_text import sentences
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.selective_labels import is_settled
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
 
@@ -43,6 +44,8 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     rows = cell_measures(request.metric.rows)
     if cube.meaning.task != "binary" or len(rows) < len(request.metric.rows) or not rows:
         return None
+    if is_settled(request.metric, request.judged_on, cube):
+        request = replace(request, threshold=None)
     policy = replace(request.policy, missing_labels="ignore", interval="simultaneous")
     case = _Case(replace(request, policy=policy), plan, cube, rows)
     found = Sensitivity(case.verdict, case.share(UNLABELLED), case.share_without_group)
