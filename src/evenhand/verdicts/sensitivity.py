@@ -52,8 +52,9 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     found = _with_bounds(case, found)
     names = cube.meaning.sensitive
     many = len(case.groups) * len(case.strata) > MOST_GROUPS
-    if request.threshold is None or many or cube.clustered:  # of other counts the sums over clusters are not known
-        return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request, names))
+    if request.threshold is None or many or cube.clustered:
+        found = replace(found, searched=False)
+        return replace(found, sentences=sentences(found, request, names, _unsearched(request, cube)))
     if found.by_labels and case.unseen:
         found = replace(found, unseen=case.unseen)
     elif found.by_labels:
@@ -67,6 +68,15 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
         errors = tuple(_label_error(case, group) for group in ((), *case.groups))
         found = replace(found, label_errors=errors)
     return replace(found, sentences=sentences(found, request, names))
+
+
+def _unsearched(request: Request, cube: Cube) -> str:
+    """Why no tipping point is looked for; nothing where there is no verdict that could turn."""
+    if request.threshold is None:
+        return ""
+    if cube.clustered:
+        return "how rows of one cluster vary is not known of other counts"
+    return f"there are more than {MOST_GROUPS} groups, counted in each stratum"
 
 
 class _Case:
