@@ -40,7 +40,7 @@ import platform
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -48,15 +48,12 @@ import numpy as np
 import numpy.typing as npt
 from score_calibration import CALIBRATION, calibration_settings, sample_calibration
 from score_lending import LENDING, is_loose, lending_settings, sample_lending
+from score_orders import AUCS, CLASSES, DISTANCES, SHAPES, auc_spreads, auc_truths, sample_distances
 from score_samples import WHAT, span, sums, truth
 
 from evenhand import Policy
 from evenhand.inference import simultaneous
-from evenhand.inference.spread import Logit, Spread
-from evenhand.measures import curves, distances
-from evenhand.measures.group_data import BinnedScores
-from evenhand.sources.bins import Bins
-from evenhand.sources.scores import ScoreReading
+from evenhand.inference.spread import Spread
 from evenhand.verdicts.bounds.bounds import deciding_ends
 
 Floats = npt.NDArray[np.float64]
@@ -69,7 +66,6 @@ MORE = 10  # times the samples, where a bar is near
 COVERAGE, LOOSE_COVERAGE, ALARM, WRONG_PASS = 0.94, 0.92, 0.055, 0.05
 WIDEST, MEDIAN_WIDTH, LARGE = 1.15, 1.05, 100
 LEAST_JUDGED = Policy().min_group_size
-BINS = 256
 
 LAYOUTS: dict[str, tuple[int, ...]] = {
     "1, 500, 500": (1, 500, 500),
@@ -240,105 +236,45 @@ def one_by_one(spread: Spread, base: Spread, truths: Floats, kind: str, mass: Fl
     return -float(high[0]), -float(low[0]), -true
 
 
-# --- AUC
+# --- AUC and distances
 
-AUCS = {
-    **{f"{auc:g}": (auc, auc) for auc in (0.5, 0.7, 0.9, 0.97, 0.995, 1.0)},
-    ".7 and .9": (0.7, 0.9), ".8 and .95": (0.8, 0.95), ".995 and .9": (0.995, 0.9), "1 and .9": (1.0, 0.9),
-}  # fmt: skip
-CLASSES: dict[str, tuple[tuple[int, int], ...]] = {
-    "1:500, 500:500": ((1, 500), (500, 500)),
-    "2:30, 500:500": ((2, 30), (500, 500)),
-    "5:100, 300:300": ((5, 100), (300, 300)),
-    "10:300, 200:1,000": ((10, 300), (200, 1000)),
-    "30:30, 30:30": ((30, 30), (30, 30)),
-    "100:400, 100:400": ((100, 400), (100, 400)),
-    "8 × 20:80": ((20, 80),) * 8,
-    "20 × 10:30": ((10, 30),) * 20,
-}
+AUC_COMPARISONS = (("extremes, ratio", False), ("largest, difference", False), ("largest, ratio", False),
+                   (COMPARISONS[0], True))  # fmt: skip
+OF_DRAWS = ("1, 500, 500", "1, 1, 1, 1,000", "2, 1,000", "5, 1,000", "12, 2,000", "29, 2,000", "30, 3,000",
+            "100, 3,000", "2 × 30", "2 × 200", "8 × 40", "20 × 10")  # fmt: skip
+WITH_WEIGHTS = ("1, 500, 500", "5, 1,000", "29, 2,000", "30, 3,000", "2 × 200", "8 × 40")
 
 
 def auc_settings() -> Iterator[Setting]:
-    for law, layout in itertools.product(AUCS, CLASSES):
-        yield Setting("AUC", law, layout, len(set(AUCS[law])) > 1, samples=500)
+    """Every law with every layout, and one more comparison or weights: over the layouts each law meets all of these."""
+    for (i, law), (j, layout) in itertools.product(enumerate(AUCS), enumerate(CLASSES)):
+        gap = len(set(AUCS[law])) > 1
+        yield Setting("AUC", law, layout, gap, samples=500)
+        comparison, weighted = AUC_COMPARISONS[(i + j) % 4]
+        yield Setting("AUC", law, layout, gap, comparison, weighted, samples=500)
 
 
-def sample_auc(setting: Setting, random: np.random.Generator) -> tuple[list[Triple], list[Triple]]:
-    from scipy.special import ndtri
-
-    first, others = AUCS[setting.law]
-    columns = []
-    for i, (positives, negatives) in enumerate(CLASSES[setting.layout]):
-        auc = first if i == 0 else others
-        shift = math.sqrt(2) * float(ndtri(auc)) if auc < 1 else 30.0
-        above = _binned(random.normal(shift, 1, (setting.samples, positives)))
-        below = _binned(random.standard_normal((setting.samples, negatives)))
-        value = curves.auc(above, below)
-        floor = curves.auc_floor(value, np.array(float(positives)), np.array(float(negatives)))
-        columns.append((value, np.sqrt(np.fmax(curves.auc_variance(above, below), floor))))
-    values, errors = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-    fewer = np.array([float(min(pair)) for pair in CLASSES[setting.layout]])
-    truths = np.array([first, *[others] * (len(fewer) - 1)])
-    return [between(Logit(*row, fewer, fewer), truths, "difference") for row in zip(values, errors, strict=True)], []
-
-
-def _binned(scores: Floats) -> Floats:
-    edges = np.linspace(-5, 8, 2 * BINS)
-    place = np.searchsorted(edges, scores) + (len(edges) + 1) * np.arange(len(scores))[:, None]
-    return (
-        np.bincount(place.reshape(-1), minlength=(len(edges) + 1) * len(scores)).reshape(len(scores), -1).astype(float)
-    )
-
-
-# --- distances
-
-SHAPES: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
-    "beta(2, 2)": ((2, 2), (2, 2)),
-    "beta(.2, 9.8)": ((0.2, 9.8), (0.2, 9.8)),
-    "beta(3, 2) and (2, 2)": ((3, 2), (2, 2)),
-    "beta(.4, 9.6) and (.2, 9.8)": ((0.4, 9.6), (0.2, 9.8)),
-}
-DISTANCES: dict[str, tuple[Callable[[BinnedScores, distances.Levels, int], distances.Distances], int]] = {
-    "KS": (distances.ks, 500),
-    "Wasserstein": (distances.wasserstein, 200),
-    "ABROCA": (distances.abroca, 60),
-}
-READING = ScoreReading(Bins(0.0, 1.0, cells=BINS), tuple(np.linspace(0, 1, 11)))
-PLACES = (np.arange(BINS) + 0.5) / BINS
-FEWER_LAYOUTS = ("1, 500, 500", "1, 1, 1, 1,000", "5, 1,000", "12, 2,000", "29, 2,000", "100, 3,000", "2 × 30",
-                 "2 × 200", "8 × 40", "20 × 10")  # fmt: skip
+def sample_auc(setting: Setting, random: np.random.Generator) -> list[Triple]:
+    truths, (against, kind) = auc_truths(setting.law, setting.layout), setting.comparison.split(", ")
+    ends = []
+    for spread in auc_spreads(setting.law, setting.layout, setting.weighted, setting.samples, random):
+        if against == "extremes":
+            ends.append(between(spread, truths, kind))
+            continue
+        base = spread.scaled(1.0, [len(truths) - 1] * len(truths))
+        ends.append(one_by_one(spread, base, truths, kind, np.ones(len(truths)), against, None))
+    return ends
 
 
 def distance_settings() -> Iterator[Setting]:
-    for measure, law, layout in itertools.product(DISTANCES, SHAPES, FEWER_LAYOUTS):
-        gap = " and " in law
-        if measure != "ABROCA" or (not gap and layout not in ("20 × 10", "1, 1, 1, 1,000")):
-            yield Setting(measure, law, layout, gap, samples=DISTANCES[measure][1])
-
-
-def sample_distances(setting: Setting, random: np.random.Generator) -> tuple[list[Triple], list[Triple]]:
-    first, others = SHAPES[setting.law]
-    function, ends = DISTANCES[setting.measure][0], []
-    true = 0.0 if first == others else _distance(setting.measure, first, others)
-    for i in range(setting.samples):
-        n = np.zeros((len(LAYOUTS[setting.layout]), 3, BINS))
-        for j, size in enumerate(LAYOUTS[setting.layout]):
-            score = random.beta(*(first if j == 0 else others), size)
-            label = (random.random(size) < score).astype(int)
-            np.add.at(n[j], (label, np.minimum((score * BINS).astype(int), BINS - 1)), 1)
-        scores = BinnedScores(READING, {"n": n, "s": n * PLACES, "s2": n * PLACES**2})
-        found = function(scores, (CONFIDENCE, CONFIDENCE), i).worst
-        if np.isfinite(found).all():
-            ends.append((found[1], found[2], true))
-    return ends, []
-
-
-def _distance(measure: str, first: tuple[float, float], others: tuple[float, float]) -> float:
-    from scipy.special import betainc
-
-    edges = np.arange(1, BINS) / BINS
-    apart = np.abs(betainc(*first, edges) - betainc(*others, edges))
-    return float(apart.max() if measure == "KS" else apart.sum() / BINS)
+    for measure, law in itertools.product(DISTANCES, SHAPES):
+        gap, samples = " and " in law, DISTANCES[measure][1]
+        for layout in LAYOUTS if measure == "KS" else OF_DRAWS:
+            if measure != "ABROCA" or (not gap and layout not in ("20 × 10", "1, 1, 1, 1,000")):
+                many = samples // 5 if sum(LAYOUTS[layout]) > 10_000 else samples
+                yield Setting(measure, law, layout, gap, samples=many)
+        for layout in () if measure == "ABROCA" else WITH_WEIGHTS:
+            yield Setting(measure, law, layout, gap, weighted=True, samples=samples)
 
 
 # --- what is counted
@@ -407,9 +343,10 @@ def measure(setting: Setting) -> Found:
 def _measured(setting: Setting, seed: int) -> Found:
     random = np.random.default_rng([seed, zlib.crc32(str(setting).encode())])
     if setting.measure == "AUC":
-        new, old = sample_auc(setting, random)
+        new, old = sample_auc(setting, random), []
     elif setting.measure in DISTANCES:
-        new, old = sample_distances(setting, random)
+        sizes = LAYOUTS[setting.layout]
+        new, old = sample_distances(setting.measure, setting.law, sizes, setting.weighted, setting.samples, random), []
     elif setting.measure in LENDING:
         new, old = sample_lending(setting.measure, setting.law, setting.layout, setting.samples, random), []
     elif setting.measure in CALIBRATION:

@@ -151,29 +151,43 @@ def full_settings() -> Iterator[Setting]:
     yield from odd_settings()
 
 
-def odd_settings() -> Iterator[Setting]:
-    """Off the beaten track; every pair of a layout and a pattern, and each with one thing to be compared with."""
-    places = {
-        "1, 2, 5, 12, 29, 30 beside 3,000": (1, 2, 5, 12, 29, 30, 3000),
-        "one, one, one beside 2 × 500": (1, 1, 1, 500, 500),
-        "10 and 100,000": (10, 100_000),
-        "30 from 10 to 3,000": tuple(np.geomspace(10, 3000, 30).round().astype(int).tolist()),
+PLACES = {
+    "1, 2, 5, 12, 29, 30 beside 3,000": (1, 2, 5, 12, 29, 30, 3000),
+    "one, one, one beside 2 × 500": (1, 1, 1, 500, 500),
+    "10 and 100,000": (10, 100_000),
+    "30 from 10 to 3,000": tuple(np.geomspace(10, 3000, 30).round().astype(int).tolist()),
+}
+
+
+def odd_patterns(groups: int) -> dict[str, tuple[float, ...]]:
+    rest = groups - 1
+    return {
+        **{f"all {rate}": (rate,) * groups for rate in (0.001, 0.01, 0.3, 0.8, 0.99, 0.999)},
+        "first always, others .8": (1.0,) + (0.8,) * rest,
+        "last always, others .8": (0.8,) * rest + (1.0,),
+        "first .001, others .1": (0.001,) + (0.1,) * rest,
+        "first .1, others .001": (0.1,) + (0.001,) * rest,
+        "first .999, others .5": (0.999,) + (0.5,) * rest,
+        "half .4, half .5": (0.4,) * (rest // 2) + (0.5,) * (groups - rest // 2),
     }
-    against = itertools.cycle(("extremes", "the last", "the first"))
-    for where, n in places.items():
-        rest = len(n) - 1
-        for how, p in {
-            **{f"all {rate}": (rate,) * (rest + 1) for rate in (0.001, 0.01, 0.3, 0.8, 0.99, 0.999)},
-            "first always, others .8": (1.0,) + (0.8,) * rest,
-            "last always, others .8": (0.8,) * rest + (1.0,),
-            "first .001, others .1": (0.001,) + (0.1,) * rest,
-            "first .1, others .001": (0.1,) + (0.001,) * rest,
-            "first .999, others .5": (0.999,) + (0.5,) * rest,
-            "half .4, half .5": (0.4,) * (rest // 2) + (0.5,) * (rest + 1 - rest // 2),
-        }.items():
-            yield Setting("selection rate", n, (p,), f"{where}, {how}")
-            if (other := next(against)) != "extremes":
-                yield Setting("selection rate", n, (p,), f"{where}, {how}", other)
+
+
+def odd_settings() -> Iterator[Setting]:
+    """Off the beaten track: every layout with every pattern between extremes, with one more thing to be compared with,
+    as one more measure, and with weights; over the layouts each pattern meets all of these."""
+    against = ("the last", "the first", "rest", "overall")
+    for i, (where, n) in enumerate(PLACES.items()):
+        patterns = odd_patterns(len(n))
+        for j, (how, p) in enumerate(patterns.items()):
+            name = f"{where}, {how}"
+            yield Setting("selection rate", n, (p,), name)
+            yield Setting("selection rate", n, (p,), name, against[(i + j) % 4])
+            if (i + j) % 2:
+                yield Setting("TPR", n, (p,), name)
+            else:
+                yield Setting("equalized odds", n, (p, p[::-1]), f"{name}; FPR reversed")
+            if sum(n) < 20_000 or j % 4 == 0:  # weights are drawn for each person
+                yield Setting("selection rate", n, (p,), name, weights="heavy")
 
 
 def weighted_settings(

@@ -218,6 +218,21 @@ def one_odds_ratio(random: np.random.Generator, many: int, rate: float, odds: fl
     return sum(stratified.breslow_day(each, n).p_value <= ALPHA for each in k)
 
 
+def equal_scores(random: np.random.Generator, many: int, metric: str, sizes: tuple[int, ...], law: str) -> int:
+    """Means, AUC and errors of numbers from one law in all groups: p-values that agree with the intervals."""
+    group, hits = np.repeat([f"g{i}" for i in range(len(sizes))], sizes), 0
+    for _ in range(many):
+        if law == "lognormal":
+            numbers = random.lognormal(0, 1, len(group))
+            roles: dict[str, Any] = {"label": numbers, "prediction": np.ones(len(group)), "task": "regression"}
+        else:
+            score = random.beta(0.2, 9.8, len(group)) if law == "skewed" else random.random(len(group))
+            roles = {"score": score, "label": (random.random(len(group)) < score).astype(int), "score_range": (0, 1)}
+        p = getattr(eh, metric)(**roles, sensitive=group).p_value
+        hits += p is not None and p <= ALPHA
+    return hits
+
+
 def wrong_pass(random: np.random.Generator, many: int, people: int, groups: int) -> int:
     """Calibration where the last group is off by the threshold in one bin, in which it has so many people."""
     score = (np.arange(5) + 0.5) / 5
@@ -329,6 +344,11 @@ def of_p_values() -> Iterator[Promise]:
         for shares in ((0.6, 0.25, 0.15), (0.5, 0.3, 0.1, 0.05, 0.05)):
             count = partial(equal_classes, shares=shares, sizes=sizes)
             yield promise("classes", f"{sizes}, {len(shares)} classes", count, MANY // 2)
+    for metric, law in (("mean_score_parity", "skewed"), ("auc_parity", "even"), ("brier_score_parity", "even"),
+                        ("brier_score_parity", "skewed"), ("root_mean_squared_error_parity", "lognormal")):  # fmt: skip
+        for sizes in ((10,) * 20, (500, 500, 1), (40,) * 8, (2000, 30)):
+            count = partial(equal_scores, metric=metric, sizes=sizes, law=law)
+            yield promise(f"{metric}, {law}", f"{sizes}", count, SLOW // 2)
     for sizes in ((200, 200), (1000, 30, 30, 20)):
         yield promise("equalized odds", f"{sizes}", partial(two_rates, rates=(0.6, 0.1), sizes=sizes), MANY // 4)
     for strata, sizes in ((5, (100, 100)), (30, (5, 5)), (8, (200, 10)), (6, (50, 40, 30, 10))):

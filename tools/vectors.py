@@ -27,7 +27,7 @@ from evenhand.measures.cells import MEASURES, evaluate
 from evenhand.measures.evaluate import every_measure
 from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts.notes import calibration
-from evenhand.verdicts.selective_labels import is_settled, selected_alike
+from evenhand.verdicts.selective_labels import is_settled
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "vectors"
@@ -312,7 +312,7 @@ def _finding(found: Finding) -> dict[str, Any]:
 def _undecided(found: Finding, audit: Audit) -> dict[str, Any]:
     """Why values are undefined, and whether all or none are selected, so that nothing is judged; only where so."""
     reasons = list(dict.fromkeys(row.reason for row in found.groups if row.reason is not None))
-    settled = is_settled(find(found.metric)[0], found.judged_on, selected_alike(audit.counts(found.attributes)))
+    settled = is_settled(find(found.metric)[0], found.judged_on, audit.counts(found.attributes))
     return {**({"reasons": reasons} if reasons else {}), **({"settled": True} if settled else {})}
 
 

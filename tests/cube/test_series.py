@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said():
     table = {"day": ["2026-01-01", None, "01/02/2026"], "p": [1, 0, 1], "sex": list("fmf")}
     with pytest.raises(DataError, match="'01/02/2026', which is not a date with the year first"):
         eh.Cube.series(table, by="day", every="month", **ROLES)
-    with pytest.raises(DataError, match="is missing in 1 rows"):
+    with pytest.raises(DataError, match="is missing in 1 row, and"):
         eh.Cube.series(table, by="day", **ROLES)
     assert len(eh.Cube.series(table, by="day", **ROLES, where="day != none")) == 2
     with pytest.raises(CallError, match="'dya' is not a column"):

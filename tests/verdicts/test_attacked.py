@@ -188,3 +188,73 @@ def test_a_standardised_gap_without_ends_has_none():
     found = eh.mean_prediction_parity(**data, control={"s": ["u"] * 40 + ["v"] * 40}, task="regression")
     row = next(row for row in found.rows if row.measure == "standardised_gap")
     assert row.difference.low is None
+
+
+@pytest.mark.parametrize("metric", ["demographic_parity", "equalized_odds", "disparate_impact"])
+@pytest.mark.parametrize("selected", [0, 1])
+def test_a_metric_alone_does_not_judge_what_is_the_same_for_any_groups(metric, selected):
+    roles = {"label": [0, 0, 1, 1] * 50, "prediction": [selected] * 200, "sensitive": ["a", "b"] * 100}
+    found = getattr(eh, metric)(**roles)
+    if metric == "disparate_impact" and not selected:
+        assert found.verdict == "inconclusive", "a ratio of 0/0 is undefined"
+        return
+    assert (found.verdict, found.threshold, found.passes, found.left_out) == ("not judged", None, None, ())
+    assert found.value.high > 0.01 or found.value.low < 0.99  # the interval stays
+    assert found.notes[0].startswith("Everybody" if selected else "Nobody")
+    assert found.sensitivity.verdict == "not judged"
+    one = {**roles, "prediction": [1 - selected, *[selected] * 199]}
+    assert getattr(eh, metric)(**one).verdict != "not judged"
+
+
+def test_gaps_in_each_measure_hold_their_estimate():
+    people = {"label": [1, 1, 1, 0, 0, 0] * 2, "prediction": [0] * 6 + [1, 1, 0, 1, 0, 0]}
+    for interval in ("bayes", "percentile", "basic", "bca", "simultaneous", "wilson"):
+        found = eh.equalized_odds(**people, sensitive=["a"] * 6 + ["b"] * 6, interval=interval)
+        for row in found.rows:
+            for each in (row.estimate, row.difference, row.ratio):
+                assert each is None or each.low is None or each.low <= each.value <= each.high, (interval, row)
+
+
+@pytest.mark.parametrize("interval", ["wilson", "newcombe", "agresti-caffo", "simultaneous", "percentile"])
+@pytest.mark.parametrize("reference", [None, "highest", "lowest"])
+def test_of_groups_that_are_alike_no_name_decides(interval, reference):
+    people = {"x": (1, 1), "y": (40, 40), "z": (2, 10), "u": (1, 5), "v": (30, 60)}
+    found = []
+    for names in ("abcde", "edcba", "cadbe"):
+        named = dict(zip(names, people.values(), strict=True))
+        one = eh.demographic_parity(**selected(**named), interval=interval, reference=reference, draws=200)
+        found.append((one.verdict, one.value, one.evidence.n, one.evidence.n_against))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("unit", [7.3, 1e-3, 1 / 3])
+def test_the_test_of_whole_weights_does_not_depend_on_their_unit(unit):
+    people = {"prediction": [1, 0, 0, 1, 1, 1, 1, 1] * 3, "sensitive": list("aaabbccc") * 3}
+    weight = np.array([1.0, 1, 0, 1, 1, 1, 0, 1] * 3)
+    one, other = (eh.demographic_parity(**people, weight=weight * each) for each in (1.0, unit))
+    assert (other.p_value, other.tested) == (one.p_value, one.tested)
+
+
+def test_one_score_has_no_calibration_slope():
+    found = eh.calibration_slope_parity(score=[0.3] * 80, label=[0, 1] * 40, sensitive=["a"] * 40 + ["b"] * 40)
+    assert not found.value.defined
+
+
+def test_impact_ratios_by_class_of_a_score_where_a_group_has_no_weight():
+    data = {"score": [0.1, 0.9] * 6, "sensitive": ["a", "b", "c"] * 4, "weight": [0, 1, 1] * 4}
+    found = eh.impact_ratio_by_class(**data)
+    reasons = {row.reason for row in found.groups if row.group == ("a",)}
+    assert reasons == {"no scores among group a with a weight above 0"}
+
+
+def test_without_an_error_in_the_sample_no_gap_is_called_detectable():
+    label = [0, 1] * 40
+    found = eh.balanced_accuracy_equality(label=label, prediction=label, sensitive=list("aabbccdd") * 10)
+    assert np.isnan(found.sample.detectable_gap)
+    assert not any("apart by chance alone" in note for note in found.notes)
+
+
+def test_where_nobody_is_selected_a_gap_must_be_wide_to_be_found():
+    for selected in (0, 1):
+        found = eh.demographic_parity(prediction=[selected] * 200, sensitive=["a", "b"] * 100).sample
+        assert 0.05 < found.detectable_gap < 0.12  # with rates of 0 and .07 in two groups of 100, 80 % are found

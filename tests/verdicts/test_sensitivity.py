@@ -283,6 +283,28 @@ def test_of_many_groups_only_the_bounds_are_told() -> None:
     assert not found.searched
     assert found.sentences[0].startswith("Whatever the missing labels are, the gap lies between")
     assert "turns" not in " ".join(found.sentences)
+    assert found.sentences[1].startswith(
+        "What it would take for another verdict is not looked for: there are more than 12"
+    )
+
+
+def test_labels_that_are_missing_by_score_are_told() -> None:
+    rng = np.random.default_rng(0)
+    score, sensitive = rng.random(2000), rng.choice(["a", "b"], 2000)
+    label = np.where(rng.random(2000) < score, 1.0, 0.0)
+
+    def told(name: str, labels: Any) -> list[str]:
+        found = getattr(eh, name)(score=score, label=labels, sensitive=sensitive)
+        return [note for note in found.notes if note.startswith("Labels are missing")]
+
+    by_score, at_random = (np.where(lost, np.nan, label) for lost in (score < 0.3, rng.random(2000) < 0.3))
+    for name in ("auc_parity", "calibration", "brier_score_parity", "balance_for_positive_class"):
+        (note,) = told(name, by_score)
+        assert note.startswith("Labels are missing for 6")
+        assert "and 0.0% of the upper half in group" in note
+        assert len(told(name, at_random)) == 1
+        assert told(name, label) == []
+    assert told("mean_score_parity", by_score) == []
 
 
 def test_a_verdict_that_turns_at_once_is_found_in_few_steps() -> None:

@@ -169,7 +169,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "attributes": list(finding.attributes),
         "measures": [row.name for row in request.metric.rows],
         "judged_on": finding.judged_on,
-        "threshold": finding.threshold,
+        "threshold": request.threshold,
         "aggregate": request.aggregate,
         "settled": can_be_settled(request.metric),
         "one_sided": request.one_sided,

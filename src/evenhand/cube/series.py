@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand import sources
+from evenhand.core.wording import number_of
 from evenhand.cube import chunks
 from evenhand.errors import CallError, DataError, as_typed, either, listing, nearest, shorten
 from evenhand.sources.periods import Every, in_order
@@ -38,8 +39,8 @@ def count(
         people = sum(int(cube.n[i].sum()) for i, pair in enumerate(cube.pairs) if pair[0][0] is None)
         where = as_typed("where=", "--where")
         raise DataError(
-            f"column {shorten(by)!r} is missing in {people:,} rows, so that their period is not known: leave them out "
-            f'with {where} "{shorten(by)} != none", or fill them in.'
+            f"column {shorten(by)!r} is missing in {number_of(people)}, and the period of these is not known: "
+            f'leave them out with {where} "{shorten(by)} != none", or fill them in.'
         )
     parts = {name: _part(cube, name) for name in in_order(map(str, periods))}
     # Facts on the rows, such as how many were left out, are known of all periods together: their sum stays true.

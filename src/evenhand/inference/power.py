@@ -31,7 +31,8 @@ def expected_gap(spread: Spread, usable: Bools) -> float:
         n, rate = spread.n[there], spread.k[there].sum() / spread.n[there].sum()
         if n.min() * min(rate, 1 - rate) < _RARE:
             return _expected_range(tuple(sorted(n.tolist())), float(min(rate, 1 - rate)))
-    return critical.expected_range(spread.deviations[there])
+    # Where no value in the sample varies, it does not tell how far chance alone would move them.
+    return critical.expected_range(spread.deviations[there]) if spread.deviations[there].any() else math.nan
 
 
 @lru_cache(maxsize=1024)
@@ -53,15 +54,15 @@ def detectable_gap(spread: Spread, pair: tuple[int, int], groups: int, confidenc
     """The smallest gap between two groups that would be found with 80 % power among this number of groups.
 
     The two lie apart around the rate of all groups, as far as rates can. NaN where not even the largest gap that is
-    possible would be found.
+    possible would be found, and where neither value varies in the sample.
     """
     places, q = list(pair), critical.tukey(groups, confidence)
     usual = float((q + _MARGIN) * np.hypot(*spread.deviations[places]))
     if isinstance(spread, Proportions) and spread.form.plain and spread.n[places].min() > 0:
         n, rate = sorted(spread.n[places].tolist()), float(spread.k.sum() / spread.n.sum())
-        if 0 < n[0] * min(rate, 1 - rate) < _RARE:
-            return _rare_gap(n[0], n[1], min(rate, 1 - rate), q, min(usual, 1.0))
-    return usual if usual <= _largest_gap(spread) else math.nan
+        if n[0] * min(rate, 1 - rate) < _RARE:
+            return _rare_gap(n[0], n[1], min(rate, 1 - rate), q, min(usual or 1 / n[1], 1.0))
+    return usual if 0 < usual <= _largest_gap(spread) else math.nan
 
 
 def _largest_gap(spread: Spread) -> float:
@@ -78,7 +79,7 @@ def _largest_gap(spread: Spread) -> float:
 @lru_cache(maxsize=4096)
 def _rare_gap(fewer: float, more: float, rate: float, q: float, usual: float) -> float:
     """The same by binomial probabilities, sought from the usual gap on."""
-    low, high = usual / 2, usual
+    low, high = usual / 2, usual  # above 0
     while high < 1 and _found(fewer, more, rate, high, q) < POWER:
         low, high = high, min(1.4 * high, 1.0)
     if high == 1 and _found(fewer, more, rate, high, q) < POWER:

@@ -469,6 +469,9 @@ class Largest(BiasedUpwards):
         return np.where(there.any(axis=1), high, np.nan)
 
 
+_ROUNDED = 1e-11
+
+
 def effective(top: Floats, rest: Floats, top_squares: Floats, rest_squares: Floats) -> tuple[Floats, Floats]:
     """Weights as people: as many as would make the proportion vary as much as it does.
 
@@ -481,7 +484,13 @@ def effective(top: Floats, rest: Floats, top_squares: Floats, rest_squares: Floa
     with np.errstate(invalid="ignore", divide="ignore"):
         n = np.where(variance > 0, np.fmin(kish, p * (1 - p) / variance), kish)
     n = np.where(total > 0, n, 0.0)
-    return np.where(total > 0, p * n, 0.0), n
+    return _whole(np.where(total > 0, p * n, 0.0)), _whole(n)
+
+
+def _whole(counts: Floats) -> Floats:
+    """Counts that are whole but for rounding errors, made whole: which test they get does not depend on units."""
+    nearest = np.rint(counts)
+    return np.where(np.abs(counts - nearest) <= _ROUNDED * nearest, nearest, counts)
 
 
 def _divide(top: Floats | float, bottom: Floats) -> Floats:

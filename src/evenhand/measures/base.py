@@ -166,10 +166,11 @@ def undefined_reason(measure: Measure, data: GroupData, place: int, group: str, 
 
     `people` are those that it rests on, whose weights may all be 0.
     """
-    silent = data.silence(measure.of_class)[place]
-    lacking = [side for side in measure.labels_of if silent[SIDES.index(side)]]
-    if len(lacking) == 1:  # with none on either side the group has no labels at all, which the measure itself says
-        return no_labels(lacking[0], group, measure.of_class)
+    if measure.labels_of:  # else its class may be one of scores, which have no side of a decision
+        silent = data.silence(measure.of_class)[place]
+        lacking = [side for side in measure.labels_of if silent[SIDES.index(side)]]
+        if len(lacking) == 1:  # with none on either side the group has no labels at all, which the measure itself says
+            return no_labels(lacking[0], group, measure.of_class)
     return measure.reason(group) + (" with a weight above 0" if data.weighted and people > 0 else "")
 
 

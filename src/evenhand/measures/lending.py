@@ -238,6 +238,8 @@ def _logistic(data: BinnedScores, *, slope: bool) -> tuple[Floats, Floats, Bools
             break
     settled = (np.abs(step) <= 1e-8 * (1 + np.abs(beta))).all(axis=1) & (np.abs(beta) < _STEEPEST).all(axis=1)
     settled &= (yes.sum(axis=1) > 0) & (no.sum(axis=1) > 0) & ~ruled_out
+    if slope:  # of one score there is no slope
+        settled &= (both > 0).sum(axis=1) > 1
     p = expit(beta[:, :1] + beta[:, 1:] * x)
     squares = data.squares[0] * open_to_both
     weights = squares[:, POSITIVE] * (1 - p) ** 2 + squares[:, NEGATIVE] * p**2

@@ -36,7 +36,7 @@ def read_weights(sample_weight: Any, rows: int) -> Floats:
     except (TypeError, ValueError, OverflowError):
         raise CallError(f"sample_weight={shown(sample_weight)} must be a list of numbers, one for each row.") from None
     if values.shape != (rows,):
-        raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of the {rows:,} rows.")
+        raise DataError(f"sample_weight has the shape {values.shape}: pass one number for each of {number_of(rows)}.")
     if wrong := int(wrong_weights(values).sum()):
         raise DataError(
             f"sample_weight is {NOT_A_WEIGHT}, in {number_of(wrong)}. Only the ratios of weights matter: divide all of "

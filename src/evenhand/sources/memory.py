@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from evenhand.core import frames
 from evenhand.core.arrays import Floats
+from evenhand.core.wording import number_of
 from evenhand.errors import CallError, DataError, Problems, shorten
 from evenhand.sources.columns import encode, fractional, library, numbers
 from evenhand.sources.engines.table import is_arrow_dataset, is_lazy
@@ -86,7 +87,7 @@ class MemorySource:
             column = one_column(shown, self.data[self.columns[each.column]], problems)
             problems.raise_if_any(DataError)
             if len(column) != length:
-                raise DataError(f"lengths differ: {shown} of where= has {len(column):,} rows, others {length:,}.")
+                raise DataError(f"lengths differ: {shown} of where= has {number_of(len(column))}, others {length:,}.")
             values, codes = encode(column, shown, roles.na)
             chosen &= np.array([*(each.holds(value) for value in values), False], dtype=np.bool_)[codes]
         rows = np.flatnonzero(chosen)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Bools, Floats
+from evenhand.core.arrays import Bools, Floats, Ints
 from evenhand.core.quantities import shown
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.cube.cube import Cube
@@ -294,37 +294,40 @@ def gap(
     fold: bool = False,
     signed: Bools | None = None,
     yardsticks: Bools | None = None,
+    people: Ints | None = None,
 ) -> Gap:
     """The gap of one or several measures, `values` [measures, groups], over the groups that are usable.
 
     `signed` says of each measure whether it can be negative: then there is no ratio unless all values are above 0.
-    Between extremes only `yardsticks` can be the highest group, if they are given.
+    Between extremes only `yardsticks` can be the highest group, if they are given. Of groups with the same value the
+    one with the most `people` is named; names do not decide.
     """
     values = np.where(usable, values, np.nan)
     if base is None:
-        found = _between_extremes(values, aggregate, judged_on, yardsticks)
+        found = _between_extremes(values, aggregate, judged_on, yardsticks, people)
     else:
         found = _against(values, base, aggregate, judged_on, one_sided, fold)
     unfit = without_ratio(values, base, usable, signed)
     return found._replace(ratio=math.nan) if unfit[0].any() or unfit[1].any() else found
 
 
-def _between_extremes(values: Floats, aggregate: str, judged_on: JudgedOn, yardsticks: Bools | None) -> Gap:
+def _between_extremes(
+    values: Floats, aggregate: str, judged_on: JudgedOn, yardsticks: Bools | None, people: Ints | None
+) -> Gap:
     counted = (~np.isnan(values)).sum(axis=1)
     if not (counted >= 2).any() or (aggregate != "worst" and not (counted >= 2).all()):
         return Gap()
-    every = np.arange(len(values))
+    every, sizes = np.arange(len(values)), np.ones(values.shape) if people is None else 1.0 + people
     able = values if yardsticks is None else np.where(yardsticks, values, np.nan)
-    # Of groups that differ by rounding alone the first is the highest: which one is named is not left to it.
+    # Groups that differ by rounding alone are equals: which one is named is not left to it.
     able = np.where(np.isnan(able), -np.inf, able)
     top = able.max(axis=1, keepdims=True)
-    high = np.argmax(able >= top - _rounding(top), axis=1)
+    high = np.argmax(np.where(able >= top - _rounding(top), sizes, 0.0), axis=1)
     others = np.where(np.isnan(values), np.inf, values)
-    if yardsticks is not None:
-        others[every, high] = np.inf  # where it is the lowest of all too, another one is set against it
-    # The last of equals, so that even groups without any gap are two.
+    others[every, high] = np.inf  # where it is the lowest of all too, another one is set against it
     bottom = others.min(axis=1, keepdims=True)
-    low = values.shape[1] - 1 - np.argmax((others <= bottom + _rounding(bottom))[:, ::-1], axis=1)
+    equals = np.where(others <= bottom + _rounding(bottom), sizes, 0.0)
+    low = values.shape[1] - 1 - np.argmax(equals[:, ::-1], axis=1)
     tops, bottoms = values[every, high], values[every, low]
     with np.errstate(invalid="ignore"):  # of infinite odds
         bottoms = np.where(np.abs(tops - bottoms) <= _rounding(tops), tops, bottoms)

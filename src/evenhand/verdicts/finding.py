@@ -36,6 +36,7 @@ from evenhand.verdicts.notes.bands import cut_notes
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.requirements import check_groups, check_roles
 from evenhand.verdicts.rows import evidence_row, largest_row, stratum_rows
+from evenhand.verdicts.selective_labels import is_settled, selected_alike, settled_note
 from evenhand.verdicts.sentences import (
     larger_estimate,
     measures_left_out,
@@ -87,8 +88,14 @@ def _judge(request: Request, cube: Cube) -> Finding:
     if not clustered.covers(cube, rows):
         request = clustered.alone(request)
     within = replace(request, strata=len(cube.strata))
-    strata = strata_of(within, plan, rows, cube)
-    finding = replace(_on_gap(within, plan, cube, strata), basis=Basis(within, plan, cube))
+    alike = selected_alike(cube) if is_settled(request.metric, request.judged_on, cube) else None
+    if alike is not None:
+        request = replace(request, threshold=None)
+    asked = replace(within, threshold=request.threshold)
+    strata = strata_of(asked, plan, rows, cube)
+    finding = replace(_on_gap(asked, plan, cube, strata), basis=Basis(within, plan, cube))
+    if alike is not None:
+        finding = replace(finding, notes=(settled_note(alike), *finding.notes))
     if len(strata) < 2:
         return finding
     whole = Stratum(request, plan, (), tabulate(rows, cube.marginal(control=False), plan))

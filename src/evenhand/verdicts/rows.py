@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from evenhand.core.arrays import Floats
 from evenhand.core.results import UNDEFINED, Estimate, Row, number_or_none, spell
 from evenhand.verdicts import comparison
@@ -81,14 +83,23 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
         row = stratum.table.measures[i]
         signed = None if stratum.table.signed is None else stratum.table.signed[i : i + 1]
         usable, able = stratum.judged.in_measure(i), stratum.judged.able_in_measure(i)
-        one = comparison.gap(stratum.table.values[i : i + 1], None, usable, signed=signed, yardsticks=able)
+        values, people = stratum.table.values[i : i + 1], stratum.table.support[i : i + 1]
+        one = comparison.gap(values, None, usable, signed=signed, yardsticks=able, people=people)
         # No end is known on the side of a yardstick that lies below everyone.
-        ends = ((math.nan, math.nan),) * 2 if one.difference < 0 else (difference, ratio)
+        # The middle of a posterior leaves out a ratio of 0: ends contain their estimate.
+        ends = ((math.nan, math.nan),) * 2
+        if one.difference >= 0:
+            ends = _holding(one.difference, difference), _holding(one.ratio, ratio)
         gap_row = _gap_row(stratum, row.name, one, *ends)
         rows.append(replace(gap_row, of_class=row.of_class))
     if stratum.name:
         rows.append(summary_row(stratum))
     return rows
+
+
+def _holding(value: float, ends: Interval) -> Interval:
+    """The interval, which contains its estimate; NaN is an end that is not known."""
+    return float(np.minimum(ends[0], value)), float(np.maximum(ends[1], value))
 
 
 def summary_row(stratum: Stratum) -> Row:

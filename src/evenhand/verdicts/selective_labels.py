@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.catalogue import METRICS, Metric, find
 from evenhand.core.results import spell, spell_stratum
+from evenhand.core.wording import capital
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.measures.cells import cell_measures
@@ -115,7 +116,7 @@ def judgeable(
     entries = {entry.name: entry for entry in (find(metric)[0] for metric in metrics)}
     alike = selected_alike(cube)
     kinds = {name: judged_on.get(name, entry.judged_on) for name, entry in entries.items()}
-    settled = [name for name in names if name in entries and is_settled(entries[name], kinds[name], alike)]
+    settled = [name for name in names if name in entries and is_settled(entries[name], kinds[name], cube)]
     if alike is None or not settled:
         return tuple(names), []
     same = f"nothing is judged by {join_names(settled, 6)}, which would be the same for any groups"
@@ -127,9 +128,17 @@ def judgeable(
     return tuple(name for name in names if name not in settled), [said[alike]]
 
 
-def is_settled(entry: Metric, judged_on: str, alike: Alike | None) -> bool:
+def is_settled(entry: Metric, judged_on: str, cube: Cube) -> bool:
     """Is what the metric compares the same for all groups, because all or none of the people were selected?"""
-    return alike is not None and can_be_settled(entry) and not (alike == "nobody" and judged_on == "ratio")
+    if not can_be_settled(entry):
+        return False
+    alike = selected_alike(cube)
+    return alike is not None and not (alike == "nobody" and judged_on == "ratio")
+
+
+def settled_note(alike: Alike) -> str:
+    """Why a gap is not judged that is the same for any groups."""
+    return f"{capital(alike)} in this table was selected, so that any groups show no gap: it is not judged."
 
 
 def can_be_settled(entry: Metric) -> bool:

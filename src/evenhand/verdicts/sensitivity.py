@@ -23,6 +23,7 @@ from evenhand.verdicts.comparison import Plan, folded
 from evenhand.verdicts.finding import strata_of, value_over
 from evenhand.verdicts.notes.missing_text import sentences
 from evenhand.verdicts.request import Request
+from evenhand.verdicts.selective_labels import is_settled
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.verdict import verdict
 
@@ -43,14 +44,17 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
     rows = cell_measures(request.metric.rows)
     if cube.meaning.task != "binary" or len(rows) < len(request.metric.rows) or not rows:
         return None
+    if is_settled(request.metric, request.judged_on, cube):
+        request = replace(request, threshold=None)
     policy = replace(request.policy, missing_labels="ignore", interval="simultaneous")
     case = _Case(replace(request, policy=policy), plan, cube, rows)
     found = Sensitivity(case.verdict, case.share(UNLABELLED), case.share_without_group)
     found = _with_bounds(case, found)
     names = cube.meaning.sensitive
     many = len(case.groups) * len(case.strata) > MOST_GROUPS
-    if request.threshold is None or many or cube.clustered:  # of other counts the sums over clusters are not known
-        return replace(found, searched=False, sentences=sentences(replace(found, searched=False), request, names))
+    if request.threshold is None or many or cube.clustered:
+        found = replace(found, searched=False)
+        return replace(found, sentences=sentences(found, request, names, _unsearched(request, cube)))
     if found.by_labels and case.unseen:
         found = replace(found, unseen=case.unseen)
     elif found.by_labels:
@@ -64,6 +68,15 @@ def sensitivity(request: Request, plan: Plan, cube: Cube) -> Sensitivity | None:
         errors = tuple(_label_error(case, group) for group in ((), *case.groups))
         found = replace(found, label_errors=errors)
     return replace(found, sentences=sentences(found, request, names))
+
+
+def _unsearched(request: Request, cube: Cube) -> str:
+    """Why no tipping point is looked for; nothing where there is no verdict that could turn."""
+    if request.threshold is None:
+        return ""
+    if cube.clustered:
+        return "how rows of one cluster vary is not known of other counts"
+    return f"there are more than {MOST_GROUPS} groups, counted in each stratum"
 
 
 class _Case:

@@ -65,6 +65,7 @@ class Stratum:
             fold=plan.fold,
             signed=table.signed,
             yardsticks=self.judged.yardsticks,
+            people=table.support,
         )
         if self.judged.yardsticks is not None and self.gap.difference < 0:
             # Who others may be measured by lies below them all, and is measured by nobody: no pass rests on that.
@@ -214,7 +215,8 @@ class Stratum:
         values = np.where(able & self.judged.everyone[i], self.table.values[i], np.nan)
         if np.isnan(values).all():
             return None
-        return int(np.nanargmin(values) if self.plan.against == "lowest" else np.nanargmax(values))
+        best = np.nanmin(values) if self.plan.against == "lowest" else np.nanmax(values)
+        return int(np.argmax(np.where(values == best, 1 + self.table.support[i], 0)))
 
 
 def _within(ends: tuple[float, float]) -> str:

@@ -135,6 +135,7 @@ class Question:
             fold=self.plan.fold,
             signed=table.signed,
             yardsticks=self.judged.yardsticks,
+            people=table.support,
         )
         return self.gap if large.high is None else large
 

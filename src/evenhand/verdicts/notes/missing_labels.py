@@ -9,8 +9,8 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Estimate
 from evenhand.core.wording import reach
-from evenhand.measures.group_data import GroupData
-from evenhand.verdicts.bounds.worst_case import selective, unlabelled_shares
+from evenhand.measures.group_data import UNLABELLED, BinnedScores, GroupData
+from evenhand.verdicts.bounds.worst_case import MISSING_AT_RANDOM, selective, unlabelled_shares
 from evenhand.verdicts.stratum import Stratum
 
 
@@ -18,7 +18,7 @@ def missing_label_notes(strata: Sequence[Stratum]) -> list[str]:
     """Where labels are missing that the measures need: in which group, after which decision, and what follows."""
     affected = [stratum for stratum in strata if _matters(stratum)]
     if not affected:
-        return []
+        return _by_score(strata)
     chosen = [stratum for stratum in affected if selective(stratum.question).any()]
     if not chosen:
         lost = sum(float(_mass(stratum)[:, -1, :-1].sum()) for stratum in affected)
@@ -26,6 +26,42 @@ def missing_label_notes(strata: Sequence[Stratum]) -> list[str]:
         return [f"{share:.1%} of the labels are missing, about as often for each decision: taken as missing at random."]
     worst = next((stratum for stratum in chosen if stratum.bounds.without_labels is not None), chosen[0])
     return [f"Labels are missing for {_where(worst)}. {_meaning(worst)}"]
+
+
+def _by_score(strata: Sequence[Stratum]) -> list[str]:
+    """Where labels are missing that a measure of scores needs: whether that goes with the score, in any group."""
+    found = [halves for stratum in strata if _scores_lack_labels(stratum) for halves in _unlabelled_halves(stratum)]
+    if not found:
+        return []
+    name, low, high = max(found, key=lambda halves: abs(halves[2] - halves[1]))
+    if abs(high - low) <= MISSING_AT_RANDOM:
+        return ["Labels are missing about as often at low scores as at high: taken as missing at random."]
+    return [
+        f"Labels are missing for {low:.1%} of the lower half of the scores and {high:.1%} of the upper half in {name}. "
+        "What needs a label is that of the labelled; for scores there are no bounds of what the missing could hide."
+    ]
+
+
+def _scores_lack_labels(stratum: Stratum) -> bool:
+    cube, needs = stratum.table.cube, stratum.request.metric.needs
+    told = cube.meaning.task == "binary" and cube.scores is not None and cube.has_labels
+    return told and "label" in needs and "score" in needs and bool(cube.n[:, -1].any())
+
+
+def _unlabelled_halves(stratum: Stratum) -> list[tuple[str, float, float]]:
+    """Of each group that is large enough for a pass: its name, and the unlabelled shares of its two halves by score."""
+    scores, table = GroupData.of(stratum.table.cube).scores, stratum.table
+    if not isinstance(scores, BinnedScores):
+        return []
+    found = []
+    for group in np.flatnonzero(stratum.judged.large.any(axis=0)).tolist():
+        lost, everyone = scores.mass[group, UNLABELLED], scores.mass[group].sum(axis=0)
+        upper = np.cumsum(everyone) > everyone.sum() / 2
+        people = [everyone[half].sum() for half in (~upper, upper)]
+        if min(people) > 0:
+            shares = [float(lost[half].sum() / n) for half, n in zip((~upper, upper), people, strict=True)]
+            found.append((table.name(group), shares[0], shares[1]))
+    return found
 
 
 def _matters(stratum: Stratum) -> bool:

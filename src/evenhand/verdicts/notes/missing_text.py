@@ -13,10 +13,10 @@ from evenhand.verdicts.request import Request
 _BECOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 
-def sentences(found: Sensitivity, request: Request, attributes: Sequence[str]) -> tuple[str, ...]:
+def sentences(found: Sensitivity, request: Request, attributes: Sequence[str], unsearched: str = "") -> tuple[str, ...]:
     """One sentence for labels and one for groups, where any are missing; then one on wrong labels.
 
-    `attributes` are those that make the groups.
+    `attributes` are those that make the groups; `unsearched` is why no tipping point was looked for.
     """
     said = []
     if found.by_labels:
@@ -25,6 +25,8 @@ def sentences(found: Sensitivity, request: Request, attributes: Sequence[str]) -
     if found.by_groups:
         between = _between(found.gap_by_groups, request)
         said.append(f"Whatever groups the people without one belong to, {between}.{_share(found, attributes)}")
+    if said and unsearched:
+        said.append(f"What it would take for another verdict is not looked for: {unsearched}.")
     if said and found.label_errors and not found.unseen:
         said.append(_errors(found, attributes))
     return tuple(said)

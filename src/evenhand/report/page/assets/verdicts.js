@@ -21,16 +21,18 @@ const evenhandVerdicts = (() => {
   const NO_GAP = { difference: NaN, ratio: NaN, high: null, low: null, measure: null };
 
   // Highest less lowest, and lowest over highest. able(measure, group) says who may be the highest: null is everyone.
-  function gapBetween(values, { aggregate, judged_on: judgedOn }, able) {
+  // Of groups with the same value the one with the most people is named.
+  function gapBetween(values, { aggregate, judged_on: judgedOn }, able, people) {
     const found = values.map((row, i) => {
       let high = 0, low = row.length - 1, top = -Infinity, bottom = Infinity, count = 0;
       for (let g = 0; g < row.length; g++) {
         if (isNumber(row[g])) count += 1;
-        if (row[g] > top && (!able || able(i, g))) [high, top] = [g, row[g]];
+        const better = row[g] > top || (row[g] === top && people[i][g] > people[i][high]);
+        if (better && (!able || able(i, g))) [high, top] = [g, row[g]];
       }
       for (let g = 0; g < row.length; g++) {
-        // The last of equals, so that even groups without any gap are two.
-        if (row[g] <= bottom && !(able && g === high)) [low, bottom] = [g, row[g]];
+        const worse = row[g] < bottom || (row[g] === bottom && people[i][g] >= people[i][low]);
+        if (worse && g !== high) [low, bottom] = [g, row[g]];
       }
       const enough = count > 1;
       return { high, low, enough, difference: enough ? top - bottom : NaN, ratio: enough ? bottom / top : NaN };
@@ -278,13 +280,15 @@ const evenhandVerdicts = (() => {
     constructor(plan, state, names, { named, place, share }, critical) {
       Object.assign(this, { plan, state, names, named, place, share, critical, byRatio: plan.judged_on === 'ratio' });
       this.kind = this.byRatio ? 'ratio' : 'difference';
+      this.settled = plan.settled ? this.selectedAlike() : null;
+      if (this.settled) this.plan = plan = { ...plan, threshold: null };
       this.values = plan.measures.map((name) => {
         const values = state.values(name);
         return filled(values.length, (g) => (named[g] ? values[g] : NaN));
       });
       this.base = plan.kind === 'pairs' ? null : plan.measures.map((name) => this.baseline(name));
       this.apart = this.base && compared(this.values, this.base, plan.aggregate);
-      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan, this.able());
+      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan, this.able(), this.people());
       this.rule = rule(plan.threshold, this.byRatio, this.base !== null && !plan.one_sided);
       this.bounds = memo(() => this.withWorstCase(this.base ? this.boundsAgainst(false) : this.boundsBetween(false)));
     }
@@ -309,10 +313,14 @@ const evenhandVerdicts = (() => {
       return this.plan.measures.every((name) => this.state.measures.get(name).unit === 'rate') ? 1 : Infinity;
     }
 
+    // The rows that each measure rests on, [measure][group].
+    people() {
+      return this.plan.measures.map((name) => this.state.support(name));
+    }
+
     // Who is large enough for a pass, [measure][group].
     sizes() {
-      const { plan, state } = this;
-      return plan.measures.map((name) => Array.from(state.support(name), (n) => n >= plan.min_group_size));
+      return this.people().map((row) => Array.from(row, (n) => n >= this.plan.min_group_size));
     }
 
     // Who may be the highest group that others are measured by: where nobody is large enough, everyone; null without one.
@@ -417,7 +425,7 @@ const evenhandVerdicts = (() => {
       // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
       // rests on those that are large enough.
       const fit = verdict(value) === 'pass'
-        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able()) : gap;
+        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able(), this.people()) : gap;
       const named = fit.high === null ? gap : fit, again = (name, told) => ({ ...told, value: estimate(named[name], null).value });
       const evidence = { measure: gap.measure, group: named.high, other: named.low,
         difference: again('difference', difference), ratio: again('ratio', ratio) };
@@ -603,7 +611,7 @@ const evenhandVerdicts = (() => {
         evidence: this.evidenceRow(evidence),
         left_out: plan.threshold === null ? [] : names.filter((_, g) => small(g)),
         reasons: this.reasons(),
-        settled: plan.settled ? this.selectedAlike() : null,
+        settled: this.settled,
       };
     }
   }
