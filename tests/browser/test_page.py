@@ -348,6 +348,35 @@ def test_without_the_cube_there_is_no_slider_and_every_plot(opened):
     assert shown.quiet
 
 
+# --- As much as a page is promised to hold
+
+
+def test_a_page_of_many_groups_and_every_metric_opens_soon(opened):
+    """200 groups at 257 cutoffs: what is in no open tab waits, and of the sweep only the metric that is shown is computed."""
+    text = html.dumps(pages.many_groups(metrics="all"))
+    shown = opened(text, wait=False)
+    shown.tab.wait_for_selector("html[data-ready]", timeout=30_000)
+    assert shown.tab.locator("#sweep .body svg").count() == 0  # nobody has opened its tab
+    shown.tab.locator('.tabs a[href="#scores"]').click()
+    shown.tab.locator("#sweep .body svg").first.wait_for(timeout=30_000)
+    assert shown.quiet, shown.errors
+
+
+def test_what_was_chosen_while_a_tab_was_closed_holds_when_it_is_opened(opened):
+    shown = opened(page("compas"))
+    shown.tab.locator("#cutoff").focus()
+    shown.tab.keyboard.press("ArrowRight")
+    shown.frame()
+    shown.go("metrics")
+    shown.tab.get_by_role("radio", name="sex", exact=True).check(force=True)
+    stop = int(shown.tab.locator("#cutoff").input_value())
+    check_measures(shown, at("compas", stop), "sex")
+    check_forest(shown, at("compas", stop), "equalized_odds", "sex")
+    shown.go("scores")
+    assert shown.texts("#sweep-title") == ["Every cutoff of sex"]
+    assert shown.tab.locator("#sweep .cutoff").count() > 0
+
+
 # --- Controls
 
 

@@ -278,7 +278,7 @@ function sweepSection() {
     if (section.hidden) return;
     if (why === "cutoff") return plots.forEach(moveCutoff);
     const sweep = engine.sweep(here().attributes),
-      able = here().findings.filter((each) => sweep.gaps[each.metric]);
+      able = here().findings.filter((each) => each.metric in sweep.gaps);
     section.hidden = !able.length;
     if (section.hidden) return;
     const has = (name) => able.some((each) => each.metric === name);
