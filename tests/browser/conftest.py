@@ -78,7 +78,7 @@ class Opened:
 
     def show(self, query: str) -> None:
         """Open its tab, scroll there, and let what waited out of sight be drawn."""
-        host = query.split()[0]  # what is in a closed tab may not be drawn yet, but its section is there
+        host = query.split(maxsplit=1)[0]  # what is in a closed tab may not be drawn yet, but its section is there
         self.tab.locator(host).first.evaluate(
             """(node) => {
               const tab = node.closest(".tab");

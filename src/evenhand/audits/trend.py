@@ -145,10 +145,11 @@ class Series(Printable):
         point = self.points[-1]
         if not point.value.defined:
             return ""
-        whole, ends = self.whole, (point.value.low, point.value.high)
+        whole, (value, low, high) = self.whole, (point.value.value, point.value.low, point.value.high)
         ratio = whole.judged_on == "ratio"
-        size = f"{point.value.value:.2f}" if ratio else distance(point.value.value, whole.unit)
-        size += reach(ends, self.confidence, whole.judged_on, whole.unit)
+        size = f"{value:.2f}" if ratio else distance(value, whole.unit)
+        if low is not None and high is not None:
+            size += reach((low, high), self.confidence, whole.judged_on, whole.unit)
         return f" The last period, {point.period}, has a {'ratio' if ratio else 'gap'} of {size}."
 
     def _line(self, i: int, period: str, row: Row) -> tuple[object, ...]:

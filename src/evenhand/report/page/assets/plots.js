@@ -209,7 +209,7 @@ function strip(svg, found, domain) {
 function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
   const small = width < 300,
     left = small ? 50 : 68,
-    right = 16,
+    right = 20,
     top = 14,
     bottom = height - 42;
   const svg = plotFrame(width, height, summary);
