@@ -78,13 +78,14 @@ class Opened:
 
     def show(self, query: str) -> None:
         """Open its tab, scroll there, and let what waited out of sight be drawn."""
-        place = self.tab.locator(query).first
-        place.evaluate(
+        host = query.split(maxsplit=1)[0]  # what is in a closed tab may not be drawn yet, but its section is there
+        self.tab.locator(host).first.evaluate(
             """(node) => {
               const tab = node.closest(".tab");
               if (tab && !tab.classList.contains("open")) document.querySelector(`.tabs a[href="#${tab.id}"]`).click();
             }"""
         )
+        place = self.tab.locator(query).first
         place.scroll_into_view_if_needed()
         self.frame()
         self.frame()

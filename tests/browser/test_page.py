@@ -348,6 +348,35 @@ def test_without_the_cube_there_is_no_slider_and_every_plot(opened):
     assert shown.quiet
 
 
+# --- As much as a page is promised to hold
+
+
+def test_a_page_of_many_groups_and_every_metric_opens_soon(opened):
+    """200 groups at 257 cutoffs: what is in a closed tab waits, and only the gap that is shown is swept."""
+    text = html.dumps(pages.many_groups(metrics="all"))
+    shown = opened(text, wait=False)
+    shown.tab.wait_for_selector("html[data-ready]", timeout=30_000)
+    assert shown.tab.locator("#sweep .body svg").count() == 0  # nobody has opened its tab
+    shown.tab.locator('.tabs a[href="#scores"]').click()
+    shown.tab.locator("#sweep .body svg").first.wait_for(timeout=30_000)
+    assert shown.quiet, shown.errors
+
+
+def test_what_was_chosen_while_a_tab_was_closed_holds_when_it_is_opened(opened):
+    shown = opened(page("compas"))
+    shown.tab.locator("#cutoff").focus()
+    shown.tab.keyboard.press("ArrowRight")
+    shown.frame()
+    shown.go("metrics")
+    shown.tab.get_by_role("radio", name="sex", exact=True).check(force=True)
+    stop = int(shown.tab.locator("#cutoff").input_value())
+    check_measures(shown, at("compas", stop), "sex")
+    check_forest(shown, at("compas", stop), "equalized_odds", "sex")
+    shown.go("scores")
+    assert shown.texts("#sweep-title") == ["Every cutoff of sex"]
+    assert shown.tab.locator("#sweep .cutoff").count() > 0
+
+
 # --- Controls
 
 
@@ -516,6 +545,16 @@ def test_the_demo_is_printed_on_six_pages(opened, tmp_path):
     assert len(longer) > len(sheets)
 
 
+@pytest.mark.parametrize("kind", ["strata", "trend"])
+def test_the_summary_is_printed_on_one_page_and_no_heading_ends_one(opened, kind, tmp_path):
+    sheets = printed(opened(page(kind)), tmp_path)
+    assert len(sheets) <= 6
+    assert "It does not say" in sheets[0]
+    shown = opened(page(kind))
+    headings = {" ".join(each.split()) for each in shown.tab.locator("h2, h3, h4").all_text_contents()}
+    assert not headings & {" ".join(sheet.strip().splitlines()[-1].split()) for sheet in sheets}
+
+
 @pytest.mark.parametrize("kind", ["compas", "strata", "regression"])
 def test_a_phone_never_scrolls_sideways(opened, kind):
     shown = opened(page(kind), width=360)
@@ -597,6 +636,7 @@ def test_metrics_may_be_called_like_parts_of_an_object(opened):
         shown.frame()
         shown.show("#sweep")
     assert shown.quiet, shown.errors
+    shown.go("metrics")
     named = shown.tab.locator("#lines [data-metric]").evaluate_all("(nodes) => nodes.map((n) => n.dataset.metric)")
     assert set(OBJECTS) <= set(named)
 
@@ -637,17 +677,28 @@ def test_axe_finds_no_violation(opened, axe, kind, width, scheme):
         assert told == [], (tab, json.dumps(told, indent=1))
 
 
+SMALLER = """(least) => { const shrunk = (svg) =>
+    svg && svg.viewBox.baseVal.width ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+  return [...document.querySelectorAll("body *")].filter((node) => node.checkVisibility()
+  && [...node.childNodes].some((kid) => kid.nodeType === 3 && kid.data.trim())
+  && parseFloat(getComputedStyle(node).fontSize) * shrunk(node.closest("svg")) < least)
+  .map((node) => node.outerHTML.slice(0, 120)); }"""
+
+
 @pytest.mark.parametrize("width", [1280, 390])
-def test_no_text_is_smaller_than_12_pixels(opened, width):
-    shown = opened(page("compas"), width=width)
-    small = """() => { const shrunk = (svg) =>
-        svg && svg.viewBox.baseVal.width ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
-      return [...document.querySelectorAll("body *")].filter((node) => node.checkVisibility()
-      && [...node.childNodes].some((kid) => kid.nodeType === 3 && kid.data.trim())
-      && parseFloat(getComputedStyle(node).fontSize) * shrunk(node.closest("svg")) < 11.9)
-      .map((node) => node.outerHTML.slice(0, 120)); }"""
+@pytest.mark.parametrize("kind", ["compas", "strata", "trend"])
+def test_no_text_is_smaller_than_12_pixels(opened, kind, width):
+    shown = opened(page(kind), width=width)
     for tab in shown.tabs():
-        assert shown.tab.evaluate(small) == [], tab
+        assert shown.tab.evaluate(SMALLER, 11.9) == [], tab
+
+
+@pytest.mark.parametrize("kind", ["compas", "strata", "trend"])
+def test_no_text_on_paper_is_too_small_to_read(opened, kind):
+    shown = opened(page(kind), width=710)  # a sheet between its margins
+    shown.tab.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    shown.tab.emulate_media(media="print")
+    assert shown.tab.evaluate(SMALLER, 8) == []  # six points
 
 
 # --- Notebooks

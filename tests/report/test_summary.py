@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 import evenhand as eh
 from evenhand.report import json as form
 from evenhand.report.summary import summary
@@ -22,8 +24,8 @@ def test_the_demo_in_a_few_sentences():
         "a person, Caucasian is worse off; if it harms, African-American is."
     )
     assert told.open == (
-        "No finding that decides is open. Nothing can be said for sure of Asian, Native American (race): too few "
-        "people."
+        "No finding that decides is open. No pass can include Asian, Native American (race): fewer than 30 people to "
+        "measure on."
     )
     assert told.rests_on.startswith("Failed: equalized odds on race; passed: equalized odds on sex. ")
 
@@ -43,7 +45,32 @@ def test_where_strata_turn_a_gap_the_first_sentences_say_so():
 def test_a_group_of_one_person_is_named_and_settles_nothing():
     audit = eh.audit(prediction=[1, 0] * 50 + [1], sensitive=["a"] * 50 + ["b"] * 50 + ["c"])
     assert audit.verdict == "inconclusive"
-    assert "Nothing can be said for sure of group c" in summary(audit).open
+    assert "No pass can include group c (sensitive): fewer than 30 people to measure on." in summary(audit).open
+
+
+def test_a_large_group_without_a_value_is_not_called_small():
+    group, label = np.repeat(["a", "b", "c"], 500), np.tile([0, 1], 750)
+    label[1000:] = 0
+    audit = eh.audit(label=label, prediction=np.tile([0, 0, 1], 500), sensitive=group)
+    assert audit.findings[0].left_out == ("c",)
+    assert "No pass can include group c (sensitive): no positive labels among group c." in summary(audit).open
+
+
+def test_a_group_that_is_small_in_one_stratum_is_named_with_it():
+    assert (
+        "No pass can include Female (gender, in department = B): fewer than 30 people to measure on."
+        in summary(pages.strata()).open
+    )
+
+
+def test_who_is_worse_off_is_said_of_strata_and_of_a_trend_too():
+    assert summary(pages.strata()).found.endswith(
+        "In department = A, if admitted = 1 helps a person, Male is worse off; if it harms, Female is."
+    )
+    told = summary(pages.trend())
+    assert told.decided.endswith("They are followed over 12 periods, 2026-01 to 2026-12.")
+    assert "has a gap of 33.2 points (95 % interval 26.5 to 39.5). If approved = 1 helps" in told.found
+    assert told.found.endswith("a person, south is worse off; if it harms, north is.")
 
 
 def test_a_prediction_of_numbers_is_called_one():

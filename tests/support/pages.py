@@ -158,7 +158,7 @@ def with_more() -> eh.Audit:
 
 
 @cache
-def many_groups(groups: int = 200, bins: int = 256, *, weighted: bool = False) -> eh.Audit:
+def many_groups(groups: int = 200, bins: int = 256, *, weighted: bool = False, metrics: str | None = None) -> eh.Audit:
     """As many groups and bins as a page is promised to hold; no cell is empty."""
     random = np.random.default_rng(20240229)
     score = (np.arange(bins) + 0.5) / bins
@@ -174,7 +174,7 @@ def many_groups(groups: int = 200, bins: int = 256, *, weighted: bool = False) -
     if weighted:
         table["weight"] = random.gamma(2.0, 1.0, len(table["count"])).tolist()
         roles["weight"] = "weight"
-    return eh.audit(table, score_range=(0, 1), **roles)
+    return eh.audit(table, score_range=(0, 1), metrics=metrics, **roles)
 
 
 KINDS = {

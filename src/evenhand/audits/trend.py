@@ -26,7 +26,7 @@ from evenhand.core.results import (
     spell_stratum,
 )
 from evenhand.core.signs import Printable, escaped, printable
-from evenhand.core.wording import capital, counted, distance, limit_figure
+from evenhand.core.wording import capital, counted, distance, limit_figure, reach
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -80,6 +80,8 @@ class Series(Printable):
     """Why there is no evidence, where no bet can be placed on the metric."""
     controls: tuple[str, ...] = ()
     """The columns that make the strata."""
+    confidence: float = 0.95
+    """At which the interval of each period holds."""
 
     @property
     def metric(self) -> str:
@@ -143,8 +145,11 @@ class Series(Printable):
         point = self.points[-1]
         if not point.value.defined:
             return ""
-        ratio = self.whole.judged_on == "ratio"
-        size = f"{point.value.value:.2f}" if ratio else distance(point.value.value, self.whole.unit)
+        whole, (value, low, high) = self.whole, (point.value.value, point.value.low, point.value.high)
+        ratio = whole.judged_on == "ratio"
+        size = f"{value:.2f}" if ratio else distance(value, whole.unit)
+        if low is not None and high is not None:
+            size += reach((low, high), self.confidence, whole.judged_on, whole.unit)
         return f" The last period, {point.period}, has a {'ratio' if ratio else 'gap'} of {size}."
 
     def _line(self, i: int, period: str, row: Row) -> tuple[object, ...]:
@@ -164,11 +169,13 @@ class Series(Printable):
         if self.whole.threshold is not None and (self.reason is not None or not self.whole.value.defined):
             verdict = "inconclusive"
         peak = self.peak
+        # How many rows would settle the gap of all periods together says nothing of when evidence suffices.
+        notes = [note for note in self.whole.notes if verdict == "inconclusive" or "settle it" not in note]
         return replace(
             self.whole,
             verdict=verdict,
             interpretation=self.interpretation,
-            notes=(f"All periods together: {self.whole.interpretation}", *self.whole.notes),
+            notes=(f"All periods together: {self.whole.interpretation}", *notes),
             p_value=None if math.isnan(peak) else min(1.0, 1.0 / max(peak, 1e-300)),
             p_adjusted=None,
             tested=None if math.isnan(peak) else "betting",
@@ -365,11 +372,15 @@ def e_figure(value: float) -> str:
     """An e-value for people.
 
     >>> e_figure(0.034), e_figure(19.27), e_figure(2112.0), e_figure(1234567.0), e_figure(math.nan)
-    ('0.034', '19.3', '2,112', '1.2e+06', 'undefined')
+    ('0.034', '19.3', '2,112', '1,200,000', 'undefined')
+    >>> e_figure(2.04e9), e_figure(3.4e40)
+    ('2,000,000,000', '3.4e+40')
     """
     if math.isnan(value):
         return "undefined"
-    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}" if value < 1e6 else f"{value:.1e}"
+    if value < 1e6:
+        return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
+    return f"{float(f'{value:.1e}'):,.0f}" if value < 1e12 else f"{value:.1e}"
 
 
 def _with_thresholds(policy: Policy, threshold: Mapping[str, float] | float | None, metrics: Any) -> Policy:
@@ -424,7 +435,8 @@ class _WatchedMetric:
         e_values = self.evidence.e_values or (math.nan,) * len(self.cubes)
         points = tuple(self._point(*part) for part in zip(names, self.cubes, e_values, strict=True))
         suspect, controls = _strongest_pair(self.evidence, needed), self.cubes[0].meaning.control
-        return Series(points, self.whole, needed, suspect, self.evidence.reason, tuple(controls))
+        confidence = self.request.policy.confidence
+        return Series(points, self.whole, needed, suspect, self.evidence.reason, tuple(controls), confidence)
 
     def _point(self, name: str, cube: Cube, e_value: float) -> Point:
         try:

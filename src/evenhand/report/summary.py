@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.core.results import Finding, pair_names, shown_names
+from evenhand.core.results import Finding, Row, pair_names, shown_names, spell, spell_stratum
 from evenhand.core.wording import capital, clip, number_of
 from evenhand.errors import join_names
 from evenhand.report import glance, tables
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MOST_OPEN = 3
 _MOST_NAMES = 4
 _LONG_NAME = 100  # of a group of several columns
+_MOST_REASONS = 2
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,16 @@ _MEANINGS = {
 
 def _gloss(audit: Audit, finding: Finding) -> list[str]:
     measure = (finding.evidence or finding.summary).measure
-    over_time = any(panel.role == "trend" for panel in finding.panels)
-    if measure not in _MEANINGS or audit.meaning.task != "binary" or over_time:
+    if measure not in _MEANINGS or audit.meaning.task != "binary" or _is_over_time(finding):
         return []
     made = valued(audit, "prediction", audit.meaning.prediction) or decision(audit)
     words = {"decision": clip(made or ""), "label": clip(valued(audit, "label", audit.meaning.label) or "")}
     # Names may hold braces: they are put in, and not read again.
     return [f"{capital(measure.replace('_', ' '))}: {_MEANINGS[measure].format_map(words)}."]
+
+
+def _is_over_time(finding: Finding) -> bool:
+    return any(panel.role == "trend" for panel in finding.panels)
 
 
 _RISES_WITH_DECISIONS = ("selection_rate", "true_positive_rate", "false_positive_rate")
@@ -90,16 +94,17 @@ def _worse_off(audit: Audit, finding: Finding) -> list[str]:
     pair, made = finding.evidence, decision(audit)
     if pair is None or made is None or pair.measure not in _RISES_WITH_DECISIONS or audit.meaning.task != "binary":
         return []
-    if any(panel.role == "trend" for panel in finding.panels):
-        return []
     gap = pair.difference
-    if gap is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high or pair.stratum:
+    if gap is None or gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return []
     names = pair_names(pair, (row.group for row in finding.rows), finding.attributes)
     one, other = (clip(name, _LONG_NAME) for name in names)
     higher, lower = (one, other) if gap.low > 0 else (other, one)
+    if _is_over_time(finding) and f"higher for {higher} than for {lower}" not in finding.interpretation:
+        return []  # the evidence is of other groups than the gap of all periods together
     what = clip(valued(audit, "prediction", audit.meaning.prediction) or made)
-    return [f"If {what} helps a person, {lower} is worse off; if it harms, {higher} is."]
+    where = f"In {spell_stratum(pair.stratum, audit.meaning.control)}, if" if pair.stratum else "If"
+    return [f"{where} {what} helps a person, {lower} is worse off; if it harms, {higher} is."]
 
 
 def decided(audit: Audit) -> str:
@@ -116,7 +121,18 @@ def decided(audit: Audit) -> str:
     if meaning.control:
         held = " × ".join(map(clip, meaning.control))
         within = f" They are compared within each {held} ({number_of(len(audit.cube.strata), 'stratum', 'strata')})."
-    return f"{_subject(audit, people)}, in {joined(groups)}.{_label(audit)}{within}"
+    return f"{_subject(audit, people)}, in {joined(groups)}.{_label(audit)}{within}{_over_time(audit)}"
+
+
+def _over_time(audit: Audit) -> str:
+    """The periods, where an audit is of a trend."""
+    panel = next((one for each in audit.findings for one in each.panels if one.role == "trend"), None)
+    if panel is None or "name" not in panel.columns:
+        return ""
+    column = panel.columns.index("name")
+    names = list(dict.fromkeys(str(row[column]) for row in panel.rows))
+    ends = f", {clip(names[0])} to {clip(names[-1])}" if len(names) > 1 else f", {clip(names[0])}"
+    return f" They are followed over {number_of(len(names), 'period', 'periods')}{ends}."
 
 
 def _subject(audit: Audit, people: str) -> str:
@@ -145,7 +161,7 @@ def _open(audit: Audit) -> str:
         parts.append(f"{number_of(len(unsure) - _MOST_OPEN, 'more finding', 'more findings')} that decide are open.")
     searched = [_open_groups(each) for each in decided if glance.listed(each) and each.settings.get("open")]
     parts = [*parts, *searched] or ["No finding that decides is open."]
-    return " ".join([*parts, *[_too_small(each) for each in decided if each.left_out][:_MOST_OPEN]])
+    return " ".join([*parts, *[said for each in decided for said in _no_pass_for(audit, each)][:_MOST_OPEN]])
 
 
 def _open_groups(finding: Finding) -> str:
@@ -162,11 +178,30 @@ def _unsettled(finding: Finding) -> str:
     return f"{capital(finding.title)} on {_on(finding)} is open. {settle}".strip()
 
 
-def _too_small(finding: Finding) -> str:
-    names = shown_names(finding.left_out, (row.group for row in finding.rows), finding.attributes)
-    where = ", in some strata" if finding.summary.stratum or any(row.stratum for row in finding.rows) else ""
-    few = join_names(map(clip, names), _MOST_NAMES)
-    return f"Nothing can be said for sure of {few} ({_on(finding)}{where}): too few people."
+def _no_pass_for(audit: Audit, finding: Finding) -> list[str]:
+    """The groups that no pass can include, with the reason: too few people, or no value at all."""
+    least, rows = audit.policy.min_group_size, {name: _rows_of(finding, name) for name in finding.left_out}
+    few = {name: [row for row in mine if row.reason is None and (row.n or 0) < least] for name, mine in rows.items()}
+    without = {name: [row for row in mine if row.reason] for name, mine in rows.items() if not few[name]}
+    without = {name: mine for name, mine in without.items() if mine}
+    reasons = dict.fromkeys(row.reason or "" for mine in without.values() for row in mine)
+    parts = [
+        ({name: few[name] for name in few if name not in without}, f"fewer than {least} people to measure on"),
+        (without, join_names(reasons, _MOST_REASONS, mark="; ")),
+    ]
+    return [f"No pass can include {_whom(audit, finding, named)}: {why}." for named, why in parts if named]
+
+
+def _rows_of(finding: Finding, name: str) -> list[Row]:
+    return [row for row in finding.groups if spell(row.group) == name]
+
+
+def _whom(audit: Audit, finding: Finding, named: Mapping[str, Sequence[Row]]) -> str:
+    """Groups by name, with the strata of their rows."""
+    names = shown_names(named, (row.group for row in finding.rows), finding.attributes)
+    strata = dict.fromkeys(row.stratum for rows in named.values() for row in rows if row.stratum)
+    where = join_names((clip(spell_stratum(each, audit.meaning.control)) for each in strata), _MOST_NAMES, mark="; ")
+    return f"{join_names(map(clip, names), _MOST_NAMES)} ({_on(finding)}{where and f', in {where}'})"
 
 
 def _rests_on(audit: Audit) -> str:

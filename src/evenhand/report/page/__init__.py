@@ -91,8 +91,16 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
 
 def _first_notes(audit: Audit, said: Summary) -> list[str]:
     """The notes of the first screen: those that its sentences do not say already."""
-    known = f"{said.found} {said.open}"
-    return [note for note in glance.notes(audit, glance.leading(audit)) if note not in known][: static.MOST_NOTES]
+    known, leading = f"{said.found} {said.open} {static.trend_rule(audit)}", glance.leading(audit)
+    told = tuple(note for note in (*audit.notes, *(note for each in leading for note in each.notes)) if note in known)
+    in_other_words = ["rows to measure on: "] if "people to measure on" in said.open else []
+    in_other_words += ["The intervals are those of single periods"] if static.trend_panels(audit) else []
+    new = [
+        note
+        for note in glance.notes(audit, leading)  # with the name of the finding before them, where there are several
+        if not note.endswith(told) and not any(words in note for words in in_other_words)
+    ]
+    return new[: static.MOST_NOTES]
 
 
 @dataclass(frozen=True, repr=False)

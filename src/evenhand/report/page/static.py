@@ -72,10 +72,10 @@ def shown(text: str) -> str:
 def tied(text: str) -> str:
     """A sentence as a page may show it, in which no number is parted from what belongs to it.
 
-    >>> tied("44.8 % (n = 1,795)")
-    '44.8\\xa0% (n\\xa0=\\xa01,795)'
+    >>> tied("44.8 % (n = 1,795) at score ≥ 0.5")
+    '44.8\\xa0% (n\\xa0=\\xa01,795) at score ≥\\xa00.5'
     """
-    return re.sub(r"(?<=\d) (?=%)|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)", "\u00a0", shown(text))
+    return re.sub(r"(?<=\d) (?=%)|(?<=\bn) (?== \d)|(?<=[=≥≤]) (?=-?\d)", "\u00a0", shown(text))
 
 
 def title(audit: Audit) -> str:

@@ -25,7 +25,7 @@ const s = (tag, props = {}, ...kids) => fill(document.createElementNS(SVG, tag),
 
 const shown = (name) => String(name).replace(UNSEEN, "\ufffd");
 // No number is parted from what belongs to it; as `tied` in page/static.py.
-const tied = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/\bn = (?=\d)/g, "n\u00a0=\u00a0");
+const tied = (text) => text.replace(/(?<=\d) (?=%)|(?<=\bn) (?== \d)|(?<=[=≥≤]) (?=-?\d)/g, "\u00a0");
 const bdi = (name) => h("bdi", {}, shown(name));
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const spell = (group) => group.map((value) => (value === null ? MISSING : value)).join(", ");

@@ -22,7 +22,7 @@ function gridNames(svg, at, names, top, bottom, width) {
   places.forEach((place, i) => {
     const x = r1(at(place));
     if (i % every) return;
-    const words = label(x, bottom + 15, short(names.get(place)), { class: "tick middle" });
+    const words = label(x, bottom + 18, short(names.get(place)), { class: "tick middle" });
     words.append(s("title", {}, shown(names.get(place))));
     svg.append(s("path", { class: "rule", d: `M${x} ${top}V${bottom}` }), words);
   });
@@ -209,7 +209,7 @@ function strip(svg, found, domain) {
 function lines({ series, x, y, width, height = 300, diagonal, band, summary }) {
   const small = width < 300,
     left = small ? 50 : 68,
-    right = 16,
+    right = 20,
     top = 14,
     bottom = height - 42;
   const svg = plotFrame(width, height, summary);

@@ -31,11 +31,12 @@ function moveCutoff(svg) {
 }
 
 const GAP = 20;
+const PRINTED = 225; // on paper four are abreast: drawn small, they shrink less, and their words stay readable
 
 // A small plot for each group in which the others are grey; `draw` makes that of one place of the list.
 function multiples({ name, words, list, wide, draw, titles, rows }) {
   const columns = Math.max(1, Math.floor((wide + GAP) / 265)),
-    width = (wide - GAP * (columns - 1)) / columns,
+    width = printing ? PRINTED : (wide - GAP * (columns - 1)) / columns,
     plots = list.map((_, i) => draw(i, width));
   const cells = plots.map((svg, i) => h("div", {}, h("h4", {}, bdi(clip(list[i][2], 40))), svg));
   const figure = h(
@@ -152,7 +153,7 @@ function rocFigure(wide) {
         x: rate("False positive rate"),
         y: rate("True positive rate"),
         width,
-        height: SMALL,
+        height: small(),
         diagonal: true,
         summary: `ROC curve of ${series[i].name}; true positive rate against false positive rate`,
       }),
@@ -164,7 +165,7 @@ function rocFigure(wide) {
   });
 }
 
-const SMALL = 200;
+const small = () => (printing ? 150 : 200);
 
 // One series in its colour, after the others in grey.
 const alone = (series, i) => [
@@ -218,7 +219,7 @@ function distribution(list, i, width) {
     x: scoreAxis(edges[0], edges[count]),
     y: { title: "Share of the group", domain: [0, high * 1.08 || 1], unit: "rate" },
     width,
-    height: SMALL,
+    height: small(),
     summary: `Distribution of the scores of ${series[i].name}, as shares of the group`,
   });
 }
@@ -260,7 +261,7 @@ function calibration(list, i, width) {
     x: scoreAxis(...domain, "Mean score"),
     y: rate("Observed rate"),
     width,
-    height: SMALL,
+    height: small(),
     diagonal: DATA.probability,
     summary: `Observed rate of ${series[i].name} against mean score, with intervals`,
   });
@@ -278,7 +279,7 @@ function sweepSection() {
     if (section.hidden) return;
     if (why === "cutoff") return plots.forEach(moveCutoff);
     const sweep = engine.sweep(here().attributes),
-      able = here().findings.filter((each) => sweep.gaps[each.metric]);
+      able = here().findings.filter((each) => each.metric in sweep.gaps);
     section.hidden = !able.length;
     if (section.hidden) return;
     const has = (name) => able.some((each) => each.metric === name);
@@ -388,7 +389,7 @@ function trendSection() {
     for (const box of all(".over-time")) {
       const panel = found.panels.find((each) => shown(each.title) === box.querySelector("h3").textContent),
         body = box.querySelector(".body");
-      if (panel) put(body, curvePanel(panel, Math.min(widthOf(body), 560)));
+      if (panel) put(body, curvePanel(panel, Math.min(widthOf(body), printing ? PRINTED : 560)));
     }
   };
 }

@@ -31,8 +31,9 @@ function openTab(hash) {
     widths.clear();
     for (const id in sections)
       if (tab.contains($(id))) {
-        if (late.has(id)) draw(id, "cutoff");
-        draw(id, "width");
+        const isNew = late.has(id) && late.get(id).has("set");
+        catchUp(id);
+        if (!isNew) draw(id, "width");
       }
   }
   if (line && tab.id === "metrics") openLine(line);

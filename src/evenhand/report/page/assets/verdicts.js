@@ -140,6 +140,8 @@ const evenhandVerdicts = (() => {
       const sides = sidesOf(spread);
       Object.assign(this, { chosen, able, low: sides.low.values, high: sides.high.values, bounded: sides.low !== sides.high });
       this.reach = memo((side, name, ratio) => reaches(sides[side], ...(name === 'near' ? near : far), ratio));
+      this.difference = memo((name) => this.differences(name)); // of all pairs, so that nothing is looked up for each
+      this.ratio = memo((name) => this.ratios(name));
       this.largest = memo((name, ratio) => (ratio ? this.smallestRatio(name) : this.largestDifference(name)));
     }
 
@@ -148,23 +150,23 @@ const evenhandVerdicts = (() => {
       return this.bounded && !isNumber(end) ? free : end;
     }
 
-    // Row − column: the lower near end, or the upper far end.
-    difference(name, i, j) {
+    // Row − column of two groups: the lower near end, or the upper far end.
+    differences(name) {
       const low = this.reach('low', name, false), high = this.reach('high', name, false);
       return name === 'near'
-        ? this.known(low.at[i] - high.at[j] - hypot(low.down[i], high.up[j]), -Infinity)
-        : this.known(high.at[i] - low.at[j] + hypot(high.up[i], low.down[j]), Infinity);
+        ? (i, j) => this.known(low.at[i] - high.at[j] - hypot(low.down[i], high.up[j]), -Infinity)
+        : (i, j) => this.known(high.at[i] - low.at[j] + hypot(high.up[i], low.down[j]), Infinity);
     }
 
     // Row / column: the upper near end, or the lower far end, which contain the estimate; 0 / 0 may be anything.
-    ratio(name, i, j) {
-      const low = this.reach('low', name, true), high = this.reach('high', name, true);
-      const [row, column] = name === 'near' ? [this.high[i], this.low[j]] : [this.low[i], this.high[j]];
-      if (row === 0 && column === 0) return name === 'near' ? Infinity : 0;
-      const seen = row / column;
-      return name === 'near'
-        ? this.known(Math.max(Math.exp(high.at[i] - low.at[j] + hypot(high.up[i], low.down[j])), seen), Infinity)
-        : this.known(Math.min(Math.exp(low.at[i] - high.at[j] - hypot(low.down[i], high.up[j])), seen), 0);
+    ratios(name) {
+      const low = this.reach('low', name, true), high = this.reach('high', name, true), near = name === 'near';
+      const [rows, columns] = near ? [this.high, this.low] : [this.low, this.high];
+      const end = near
+        ? (i, j, seen) => Math.max(Math.exp(high.at[i] - low.at[j] + hypot(high.up[i], low.down[j])), seen)
+        : (i, j, seen) => Math.min(Math.exp(low.at[i] - high.at[j] - hypot(low.down[i], high.up[j])), seen);
+      const free = near ? Infinity : 0;
+      return (i, j) => (rows[i] === 0 && columns[j] === 0 ? free : this.known(end(i, j, rows[i] / columns[j]), free));
     }
 
     // A hypotenuse lies between the longer of its sides and their sum, so that most rows need no look.
@@ -173,8 +175,8 @@ const evenhandVerdicts = (() => {
       let least = Infinity;
       for (const g of chosen) least = Math.min(least, name === 'near' ? high.at[g] : low.at[g] - low.down[g]);
       const bound = name === 'near' ? (i) => low.at[i] - low.down[i] - least : (i) => high.at[i] + high.up[i] - least;
-      const then = name === 'far' ? (i, j) => this.difference('near', i, j) : null;
-      return this.search((i, j) => this.difference(name, i, j), bound, undefined, then);
+      const then = name === 'far' ? this.difference('near') : null;
+      return this.search(this.difference(name), bound, undefined, then);
     }
 
     smallestRatio(name) {
@@ -186,8 +188,8 @@ const evenhandVerdicts = (() => {
       }
       const bound = name === 'near' ? (i) => -Math.exp(high.at[i] + high.up[i] - most)
         : (i) => (this.low[i] === 0 ? 0 : -Math.min(Math.exp(low.at[i] - low.down[i] - most), this.low[i] / highest));
-      const then = name === 'far' ? (i, j) => -this.ratio('near', i, j) : null;
-      const { size, pair } = this.search((i, j) => -this.ratio(name, i, j), bound, (i, j) => j, then);
+      const [end, near] = [name, 'near'].map((each) => this.ratio(each)), then = name === 'far' ? (i, j) => -near(i, j) : null;
+      const { size, pair } = this.search((i, j) => -end(i, j), bound, (i, j) => j, then);
       return { size: -size, pair };
     }
 
@@ -197,8 +199,9 @@ const evenhandVerdicts = (() => {
       const { chosen } = this, sides = ['low', 'high'].map((side) => this.reach(side, 'near', ratio));
       const scale = ratio ? (i) => Math.log(values[i]) : (i) => values[i];
       const top = Math.max(...chosen.map((g) => (ratio ? scale(g) : -scale(g))));
+      const end = ratio ? this.ratio('near') : this.difference('near');
       const sure = (i, j) => {
-        const near = ratio ? this.ratio('near', i, j) : this.difference('near', i, j);
+        const near = end(i, j);
         if (!outside(near)) return -Infinity;
         return sureness(ratio ? values[i] / values[j] : values[i] - values[j], near, ratio);
       };
@@ -215,15 +218,19 @@ const evenhandVerdicts = (() => {
       // Infinite bounds of values leave no estimate of what a row exceeds.
       const bound = this.bounded && !chosen.every((g) => isNumber(estimated(g))) ? () => Infinity : estimated;
       const start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
+      const tops = new Map(); // of the rows that were looked at
       let best = -Infinity;
       for (const i of [start, ...chosen]) {
-        if (bound(i) > best || best === -Infinity) {
-          for (const j of chosen) if (fits(i, j)) best = Math.max(best, size(i, j));
+        if (!tops.has(i) && (bound(i) > best || best === -Infinity)) {
+          let top = -Infinity;
+          for (const j of chosen) if (fits(i, j)) top = Math.max(top, size(i, j));
+          tops.set(i, top);
+          best = Math.max(best, top);
         }
       }
       const enough = almost(best), equal = [];
       for (const i of chosen) {
-        if (bound(i) >= almost(enough)) {
+        if ((tops.get(i) ?? bound(i)) >= almost(enough)) {
           for (const j of chosen) if (fits(i, j) && size(i, j) >= enough) equal.push([i, j]);
           if (equal.length && !then) break;
         }
@@ -387,12 +394,12 @@ const evenhandVerdicts = (() => {
       // Where the only group that others may be measured by lies below them all, the gap has an end on that side too.
       const below = Boolean(pairs) && gap.difference < 0;
       const difference = () => [
-        Math.min(everyone.difference(0), gap.difference, below ? -pairs.difference('far', low, high) : Infinity),
+        Math.min(everyone.difference(0), gap.difference, below ? -pairs.difference('far')(low, high) : Infinity),
         Math.max(gap.difference, ...far.map((each) => each.difference(1)), below ? 0 : -Infinity),
       ];
       const ratio = () => [
         Math.min(gap.ratio, ...far.map((each) => each.ratio(0)), below ? 1 : Infinity),
-        Math.max(everyone.ratio(1), gap.ratio, below ? 1 / pairs.ratio('far', high, low) : -Infinity),
+        Math.max(everyone.ratio(1), gap.ratio, below ? 1 / pairs.ratio('far')(high, low) : -Infinity),
       ];
       return { difference, ratio };
     }
@@ -437,10 +444,10 @@ const evenhandVerdicts = (() => {
       const near = everyone.pairs[measure], far = reach.pairs[measure], row = this.values[measure];
       const difference = row[high] - row[low], ratio = row[low] / row[high], free = this.farthest();
       // Only a pair whose estimate has the other sign has an end on the other side of no gap.
-      const first = difference < 0 ? -far.difference('far', low, high) : Math.max(near.difference('near', high, low), 0);
-      const last = difference < 0 ? 1 / far.ratio('far', high, low) : Math.min(near.ratio('near', low, high), 1);
-      const reached = [Math.min(first, difference), Math.max(far.difference('far', high, low), difference)];
-      const folds = [Math.min(far.ratio('far', low, high), ratio), Math.max(last, ratio)];
+      const first = difference < 0 ? -far.difference('far')(low, high) : Math.max(near.difference('near')(high, low), 0);
+      const last = difference < 0 ? 1 / far.ratio('far')(high, low) : Math.min(near.ratio('near')(low, high), 1);
+      const reached = [Math.min(first, difference), Math.max(far.difference('far')(high, low), difference)];
+      const folds = [Math.min(far.ratio('far')(low, high), ratio), Math.max(last, ratio)];
       // Where nothing bounds the judged value on its far side, nothing bounds the pair's either.
       // Of a fail that does not matter: the pair has its own far end.
       const open = this.rule.verdict(value) !== 'fail';

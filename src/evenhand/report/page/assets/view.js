@@ -72,19 +72,25 @@ function resized() {
   };
 }
 
-// Why: "set" another attribute, "cutoff" the slider, "metric" or "groups" a choice, "width" the window. While the slider
-// moves, a section that is out of sight waits until it comes near.
+// Why: "set" another attribute, "cutoff" the slider, "metric" or "groups" a choice, "width" the window. What is in a closed
+// tab waits until that is opened; while the slider moves, a section that is out of sight waits until it comes near.
 function update(why) {
   remembered.clear();
   if (why === "width" || why === "set") widths.clear();
   for (const id in sections) {
-    if (why === "cutoff" && far.has($(id))) late.add(id);
+    if (isClosed(id) || (why === "cutoff" && far.has($(id)))) late.set(id, (late.get(id) || new Set()).add(why));
     else draw(id, why);
   }
 }
 
 const far = new Set(),
-  late = new Set();
+  late = new Map(); // why each section that waits is to be drawn
+
+const isClosed = (id) => !printing && !$(id).closest(".tab").classList.contains("open");
+
+function catchUp(id) {
+  for (const why of late.get(id) || []) draw(id, why);
+}
 
 function draw(id, why) {
   late.delete(id);
@@ -105,7 +111,7 @@ function nearness(nodes, gone, come) {
 }
 
 function watch() {
-  nearness(Object.keys(sections).map($), far, ({ id }) => late.has(id) && draw(id, "cutoff"));
+  nearness(Object.keys(sections).map($), far, ({ id }) => catchUp(id));
 }
 
 let waiting = false;
