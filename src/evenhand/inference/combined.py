@@ -70,14 +70,12 @@ class Combined(Relative):
         return Combined(parts, self.function, self.least, self.most, self.logs)
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        down, up = self._reach(deviate, offset)
         if self.logs:
-            down, up = self.log_reach(deviate, offset)
             with np.errstate(invalid="ignore", over="ignore"):
                 low = np.where(self.values == 0, 0.0, self.centre * np.exp(-down))
                 high = self.centre * np.exp(up)
             return np.fmin(low, self.values), np.fmax(high, self.values)
-        where = [part.values for part in self.parts]
-        down, up = self._moves(where, self.values, deviate, offset)
         return np.maximum(self.values - down, self.least), np.minimum(self.values + up, self.most)
 
     def log_reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
@@ -86,12 +84,23 @@ class Combined(Relative):
             with np.errstate(divide="ignore", invalid="ignore"):
                 middle = np.log(self.centre)
                 return middle - np.log(np.clip(low, 0.0, self.centre)), np.log(np.fmax(high, self.centre)) - middle
-        with np.errstate(divide="ignore", invalid="ignore"):
-            down, up = self._moves([part.centre for part in self.parts], np.log(self.centre), deviate, offset)
-        return np.where(self.values == 0, np.inf, down), up
+        return self._reach(deviate, offset)
 
-    def _moves(self, where: list[Floats], start: Floats, deviate: float, offset: float) -> tuple[Floats, Floats]:
-        """How far down and up the value may be off, from the moves of each part to its two limits."""
+    def _reach(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        """How far down and up the value may be off, or its logarithm; plain limits and those of ratios share it."""
+        if (deviate, offset) not in self._reaches:
+            self._reaches[deviate, offset] = self._moves(deviate, offset)
+        return self._reaches[deviate, offset]
+
+    @cached_property
+    def _reaches(self) -> dict[tuple[float, float], tuple[Floats, Floats]]:
+        return {}
+
+    def _moves(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+        """The same from the moves of each part to its two limits."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            where = [part.centre if self.logs else part.values for part in self.parts]
+            start = np.log(self.centre) if self.logs else self.values
         down, up = np.zeros(len(start)), np.zeros(len(start))
         for i, part in enumerate(self.parts):
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -101,7 +110,8 @@ class Combined(Relative):
             moved = np.where(np.isnan(moved), 0.0, moved)
             down, up = down + np.maximum(-moved, 0.0).max(axis=0) ** 2, up + np.maximum(moved, 0.0).max(axis=0) ** 2
         gone = np.where(np.isnan(self.values), np.nan, 0.0)
-        return np.sqrt(down) + gone, np.sqrt(up) + gone
+        down, up = np.sqrt(down) + gone, np.sqrt(up) + gone
+        return np.where(self.values == 0, np.inf, down) if self.logs else down, up
 
     def _moved(self, where: list[Floats], i: int, to: Floats) -> Floats:
         return self._at([to if i == j else part for j, part in enumerate(where)])

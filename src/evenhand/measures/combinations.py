@@ -15,8 +15,8 @@ import numpy as np
 from evenhand.core.arrays import Array, Floats
 from evenhand.inference.combined import Combined
 from evenhand.inference.spread import Spread
-from evenhand.measures.base import MadeOf, MeasureDefaults
-from evenhand.measures.cells import MEASURES, CellMeasure, spread_of_cells, support
+from evenhand.measures.base import MadeOf, MeasureDefaults, evaluate
+from evenhand.measures.cells import MEASURES, CellMeasure, support
 from evenhand.measures.group_data import SIDES, GroupData, Side
 
 
@@ -57,7 +57,8 @@ class Combination(MeasureDefaults):
 
     def spread(self, data: GroupData) -> Spread | None:
         """The measure of all groups; None where rows belong together."""
-        parts = [spread_of_cells(row, data.cells) for row in self.of] if data.cells.clusters is None else []
+        # Several measures are made of the same rates, whose limits are then found once.
+        parts = [evaluate(row, data).spread for row in self.of] if data.cells.clusters is None else []
         known = [part for part in parts if part is not None]
         return Combined(known, self.function, self.least, self.most, self.logs) if known else None
 
@@ -65,7 +66,7 @@ class Combination(MeasureDefaults):
         """The value of each group."""
         if spread is not None:
             return spread.values
-        parts = [row.values(data, None) for row in self.of]
+        parts = [evaluate(row, data).values for row in self.of]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.function(*parts), dtype=np.float64)
 
