@@ -1,4 +1,4 @@
-"""How to read a report: its figures are those of the reports in its pictures, and it explains what a report can show."""
+"""How to read a report: its figures are those of the reports in its pictures, and it explains what they can show."""
 
 from __future__ import annotations
 
