@@ -207,6 +207,7 @@ def test_an_audit_on_the_command_line_loads_only_what_it_needs(tmp_path):
         {"jinja2", "narwhals", "pandas", "polars", "pyarrow", "sklearn", "scipy.optimize", "scipy.stats"}
     )
     rows = {"evenhand.cube.joint", "evenhand.verdicts.row_measures", "evenhand.verdicts.row_source"}
+    assert loaded.isdisjoint({"evenhand.cube.clusters", "evenhand.cube.cluster_tally"})
     assert loaded.isdisjoint(rows | {"evenhand.audits.guide", "evenhand.audits.impossibility", "evenhand.report.saved"})
     other_data = {"evenhand.sources.database", "evenhand.sources.engines", "evenhand.sources.memory"}
     other_bounds = {"evenhand.verdicts.bounds.draws", "evenhand.verdicts.bounds.baseline", "evenhand.measures.missing"}

@@ -37,6 +37,16 @@ def test_a_rate_of_nothing_takes_the_design_effect_of_the_others() -> None:
     assert strangers(theta, variance, people, worth)[1] == pytest.approx(100, rel=0.01)
 
 
+def test_one_side_alone_goes_by_clusters_too() -> None:
+    spread, plain = (
+        clustered([30, 60], [100, 90], freedom=5),
+        Proportions(np.array([30.0, 60]), np.array([100.0, 90]), PLAIN),
+    )
+    assert np.array_equal(spread.limits(2.0, 0.25), [spread.lower(2.0, 0.25), spread.upper(2.0, 0.25)])
+    assert (spread.lower(2.0, 0.25) < plain.lower(2.0, 0.25)).all()
+    assert (spread.upper(2.0, 0.25) > plain.upper(2.0, 0.25)).all()
+
+
 def test_where_nobody_can_tell_a_cluster_is_one_person() -> None:
     theta, people, worth = np.zeros(2), np.array([500.0, 200.0]), np.array([100.0, 40.0])
     assert strangers(theta, np.zeros(2), people, worth).tolist() == [100.0, 40.0]

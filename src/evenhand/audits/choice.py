@@ -92,8 +92,8 @@ def _usable(cube: Cube, policy: Policy, notes: list[str], *, everything: bool) -
     fitting = [
         entry
         for entry in METRICS.values()
-        if cube.meaning.task in entry.tasks
-        and (tested if isinstance(entry.index, OutcomeTestIndex) else everything or _is_core(entry, spoken_of))
+        if (tested if isinstance(entry.index, OutcomeTestIndex) else everything or _is_core(entry, spoken_of))
+        and cube.meaning.task in entry.tasks
     ]
     usable = [entry for entry in fitting if entry.needs <= available]
     usable = [entry for entry in usable if not (lacks_classes(entry, cube) or lacks_cutoff(entry, cube))]

@@ -23,7 +23,7 @@ def _entry(about: str, example: str, default: Any = "") -> Any:
     return field(default=default, metadata={"about": about, "example": example})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cover:
     """What the makers of an audit say of it: all of it text, and all of it optional.
 

@@ -3,8 +3,6 @@
 A name that has one meaning is accepted. A name that has several is refused with the words to type.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps

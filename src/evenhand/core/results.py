@@ -257,7 +257,7 @@ class Caller:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding(Carded):
     """One metric evaluated on one set of groups.
 

@@ -22,10 +22,8 @@ from evenhand.sources.lines import ClusterRequest, Lines, Members, SummedCluster
 from evenhand.sources.roles import Roles
 
 
-def read_members(lines: Lines, roles: Roles, people: Ints | None, problems: Problems) -> Members | None:
-    """The clusters of rows in memory, without their places; None where rows have none. A row without is a problem."""
-    if "cluster" not in lines.columns:
-        return None
+def read_members(lines: Lines, roles: Roles, people: Ints | None, problems: Problems) -> Members:
+    """The clusters of rows in memory, without their places. A row without a cluster is a problem."""
     strata, stratum = NO_STRATA, np.zeros(lines.length, dtype=np.intp)
     if roles.design_strata is not None:
         column = f"design_strata column {shorten(roles.design_strata)!r}"

@@ -20,9 +20,6 @@ from evenhand.core.signs import Printable
 from evenhand.errors import DataError
 from evenhand.sources.clusters import MOST_PRODUCTS, too_many_products
 
-FEWEST_CLUSTERS = 30
-"""With fewer clusters in a group nothing passes: their variance is not known well enough."""
-
 Attributes = tuple[tuple[str, ...], tuple[str, ...]]
 """The controls and the sensitive attributes that make the pairs of a cube."""
 

@@ -19,10 +19,7 @@ from evenhand.core.familiar import in_our_words
 from evenhand.core.results import Group, Pair, spell
 from evenhand.core.signs import escaped, printable
 from evenhand.cube import chunks
-from evenhand.cube import clusters as sums_over
 from evenhand.cube.attribute_sets import AttributeSets, attribute_sets
-from evenhand.cube.cluster_tally import check_design
-from evenhand.cube.clusters import Clusters
 from evenhand.cube.meaning import Meaning
 from evenhand.cube.scores import ScoreTable, merge_tables
 from evenhand.cube.tally import tally
@@ -46,6 +43,7 @@ from evenhand.sources.value_labels import named_reference, united_codes
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.cube.clusters import Clusters
 
 
 # Where the cells of `measures.CELLS` stand in a flattened 3 × 3 table of (label, prediction).
@@ -54,7 +52,7 @@ _PLACES = (0, 1, 3, 4, 6, 7, 2, 5)
 
 @documented
 @partial(checked, itself=("merge", "count"))
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cube:
     """Frozen counts of people: `n[pair, label, prediction]`, with Σw and Σw² where there are weights. It keeps no rows.
 
@@ -109,6 +107,8 @@ class Cube:
         else:
             cube = cls._count_one(data, like, arguments)
         if cube.clusters is not None and cube.meaning.cluster is not None:
+            from evenhand.cube.cluster_tally import check_design
+
             check_design(cube.clusters, cube.meaning.cluster, cube.meaning.design_strata)
         return cube
 
@@ -551,7 +551,11 @@ def collect(pieces: Sequence[tuple[Cube, Sequence[Pair]]], meaning: Meaning) -> 
     )
     scores = None if not tables else tables[0] if len(tables) == 1 else merge_tables(tables)
     kinds = united_by_name(cube.kinds for cube, _ in pieces)
-    kept = None if len(clusters) < len(pieces) else clusters[0] if len(clusters) == 1 else sums_over.merged(clusters)
+    kept = clusters[0] if len(clusters) == len(pieces) else None
+    if kept is not None and len(clusters) > 1:
+        from evenhand.cube.clusters import merged
+
+        kept = merged(clusters)
     codes = united_codes(cube.codes for cube, _ in pieces)
     return Cube(meaning, tuple(names), n, w, w2, cut, facts, scores, classes, notes, kinds, kept, codes)
 

@@ -67,7 +67,7 @@ def loss_sums(
     return {"l": each, "l2": each * loss}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable:
     """A line for each (pair, label, bin) that occurs, in this order.
 

@@ -19,6 +19,7 @@ from evenhand.core.arrays import Array, Ints
 from evenhand.core.records import MisfitError
 from evenhand.core.results import Pair
 from evenhand.cube import invariants
+from evenhand.cube.clusters import Clusters
 from evenhand.cube.cube import Cube
 from evenhand.cube.meaning import Meaning
 from evenhand.cube.scores import ScoreTable, collect
@@ -111,7 +112,7 @@ def build(
     records.refuse_unknown(Meaning, header["meaning"], "meaning")
     _check_pairs(pairs, meaning)
     shape = records.read(tuple[int, ...], header.get("shape", list(SHAPE)), "shape")
-    hints, room = get_type_hints(Cube), room or Room()
+    hints, room = get_type_hints(Cube, localns={"Clusters": Clusters}), room or Room()
     others = {name: records.read(hints[name], header[name], name) for name in _own_fields() if name in header}
     _check_shape(meaning, shape, len(others.get("classes", ())))
     weighted = meaning.weight is not None

@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand.core.arrays import Array, Bools, Codes, Floats, Indices, Ints
 from evenhand.core.results import Pair
 from evenhand.core.wording import number_of
-from evenhand.cube.cluster_tally import count_clusters, read_members
-from evenhand.cube.clusters import Clusters
 from evenhand.cube.scores import ScoreTable, collect, loss_sums, moments
 from evenhand.errors import DataError, Problems, as_typed, shorten
 from evenhand.sources import levels
@@ -38,11 +36,14 @@ from evenhand.sources.lines import (
 from evenhand.sources.roles import Roles
 from evenhand.sources.scores import ScoreReading
 
+if TYPE_CHECKING:
+    from evenhand.cube.clusters import Clusters
+
 _DENSE_KEYS = 4_000_000
 _LARGEST_SUM = 1e250  # of powers in a cell, so that sums over all cells do not overflow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tally:
     """Counts of (stratum, group) × label class × prediction class, in canonical order; plain arrays."""
 
@@ -72,7 +73,11 @@ def tally(lines: Lines, roles: Roles) -> Tally:
         raise DataError("there are no rows to count: every count is 0.")
     if n is not None and n.sum(dtype=np.float64) > np.iinfo(np.int64).max / 2:
         raise DataError("the counts add up to more people than can be counted, 4.6e18: divide them by a constant.")
-    members = read_members(lines, roles, n, problems)
+    members = None
+    if "cluster" in lines.columns:
+        from evenhand.cube.cluster_tally import read_members
+
+        members = read_members(lines, roles, n, problems)
     key = _Key(lines.length, n, w)
     attributes = {}
     for name in roles.grouping:
@@ -292,10 +297,13 @@ def _assemble(
     fields["where"] = place[fields["where"]]
     pairs = [pairs[i] for i in order]
     bands = {name.partition(":")[2]: read.edges for name, read in attributes.items() if read.edges is not None}
-    places = np.zeros(0, dtype=np.intp)
+    clusters = None
     if roles.cluster is not None:
+        from evenhand.cube.cluster_tally import count_clusters
+
         places = _places(key, fields, base)
         members = None if members is None else members._replace(place=places, mass=key.mass)
+        clusters = count_clusters(lines, members, places, bands, base**2, pairs, roles)
     return Tally(
         tuple(pairs),
         _cells(fields, "n", len(pairs), base).astype(np.int64),
@@ -311,7 +319,7 @@ def _assemble(
         _score_table(fields, lines.reading),
         classes,
         {name.partition(":")[2]: read.kind for name, read in attributes.items()},
-        None if roles.cluster is None else count_clusters(lines, members, places, bands, base**2, pairs, roles),
+        clusters,
     )
 
 

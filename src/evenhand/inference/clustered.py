@@ -53,7 +53,7 @@ def _correlations(covariance: Floats, mine: Floats, theirs: Floats) -> Floats:
         return np.nan_to_num(np.clip(covariance / (mine * theirs), -1.0, 1.0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clustered(Proportions):
     """k of n strangers in each group, as many as would make a rate vary as much as the clusters do.
 
@@ -71,19 +71,26 @@ class Clustered(Proportions):
             self, k=k, n=n, people=people, freedom=clusters - 1, together=self.together.chosen(chosen, multiplier)
         )
 
-    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
+    def lower(self, deviate: float, offset: float) -> Floats:
+        return self._strangers(deviate).lower(deviate, offset)
+
+    def upper(self, deviate: float, offset: float) -> Floats:
+        return self._strangers(deviate).upper(deviate, offset)
+
+    def _strangers(self, deviate: float) -> Proportions:
+        """So many strangers that their limits at a normal deviate are those of so few clusters at Student's."""
         from scipy.special import ndtr, stdtrit
 
         tail = ndtr(-abs(deviate))
         rows, clusters = (stdtrit(np.maximum(part, 1.0), tail) for part in (self.people - 1, self.freedom))
         if tail == 0.5:  # at no deviate at all
-            return Proportions(self.k, self.n, self.form).limits(deviate, offset)
+            return Proportions(self.k, self.n, self.form)
         with np.errstate(invalid="ignore"):  # beyond every quantile, of which few clusters know nothing
             fewer = np.clip(np.nan_to_num(rows / clusters, nan=0.0, posinf=1.0), 0.0, 1.0) ** 2
-        return Proportions(self.k * fewer, self.n * fewer, self.form).limits(deviate, offset)
+        return Proportions(self.k * fewer, self.n * fewer, self.form)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusteredAverage(Average):
     """The mean of measures of the same clusters; `between` are correlations of the parts, [parts, parts, groups]."""
 

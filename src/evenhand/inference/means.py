@@ -36,7 +36,7 @@ _JEFFREYS = 0.5
 _HUGE = 1e7  # people from which on beta quantiles are slow, and a share is known well enough
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Means(Skewed):
     """The mean of each group; arrays are [..., groups], and `low` and `high` are the range of what is averaged.
 
@@ -254,7 +254,7 @@ class Means(Skewed):
         return low, high
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Roots(Relative):
     """The root of each mean, such as a root mean squared error: its limits are the roots of the mean's."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -194,8 +194,7 @@ def _part(spread: Spread, usable: Bools, place: int | None) -> _Part | None:
     return _Part(spread.scaled(1.0, chosen.tolist()), many, against)
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(NamedTuple):
     """What a finding is judged by: how, at which threshold and confidence; against which of the groups, if any."""
 
     judged_on: str
@@ -318,16 +317,18 @@ def _beyond(chance: float) -> float:
 
 def _reach(spread: Spread, apart: float, deviate: float, offset: float, ratio: bool) -> tuple[Floats, Floats]:
     """How far limits reach down from a value that is `apart` standard errors too low, and up from one too high."""
-    lower = upper = spread
     if isinstance(spread, Proportions):
         away = apart * np.sqrt(np.maximum(spread.n * spread.theta * (1 - spread.theta), 0.0))  # θ rounds
         lower, upper = (replace(spread, k=np.clip(spread.k + move, 0.0, spread.n)) for move in (-away, away))
-    pairs = (lower.values, lower.limits(deviate, offset)[0]), (upper.values, upper.limits(deviate, offset)[1])
+        pairs = (lower.values, lower.lower(deviate, offset)), (upper.values, upper.upper(deviate, offset))
+    else:
+        low, high = spread.limits(deviate, offset)
+        pairs = (spread.values, low), (spread.values, high)
     with np.errstate(divide="ignore", invalid="ignore"):  # a limit below 0 is no limit to a ratio
         if ratio:
             pairs = tuple((np.log(value), np.log(np.maximum(end, 0.0))) for value, end in pairs)  # type: ignore[assignment]
-        down, up = (np.nan_to_num(abs(value - end), nan=np.inf, posinf=np.inf) for value, end in pairs)
-    return down, up
+        down, up = (abs(value - end) for value, end in pairs)
+    return np.where(np.isnan(down), np.inf, down), np.where(np.isnan(up), np.inf, up)
 
 
 _STEPS = np.linspace(-5, 5, 19)

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.core.arrays import Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shared:
     """A Spread of means of numbers between 0 and 1.
 

@@ -126,7 +126,7 @@ class Skewed(Relative):
         """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Form:
     """A measure as a function of a proportion θ = top / (top + rest): αθ / (γθ + β(1−θ)).
 
@@ -158,7 +158,7 @@ PLAIN = Form(np.zeros(0), np.zeros(0))
 """The proportion itself; which cells it counts is known elsewhere."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Proportions:
     """k of n in each group (not whole for weights), under a rising function αθ / (γθ + β(1−θ))."""
 
@@ -213,41 +213,50 @@ class Proportions:
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
         """As for every spread; computed once for each deviate and offset, as several metrics ask for the same."""
         if (deviate, offset) not in self._limits:
-            self._limits[deviate, offset] = self._beta_limits(deviate, offset)
+            self._limits[deviate, offset] = self.lower(deviate, offset), self.upper(deviate, offset)
         return self._limits[deviate, offset]
 
     @cached_property
     def _limits(self) -> dict[tuple[float, float], tuple[Floats, Floats]]:
         return {}
 
-    def _beta_limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
-        from scipy.special import betainccinv, betaincinv, ndtr
+    def lower(self, deviate: float, offset: float) -> Floats:
+        """The lower limits alone."""
+        from scipy.special import betaincinv, ndtr
 
-        tail = float(ndtr(-deviate))
         k, rest = self.k, self.n - self.k
         with np.errstate(invalid="ignore"):
-            low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1) + offset, rest + 1 - offset, tail), 0.0)
-            high = np.where(rest > 0, betainccinv(k + 1 - offset, np.where(rest > 0, rest, 1) + offset, tail), 1.0)
-        # Where both counts are huge the beta quantile is slow, in older scipy NaN, and a score interval the same.
-        huge = (k > _HUGE) & (rest > _HUGE)
-        if huge.any():
-            low, high = (
-                np.where(huge, score, end) for score, end in zip(self._score(deviate), (low, high), strict=True)
-            )
+            low = betaincinv(np.where(k > 0, k, 1) + offset, rest + 1 - offset, float(ndtr(-deviate)))
+        low = self._near_score(np.where(k > 0, low, 0.0), -deviate)
         # At an end with an offset the estimate itself may lie outside by a hair.
-        return self._measure(np.fmin(low, self.theta)), self._measure(np.fmax(high, self.theta))
+        return self._measure(np.fmin(low, self.theta))
 
-    def _score(self, z: float) -> tuple[Floats, Floats]:
+    def upper(self, deviate: float, offset: float) -> Floats:
+        """The upper limits alone."""
+        from scipy.special import betainccinv, ndtr
+
+        k, rest = self.k, self.n - self.k
+        with np.errstate(invalid="ignore"):
+            high = betainccinv(k + 1 - offset, np.where(rest > 0, rest, 1) + offset, float(ndtr(-deviate)))
+        high = self._near_score(np.where(rest > 0, high, 1.0), deviate)
+        return self._measure(np.fmax(high, self.theta))
+
+    def _near_score(self, ends: Floats, z: float) -> Floats:
+        """Limits at a normal deviate; where both counts are huge the beta quantile is slow, in older scipy NaN, and a
+        score interval the same."""
+        huge = (self.k > _HUGE) & (self.n - self.k > _HUGE)
+        if not huge.any():
+            return ends
         with np.errstate(invalid="ignore", divide="ignore"):
             middle = self.theta + z**2 / (2 * self.n)
             reach = z * np.sqrt(self.theta * (1 - self.theta) / self.n + (z / (2 * self.n)) ** 2)
-            return (middle - reach) / (1 + z**2 / self.n), (middle + reach) / (1 + z**2 / self.n)
+            return np.where(huge, (middle + reach) / (1 + z**2 / self.n), ends)
 
     def _measure(self, theta: Floats) -> Floats:
         return theta if self.form.plain else self.form.measure(theta)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Average:
     """The mean of measures with separate denominators: their limits combine as the sides of a triangle."""
 
@@ -293,7 +302,7 @@ class Average:
         return np.asarray(np.sqrt((reach**2).sum(axis=0)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bounded:
     """A measure of which only bounds are known, with how far each of them may be from the truth.
 
@@ -305,7 +314,7 @@ class Bounded:
     high: Spread
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Measured:
     """Values with standard errors."""
 
@@ -325,7 +334,7 @@ class _Measured:
         return self.errors**2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Normal(_Measured):
     """Functions of rows, means of scores."""
 
@@ -344,7 +353,7 @@ class Normal(_Measured):
         return self.values - reach, self.values + reach
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Logit(Normal):
     """Values between 0 and 1 whose errors are symmetric on the logit scale, such as an AUC.
 
@@ -381,7 +390,7 @@ class Logit(Normal):
         return np.fmin(low, self.values) + there, np.fmax(high, self.values) + there
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Errors(_Measured, BiasedUpwards):
     """Sums of absolute deviations, such as a calibration error: noise alone makes them positive.
 
@@ -409,7 +418,7 @@ class Errors(_Measured, BiasedUpwards):
         return low, self.values + deviate * self.errors
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Largest(BiasedUpwards):
     """The largest of several deviations, such as the maximum calibration error; `away`, `errors`: [groups, parts].
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class CellMeasure(MeasureDefaults):
     def made_of(self) -> MadeOf:
         return "cells"
 
-    @property
+    @cached_property
     def labels_of(self) -> tuple[Side, ...]:
         """Whose labels it rests on. A measure that counts the unlabelled of a side does not rest on their labels."""
         if self.of:
@@ -93,7 +93,7 @@ class CellMeasure(MeasureDefaults):
         """Numerator and denominator as rows over the cells."""
         return _coefficients(self.numerator), _coefficients(self.denominator)
 
-    @property
+    @cached_property
     def form(self) -> Form | None:
         """The measure as a function of a proportion; None for totals, means and stranger ratios."""
         if self.of or not self.denominator:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -142,8 +142,7 @@ class GroupData:
         return Cells(people, mass, squares, cube.cells.sum(axis=0), silent, clusters)
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(NamedTuple):
     """The eight cells of each group, [groups, 8]: people, their weights, and squared weights where there are any.
 
     `everyone` holds the weights of all groups together, [8]; `silent` is what `silent_sides` says of the groups;

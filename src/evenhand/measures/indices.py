@@ -108,14 +108,12 @@ class GroupExtreme(Index):
     which: Literal["min", "max"]
 
 
-@dataclass(frozen=True)
 class DisparityIndex(Index):
     """By how much a group has a larger share of the refused than of the selected, within strata of a control."""
 
     within_strata: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
 class PracticalIndex(Index):
     """By how much a group is selected less often than the reference, where its ratio to it is also below a bound."""
 

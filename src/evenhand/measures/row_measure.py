@@ -25,7 +25,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 _ROLE_OF = {name: role for role, names in PARAMETERS.items() for name in names}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
     """What a function takes: the role or the column behind each of its parameters.
 

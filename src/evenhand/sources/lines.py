@@ -106,7 +106,7 @@ class ClusterRequest(NamedTuple):
     sets: Sequence[tuple[str, ...]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines:
     """Raw lines: a column for each key of the roles. `n`, `w`, `w2` are set where an engine has summed them,
     `edges` where it had to choose the bands of an attribute itself."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, get_args
 
 from evenhand.core.quantities import check_finite, check_whole, shown
 from evenhand.errors import CallError, Problems, as_typed, either, listing, nearest, shorten
@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     from evenhand.sources.scores import ScoreReading
 
 
-@dataclass(frozen=True)
-class Positive:
+class Positive(NamedTuple):
     """The favourable values of one role, in canonical spelling; `collapse` allows more than two values."""
 
     values: tuple[str, ...] = ("1",)
@@ -79,7 +78,7 @@ class Positive:
         return " or ".join(shorten(repr(value)) for value in self.values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Roles:
     """The arguments of a reader after they were checked: a name is a column of the data, or of an array in `arrays`."""
 

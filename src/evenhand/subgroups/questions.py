@@ -237,9 +237,11 @@ class _Residuals(Proportions):
     def centre(self) -> Floats:
         return self.values
 
-    def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:
-        low, high = super().limits(deviate, offset)
-        return low - self.scores, high - self.scores
+    def lower(self, deviate: float, offset: float) -> Floats:
+        return super().lower(deviate, offset) - self.scores
+
+    def upper(self, deviate: float, offset: float) -> Floats:
+        return super().upper(deviate, offset) - self.scores
 
 
 class ResidualQuestion(MeanQuestion):

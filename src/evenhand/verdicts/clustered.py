@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import spell
-from evenhand.cube.clusters import FEWEST_CLUSTERS, Clusters
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, join_names
 from evenhand.inference.clustered import Clustered, ClusteredAverage
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
 from evenhand.verdicts.request import Request
+
+if TYPE_CHECKING:
+    from evenhand.cube.clusters import Clusters
+
+FEWEST_CLUSTERS = 30
+"""With fewer clusters in a group nothing passes: their variance is not known well enough."""
 
 
 def covers(cube: Cube, measures: Sequence[Measure]) -> bool:

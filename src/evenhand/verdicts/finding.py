@@ -26,7 +26,6 @@ from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
 from evenhand.verdicts.notes import (
     calibration,
-    deciles,
     intersections,
     missing_labels,
     p_values,
@@ -87,14 +86,13 @@ def _judge(request: Request, cube: Cube) -> Finding:
     rows = _measures(request, cube)
     if not clustered.covers(cube, rows):
         request = clustered.alone(request)
-    within = replace(request, strata=len(cube.strata))
+    within = request if len(cube.strata) == request.strata else replace(request, strata=len(cube.strata))
     alike = selected_alike(cube) if is_settled(request.metric, request.judged_on, cube) else None
+    asked = within if alike is None else replace(within, threshold=None)
+    strata = strata_of(asked, plan, rows, cube)
+    finding = _on_gap(asked, plan, cube, strata, Basis(within, plan, cube))
     if alike is not None:
         request = replace(request, threshold=None)
-    asked = replace(within, threshold=request.threshold)
-    strata = strata_of(asked, plan, rows, cube)
-    finding = replace(_on_gap(asked, plan, cube, strata), basis=Basis(within, plan, cube))
-    if alike is not None:
         finding = replace(finding, notes=(settled_note(alike), *finding.notes))
     if len(strata) < 2:
         return finding
@@ -117,7 +115,7 @@ def finding_of_tables(
     """The finding of measures whose tables were made from rows, one for each stratum, and of all strata together."""
     within = replace(request, strata=len(tables))
     strata = [Stratum(within, plan, name, table) for name, table in tables.items()]
-    finding = _on_gap(within, plan, cube, strata)
+    finding = _on_gap(within, plan, cube, strata, Basis(within, plan))
     return finding if whole is None else _beside_the_whole(finding, Stratum(request, plan, (), whole), strata)
 
 
@@ -218,7 +216,7 @@ def row_finding(
     if cube.clustered:
         none: list[Spread | None] = [None] * len(rows)
         table = replace(table, spreads=none, base_spreads=none)
-    return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)])
+    return _on_gap(request, plan, cube, [Stratum(request, plan, (), table)], Basis(request, plan))
 
 
 def on_value(
@@ -277,7 +275,7 @@ def plan_of(request: Request, cube: Cube) -> tuple[Plan, Convention]:
     return comparison.plan(request.reference, cube.meaning.sensitive, cube.groups, sizes, convention), convention
 
 
-def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum]) -> Finding:
+def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum], basis: Basis) -> Finding:
     """The finding of a gap between groups in one stratum or more; its value is the worst stratum's."""
     worst, value = max(strata, key=lambda stratum: stratum.weight), value_over(strata)
     sentence = stratum_sentence(worst)
@@ -321,7 +319,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum])
             *crossed,
         ),
         settings=_settings(request, plan),
-        basis=Basis(request, plan),
+        basis=basis,
     )
 
 
@@ -345,6 +343,8 @@ def value_over(strata: Sequence[Stratum]) -> Estimate:
 
 def _panels(metric: Metric, cube: Cube) -> tuple[Panel, ...]:
     if any(row.name == "actual_to_expected" for row in metric.rows):
+        from evenhand.verdicts.notes import deciles
+
         return (deciles.actual_to_expected(cube),)
     return (calibration.curve(cube),) if metric.binned and cube.meaning.task == "binary" else ()
 

@@ -14,7 +14,7 @@ TABLE = "rule"
 """The name of the table in a policy file."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rule:
     """Where a policy comes from. It is no legal advice: it says what was read, and what was not.
 

@@ -126,13 +126,13 @@ class Stratum:
             return self.table.measures[self.evidence.measure].unit
         return self.table.measures[0].unit if self.table.measures else "rate"
 
-    @property
+    @cached_property
     def passes(self) -> bool | None:
         """Is the estimate within the threshold? None where either is missing."""
         request = self.request
         return passes(self.value.value, request.threshold, request.judged_on, two_sided=self.question.two_sided)
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """What the rule says of the value and its ends."""
         request = self.request
@@ -196,7 +196,7 @@ class Stratum:
         large = self.table.cube.n.sum(axis=(1, 2)) >= self.request.policy.min_group_size
         return bool((GroupData.of(self.table.cube).silent[:, sides].any(axis=1) & large).any())
 
-    @property
+    @cached_property
     def weight(self) -> tuple[bool, int, bool, float]:
         """The finding speaks of the stratum with the largest weight: by verdict, then by the end that decides.
 

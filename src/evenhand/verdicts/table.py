@@ -33,7 +33,7 @@ class Drawn(NamedTuple):
     less_base: Floats | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Each measure of each group with its spread, and what it is compared with; arrays are [measures, groups]."""
 

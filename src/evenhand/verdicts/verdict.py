@@ -76,7 +76,6 @@ def beyond(
     low: Floats | float, high: Floats | float, threshold: float, judged_on: JudgedOn, *, two_sided: bool = False
 ) -> Bools:
     """Whether each interval lies wholly outside the threshold."""
-    low, high = np.asarray(low), np.asarray(high)
     if judged_on in ("ratio", "floor"):
         limit = threshold - TOLERANCE
         return np.asarray((high < limit) | (low > 1 / limit) if two_sided and limit > 0 else high < limit)
@@ -88,7 +87,6 @@ def within(
     low: Floats | float, high: Floats | float, threshold: float, judged_on: JudgedOn, *, two_sided: bool = False
 ) -> Bools:
     """Whether each interval lies wholly inside the threshold."""
-    low, high = np.asarray(low), np.asarray(high)
     if judged_on in ("ratio", "floor"):
         limit = threshold - TOLERANCE
         return np.asarray((low >= limit) & (high <= 1 / limit) if two_sided and limit > 0 else low >= limit)

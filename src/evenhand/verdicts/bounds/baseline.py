@@ -59,14 +59,14 @@ def bounds_against_baseline(
     by_group = _decide(differences, ratios, near, far)
     large = question.judged.large & compared
     if np.isnan(question.estimate):
-        return replace(question.without_interval(own), by_group=by_group.ends)
+        return question.without_interval(own)._replace(by_group=by_group.ends)
     if question.plan.fold:
         everyone, for_pass = (_reach(by_group.ends, mask, aggregate) for mask in (compared, large))
         folded = (
             question.without_interval(own) if everyone is None else bounds_between(question, own, everyone, for_pass)
         )
         evidence = folded.evidence if aggregate != "worst" else _folded(question, by_group, compared, large)
-        return replace(folded, evidence=evidence, by_group=by_group.ends)
+        return folded._replace(evidence=evidence, by_group=by_group.ends)
     sides = by_group
     if aggregate != "worst":
         difference, ratio = _average((differences, ratios), aggregate)
@@ -74,7 +74,7 @@ def bounds_against_baseline(
         compared, large = (np.asarray(part.all(axis=0, keepdims=True)) for part in (compared, large))
     at, supported = _deciding_group(question, sides, compared, large)
     if at is None:
-        return replace(question.without_interval(own), by_group=by_group.ends)
+        return question.without_interval(own)._replace(by_group=by_group.ends)
     estimates = {kind: sides.estimate(at, kind) for kind in ("difference", "ratio")}
     estimates[question.judged_on] = _bounded(question, estimates[question.judged_on], supported)
     return Bounds(

@@ -7,7 +7,6 @@ groups that are large enough. An interval shows all groups, unless the finding p
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +42,7 @@ class Evidence(NamedTuple):
     ratio: Estimate = UNDEFINED
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(NamedTuple):
     """The intervals of everything that a finding shows.
 
     `own` holds the limits of each group's value, by measure. `value` is the estimate that is judged: its ends decide.
@@ -87,8 +85,7 @@ class JudgedGroups(NamedTuple):
         return bool(two.any() if binned else two.all())
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
+class Question(NamedTuple):
     """What bounds are asked for: the table of groups, how it is compared and judged, and its gap."""
 
     request: Request

@@ -7,7 +7,6 @@ here because others use them, and for values that are not proportions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +48,7 @@ def bounds_from_draws(question: Question) -> Bounds | None:
     if not same:
         return layout.bounds(ends)
     note = f"Draws never vary the value of {join_names(same, 6)}, so the intervals are the simultaneous ones."
-    return replace(simultaneous_bounds(question), note=note)
+    return simultaneous_bounds(question)._replace(note=note)
 
 
 class DrawnEnds(NamedTuple):

@@ -50,13 +50,13 @@ def bounds_between(
         evidence = evidence if decided == "fail" else _with_far_end(question, evidence, value)
         judged = evidence.ratio if judged_on == "ratio" else evidence.difference
         if judged.defined and verdict(judged, threshold, judged_on) == decided:
-            return replace(bounds, evidence=evidence)
+            return bounds._replace(evidence=evidence)
     # The extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass rests
     # on those that are large enough.
     named = question.gap_of_large if decided == "pass" else gap
     ends = Estimate.of(named.difference, *difference), Estimate.of(named.ratio, *ratio)
-    return replace(
-        bounds, evidence=None if gap.high is None else Evidence(gap.measure, named.high or 0, named.low, *ends)
+    return bounds._replace(
+        evidence=None if gap.high is None else Evidence(gap.measure, named.high or 0, named.low, *ends)
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from evenhand.core.arrays import Bools, Floats
@@ -33,7 +31,7 @@ def simultaneous_bounds(question: Question) -> Bounds:
         return _against(question, own)
     bounds = _between(question, spreads, own)
     if plan.against in EXTREMES:
-        return replace(bounds, by_group=_against_extreme(request, spreads, judged, lowest=plan.against == "lowest"))
+        return bounds._replace(by_group=_against_extreme(request, spreads, judged, lowest=plan.against == "lowest"))
     return bounds
 
 

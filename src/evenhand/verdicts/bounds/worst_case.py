@@ -61,7 +61,7 @@ def with_worst_case(question: Question, bounds: Bounds) -> Bounds:
     worst = _between(question, bounds, spreads) if table.base is None else _against(question, bounds, spreads)
     if worst is None or _verdict(question, worst) not in (decided, "inconclusive"):
         return bounds
-    return replace(worst, by_measure=bounds.by_measure, without_labels=bounds.value)
+    return worst._replace(by_measure=bounds.by_measure, without_labels=bounds.value)
 
 
 def _verdict(question: Question, bounds: Bounds) -> str:
@@ -94,7 +94,7 @@ def _between(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Boun
         return Reach(ends.difference, ends.ratio, ends.pairs)
 
     large = reach(judged.large) if judged.enough(request.metric.binned) else None
-    return replace(bounds_between(question, bounds.own, reach(judged.everyone), large), by_group=bounds.by_group)
+    return bounds_between(question, bounds.own, reach(judged.everyone), large)._replace(by_group=bounds.by_group)
 
 
 def _against(question: Question, bounds: Bounds, spreads: list[Bounded]) -> Bounds | None:

@@ -15,6 +15,7 @@ from evenhand.inference.spread import Spread
 from evenhand.verdicts.stratum import Stratum
 
 _HARDLY, _FAR = 100, 100_000  # times as many rows, and rows in all, from which more of them are no advice
+_FEW_GROUPS = 64  # of so many every pair is looked at
 
 
 def describe_sample(stratum: Stratum, people: int) -> Sample | None:
@@ -118,7 +119,9 @@ def _widest(stratum: Stratum, spread: Spread, measure: int) -> tuple[int, int] |
         return None
     reach = 2 * np.sqrt(np.nan_to_num(spread.variances[chosen]))
     values = spread.values[chosen]
-    highs, lows = (np.flatnonzero(front(side * values, reach)) for side in (1, -1))
+    highs = lows = np.arange(len(chosen))
+    if len(chosen) > _FEW_GROUPS:
+        highs, lows = (np.flatnonzero(front(side * values, reach)) for side in (1, -1))
     far = values[highs, None] - values[None, lows] + np.hypot(reach[highs, None], reach[None, lows])
     far[highs[:, None] == lows] = -np.inf
     high, low = np.unravel_index(int(np.argmax(far)), far.shape)
