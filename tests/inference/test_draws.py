@@ -61,7 +61,7 @@ def test_more_draws_begin_with_the_fewer(kind: str) -> None:
 
 @every_kind
 def test_blocks_stay_small_for_many_cells(kind: str) -> None:
-    n = np.ones((1000, 300), dtype=np.int64)
+    n = np.ones((1000, 100), dtype=np.int64)
     call: dict[str, Any] = {
         "multinomial": lambda: multinomial(n, draws=40),
         "weighted": lambda: weighted(n, n, n, draws=40),

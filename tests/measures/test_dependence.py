@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import hypergeom
 from sklearn.metrics import mutual_info_score
 
 import evenhand as eh
+from evenhand.inference import contingency
 from evenhand.measures import dependence
 from support.profiles import examples
 from support.tables import close
@@ -120,6 +122,56 @@ def test_tables_of_many_groups_have_the_singular_values_of_the_whole(rows, colum
     matrices = np.random.default_rng(rows).normal(size=(3, rows, columns))
     plain = np.linalg.svd(matrices, compute_uv=False)
     assert np.linalg.svd(dependence._folded(matrices), compute_uv=False) == pytest.approx(plain, rel=1e-12)
+
+
+# --- formulas in place of draws --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rows", "columns"), [((3, 4), (5, 2)), ((30, 9, 1), (10, 25, 5)), ((3, 500), (250, 253))])
+def test_expected_information_is_the_mean_over_all_tables(rows, columns):
+    total = sum(rows)
+    mean = sum(
+        share * count / total * np.log(total * count / (row * column))
+        for row in rows
+        for column in columns
+        for count in range(1, min(row, column) + 1)
+        if (share := hypergeom.pmf(count, total, row, column)) > 0
+    )
+    table = np.outer(rows, columns) / total
+    assert dependence.expected_information(table) == pytest.approx(mean, rel=1e-9)
+
+
+def test_expected_information_of_many_people_is_that_of_a_chi_square():
+    table = np.outer([1e7, 1e6], [0.002, 0.5, 0.498])
+    assert dependence.expected_information(table) == pytest.approx(dependence.chance_information(table), rel=1e-4)
+
+
+_STATISTICS = {"information": dependence.mutual_information, "correlation": dependence.maximal_correlation}
+
+
+@pytest.mark.parametrize("name", _STATISTICS)
+@pytest.mark.parametrize("groups", [2, 40, 400])
+def test_formulas_say_what_drawn_tables_say(name, groups):
+    statistic, random = _STATISTICS[name], np.random.default_rng(groups)
+    rows = random.integers(14, 30, groups)
+    columns = np.array([rows.sum() // 2, rows.sum() - rows.sum() // 2])
+    drawn = contingency.draw_tables(rows, columns, 2000, random)
+    values = statistic(drawn)
+    found = [dependence.against_chance(table, statistic, 0, 0, power=1.0) for table in drawn]  # without draws
+    assert found[0].null_mean == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(2000) + 0.006 / groups)
+    # Twice the smaller of two p-values that agree: the 99.9 % limit of 5 % of 2,000 tables.
+    assert 0.005 < np.mean([each.p_value < 0.05 for each in found]) < 0.066
+
+
+def test_formulas_of_strata_say_what_drawn_tables_say():
+    random, groups = np.random.default_rng(4), 30
+    strata = [random.integers(14, 40, groups) for _ in range(2)]
+    halves = [np.array([rows.sum() // 2, rows.sum() - rows.sum() // 2]) for rows in strata]
+    drawn = [contingency.draw_tables(rows, half, 1000, random) for rows, half in zip(strata, halves, strict=True)]
+    found = [dependence.within_strata(tables, 0, 0) for tables in zip(*drawn, strict=True)]
+    raw = np.array([each.raw for each in found])
+    assert found[0].null_mean == pytest.approx(raw.mean(), abs=4 * raw.std() / np.sqrt(1000))
+    assert 0.005 < np.mean([each.p_value < 0.05 for each in found]) < 0.073
 
 
 # --- conditional mutual information ----------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from contextvars import ContextVar
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.core.arrays import Array, Floats, Ints
+from evenhand.core.arrays import Array, Floats, Indices, Ints
 from evenhand.errors import CallError
 
-# All measures of a block take about ten times its size, so one of 16 MB is worked on within 200 MB.
-BLOCK_BYTES = 16 * 2**20
+# Measures of a block take several arrays of its size; so large, they stay in the cache of a processor.
+BLOCK_BYTES = 2 * 2**20
 
 # Sums of floats carry rounding: weights of a cell that vary (relatively, squared) by less are equal.
 EQUAL = 1e-12
@@ -42,22 +42,42 @@ def multinomial(n: npt.ArrayLike, draws: int = 1000, random_state: int = 0) -> I
     return _multinomial(counts, _sizes(draws, counts.size), _streams(random_state)[0])
 
 
-def multinomial_once(counts: Ints, many: int, seed: int) -> Iterator[Floats]:
-    """The draws of `multinomial` as floats; inside `drawn_once`, made once for all that ask for the same."""
+def multinomial_once(counts: Ints, order: Indices, many: int, seed: int) -> Iterator[Floats]:
+    """The draws of `multinomial` as floats, made as if the groups stood in this order.
+
+    Inside `drawn_once` they are made once for all that ask for the same.
+    """
     store = _DRAWN.get()
     if store is None or counts.size * many > _MOST_KEPT:
-        yield from (block.astype(np.float64) for block in multinomial(counts, many, seed))
+        yield from _in_order(counts, order, many, seed)
         return
-    key = (counts.tobytes(), counts.shape, many, seed)
+    key = (counts.tobytes(), counts.shape, order.tobytes(), many, seed)
     if key not in store:
         store.clear()  # attribute sets come one after the other
-        small = np.int32 if counts.sum() <= np.iinfo(np.int32).max else np.int64
-        store[key] = [block.astype(small) for block in multinomial(counts, many, seed)]
-    yield from (block.astype(np.float64) for block in store[key])
+        store[key] = list(_in_order(counts, order, many, seed))
+    yield from store[key]
+
+
+def _in_order(counts: Ints, order: Indices, many: int, seed: int) -> Iterator[Floats]:
+    back = np.argsort(order)
+    for block in multinomial(counts[order], many, seed):
+        yield _by_cell(block, back)
+
+
+def _by_cell(block: Ints, places: Indices) -> Floats:
+    """The groups at these places of a block, as floats that are only read.
+
+    They lie in memory cell by cell, because indices add up one cell of all groups at a time.
+    """
+    cells = np.zeros((block.shape[2], len(block), len(places)))
+    for i in np.flatnonzero(block.any(axis=(0, 1))).tolist():
+        cells[i] = block[:, places, i]
+    cells.setflags(write=False)
+    return np.moveaxis(cells, 0, -1)
 
 
 _MOST_KEPT = 16_000_000  # numbers of one set of draws
-_DRAWN: ContextVar[dict[tuple[object, ...], list[Ints]] | None] = ContextVar("drawn", default=None)
+_DRAWN: ContextVar[dict[tuple[object, ...], list[Floats]] | None] = ContextVar("drawn", default=None)
 
 
 @contextmanager
@@ -148,10 +168,12 @@ def _multinomial(counts: Ints, sizes: Iterable[int], stream: np.random.Generator
     people = pool.sum()
     # Numpy leaves what rounding has lost to the last cell: that must be the largest, never an empty one.
     order = np.argsort(pool, kind="stable")
-    back = np.argsort(order, kind="stable")
-    shares = pool[order] / max(people, 1)
+    occupied = order[-max(int(np.count_nonzero(pool)), 1) :]
+    shares = pool[occupied] / max(people, 1)
     for size in sizes:
-        yield stream.multinomial(people, shares, size=size)[:, back].reshape(size, *counts.shape)
+        drawn = np.zeros((size, len(pool)), dtype=np.int64)
+        drawn[:, occupied] = stream.multinomial(people, shares, size=size)
+        yield drawn.reshape(size, *counts.shape)
 
 
 def _compound(blocks: Iterable[Ints], mean: Floats, spread: Floats, stream: np.random.Generator) -> Iterator[Floats]:

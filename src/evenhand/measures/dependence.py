@@ -1,8 +1,9 @@
 """Maximal correlation and mutual information: how strongly rows and columns of a table of people depend on each other.
 
-Both are 0 under independence, but never in a sample. So each comes with its mean under independence, from tables that
-are drawn with the same margins, and with a p-value: twice the smaller of the share of those tables that look as
-dependent (Phipson and Smyth 2010: (c + 1)/(draws + 1)) and of Pearson's, which has no such floor.
+Both are 0 under independence, but never in a sample. So each comes with its mean over tables with the same margins
+under independence, and with a p-value: twice the smaller of its own and of Pearson's. Where no cell expects fewer than
+five people, formulas tell both of mutual information, and of the maximal correlation with a yes or no. Elsewhere tables
+are drawn, and the p-value is the share of them that look as dependent (Phipson and Smyth 2010: (c + 1)/(draws + 1)).
 """
 
 from __future__ import annotations
@@ -122,6 +123,38 @@ def _told(sides: Floats, people: Floats) -> tuple[float, int]:
     return float(0.5 + apart.max() / 2), int(row)
 
 
+def expected_information(table: Floats) -> float:
+    """The mean of mutual information over all tables with the margins of this one (Vinh, Epps and Bailey 2010).
+
+    People in a cell are then hypergeometric. Of a wide distribution every so many counts are enough, a quarter of a
+    standard deviation apart: it is as smooth as a normal one.
+
+    >>> round(expected_information(np.array([[1.0, 0.0], [0.0, 1.0]])), 4)
+    0.6931
+    """
+    from scipy.special import gammaln
+
+    rows, columns = _whole_margins(table, 1.0)
+    people, row = float(rows.sum()), rows[:, None].astype(np.float64)
+    found = 0.0
+    for column in columns.tolist():
+        usual = row * column / people
+        spread = np.sqrt(usual * (1 - column / people) * (people - row) / max(people - 1, 1.0))
+        counts = np.floor(usual) + np.ceil(spread / 4 + 1e-9) * _PLACES
+        inside = (counts >= np.maximum(row + column - people, 0)) & (counts <= np.minimum(row, column))
+        counts = np.where(inside, counts, np.floor(usual))
+        others = (counts, row - counts, column - counts, people - row - column + counts)
+        logs = np.where(inside, -sum(gammaln(each + 1) for each in others), -np.inf)
+        share = np.exp(logs - logs.max(axis=1, keepdims=True))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(counts > 0, counts * np.log(counts / usual), 0.0)
+        found += float(((share * terms).sum(axis=1) / share.sum(axis=1)).sum())
+    return found / people
+
+
+_PLACES = np.arange(-28.0, 29.0)  # quarters of a standard deviation, so that 7 of them are on either side
+
+
 def against_chance(
     table: Floats,
     statistic: Statistic,
@@ -131,22 +164,26 @@ def against_chance(
     power: float,
     chance: Callable[[Floats], float] | None = None,
 ) -> Dependence:
-    """The dependence in one table of people, with its mean and p-value over tables drawn with the same margins.
+    """The dependence in one table of people, with its mean and p-value over tables with the same margins.
 
     Under independence the statistic shrinks as people ** −power; what `chance` gives for the table is subtracted.
     """
-    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    table = _occupied(table)
     if min(table.shape) < 2:
         return Dependence(np.nan, np.nan, np.nan, np.nan)
-    table = table[np.lexsort(table.T)]  # whatever the groups are called, the same draws
-    null = _under_independence(table, statistic, draws, random_state, power)
     raw = float(statistic(table))
-    p = (1 + int((null >= raw - 1e-12).sum())) / (draws + 1)
+    if statistic is mutual_information and _large(table):
+        mean, p = _by_formula(raw, [table])
+    elif statistic is maximal_correlation and min(table.shape) == 2 and _large(table):
+        mean, p = _of_two(raw, table)
+    else:
+        null = _under_independence(table, statistic, draws, random_state, power)
+        mean, p = float(null.mean()), _share_as_large(null, raw)
     merged = contingency.merge_small(table)
     if len(merged) > 1:
         p = min(1.0, 2 * min(p, hypotheses.class_chi_square(merged).p_value))
     value = raw if chance is None else max(raw - chance(table), 0.0)
-    return Dependence(value, float(null.mean()), p, raw)
+    return Dependence(value, mean, p, raw)
 
 
 def within_strata(tables: Sequence[Floats], draws: int, random_state: int) -> Dependence:
@@ -155,33 +192,82 @@ def within_strata(tables: Sequence[Floats], draws: int, random_state: int) -> De
     What chance adds on average is subtracted, table by table. Tables of one row or column tell nothing.
     """
     people = sum(float(table.sum()) for table in tables)
-    tables = [table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] for table in tables]
-    tables = [table[np.lexsort(table.T)] for table in tables if min(table.shape) > 1]
+    tables = [table for table in map(_occupied, tables) if min(table.shape) > 1]
     if not tables:
         return Dependence(np.nan, np.nan, np.nan, np.nan)
-    raw, chance, null, statistic, freedom = 0.0, 0.0, np.zeros(draws), 0.0, 0.0
-    for i, table in enumerate(tables):
-        share = float(table.sum()) / people
-        raw += share * float(mutual_information(table))
-        chance += share * chance_information(table)
-        null += share * _under_independence(table, mutual_information, draws, random_state + i, 1.0)
-        merged = contingency.merge_small(table)
-        if len(merged) > 1:
-            test = hypotheses.class_chi_square(merged)
-            statistic, freedom = statistic + test.statistic, freedom + (test.df or 0.0)
-    p = (1 + int((null >= raw - 1e-12).sum())) / (draws + 1)
+    shares = [float(table.sum()) / people for table in tables]
+    raw = sum(share * float(mutual_information(table)) for share, table in zip(shares, tables, strict=True))
+    chance = sum(share * chance_information(table) for share, table in zip(shares, tables, strict=True))
+    if all(map(_large, tables)):
+        mean, p = _by_formula(raw, tables, people)
+    else:
+        mean, null = 0.0, np.zeros(draws)
+        for i, (share, table) in enumerate(zip(shares, tables, strict=True)):
+            usual, drawn = _chance_of(table, draws, random_state + i)
+            mean, null = mean + share * usual, null + share * drawn
+        p = _share_as_large(null, raw)
+    tests = [hypotheses.class_chi_square(merged) for merged in map(contingency.merge_small, tables) if len(merged) > 1]
+    freedom = sum(test.df or 0.0 for test in tests)
     if freedom:
+        statistic = sum(test.statistic for test in tests)
         p = min(1.0, 2 * min(p, hypotheses.from_chi_square("chi-square", statistic, freedom).p_value))
-    return Dependence(max(raw - chance, 0.0), float(null.mean()), p, raw)
+    return Dependence(max(raw - chance, 0.0), mean, p, raw)
+
+
+def _occupied(table: Floats) -> Floats:
+    """The table without empty rows and columns, in the same order whatever the groups are called."""
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    return np.asarray(table[np.lexsort(table.T)])
+
+
+def _large(table: Floats) -> bool:
+    """Does every cell expect so many people that twice the people × the information is nearly a chi-square?"""
+    return bool(contingency.expected(table).min() >= contingency.SMALL)
+
+
+def _freedom(table: Floats) -> float:
+    return float((table.shape[0] - 1) * (table.shape[1] - 1))
+
+
+def _by_formula(raw: float, tables: Sequence[Floats], people: float | None = None) -> tuple[float, float]:
+    """The mean of (conditional) mutual information under independence, and its p-value.
+
+    2n × the information is a chi-square with as many degrees of freedom as it is large on average, but for a factor
+    that the exact mean tells (Bartlett 1937).
+    """
+    sizes = [float(table.sum()) for table in tables]
+    people = people or sum(sizes)
+    mean = sum(n / people * expected_information(table) for n, table in zip(sizes, tables, strict=True))
+    freedom = sum(map(_freedom, tables))
+    return mean, hypotheses.from_chi_square("chi-square", raw / mean * freedom, freedom).p_value
+
+
+def _chance_of(table: Floats, draws: int, random_state: int) -> tuple[float, Floats]:
+    """The mean of mutual information under independence, and draws of it: of a large table those of its chi-square."""
+    if not _large(table):
+        drawn = _under_independence(table, mutual_information, draws, random_state, 1.0)
+        return float(drawn.mean()), drawn
+    mean, freedom = expected_information(table), _freedom(table)
+    return mean, mean / freedom * np.random.default_rng(random_state).chisquare(freedom, draws)
+
+
+def _of_two(raw: float, table: Floats) -> tuple[float, float]:
+    """The same of the maximal correlation with a yes or no: with n − 1 people its square is Pearson's statistic."""
+    from scipy.special import gammaln
+
+    people, freedom = float(table.sum()) - 1, float(max(table.shape) - 1)
+    mean = np.sqrt(2 / people) * np.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
+    return float(mean), hypotheses.from_chi_square("chi-square", people * raw**2, freedom).p_value
+
+
+def _share_as_large(null: Floats, raw: float) -> float:
+    return (1 + int((null >= raw - 1e-12).sum())) / (len(null) + 1)
 
 
 def _under_independence(table: Floats, statistic: Statistic, draws: int, random_state: int, power: float) -> Floats:
     """The statistic of tables drawn with the margins of this one; under independence it shrinks as people ** −power."""
     people = float(table.sum())
-    scale = min(1.0, _MOST_DRAWN / people)
-    rows, columns = (_margins(table.sum(axis=axis) * scale) for axis in (1, 0))
-    total = int(max(rows.sum(), columns.sum()))
-    rows, columns = _same_total(rows, total), _same_total(columns, total)
+    rows, columns = _whole_margins(table, min(1.0, _MOST_DRAWN / people))
     drawn = _kept(tuple(rows.tolist()), tuple(columns.tolist()), draws, random_state)
     return np.asarray(statistic(drawn) * (rows.sum() / people) ** power)
 
@@ -190,6 +276,13 @@ def _under_independence(table: Floats, statistic: Statistic, draws: int, random_
 def _kept(rows: tuple[int, ...], columns: tuple[int, ...], draws: int, random_state: int) -> Floats:
     """The drawn tables, kept because both kinds of dependence use the same ones."""
     return contingency.draw_tables(np.array(rows), np.array(columns), draws, np.random.default_rng(random_state))
+
+
+def _whole_margins(table: Floats, scale: float) -> tuple[Ints, Ints]:
+    """The margins of a table as whole numbers with the same total, of so many times as many people."""
+    rows, columns = (_margins(table.sum(axis=axis) * scale) for axis in (1, 0))
+    total = int(max(rows.sum(), columns.sum()))
+    return _same_total(rows, total), _same_total(columns, total)
 
 
 def _margins(people: Floats) -> Ints:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -173,4 +174,4 @@ def _root(half_squared: Floats) -> Floats:
 
 
 def _sum(cells: Floats, names: tuple[str, ...]) -> Any:
-    return np.add.reduce([cells[..., CELLS.index(name)] for name in names])
+    return reduce(np.add, [cells[..., CELLS.index(name)] for name in names])

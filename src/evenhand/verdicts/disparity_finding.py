@@ -75,14 +75,12 @@ def _left_out(strata: list[str], people: int) -> str:
 
 def _by_side(cube: Cube) -> tuple[Floats, Floats, Floats]:
     """Weights, squared weights and people, [strata, groups, refused and selected]."""
-    groups, strata = list(cube.groups), list(cube.strata)
+    strata, groups = ({name: i for i, name in enumerate(names)} for names in (cube.strata, cube.groups))
+    places = np.array([strata[name] for name, _ in cube.pairs]), np.array([groups[name] for _, name in cube.pairs])
     found = np.zeros((3, len(strata), len(groups), 2))
-    cells = (cube.cells, cube.cells if cube.squares is None else cube.squares, cube.counts)
+    cells = np.stack([cube.cells, cube.cells if cube.squares is None else cube.squares, cube.counts])
     for side, names in enumerate(_SIDES):
-        chosen = [CELLS.index(name) for name in names]
-        for place, (stratum, group) in enumerate(cube.pairs):
-            at = (slice(None), strata.index(stratum), groups.index(group), side)
-            found[at] = [each[place, chosen].sum() for each in cells]
+        found[:, *places, side] = cells[..., [CELLS.index(name) for name in names]].sum(axis=-1)
     return found[0], found[1], found[2]
 
 

@@ -45,7 +45,7 @@ def practical(request: Request, cube: Cube, index: PracticalIndex) -> ValueResul
     low = np.where(ends["ratio_most"] < bound, np.maximum(ends["least"], 0.0), 0.0)
     high = np.where(ends["ratio_least"] < bound - 1e-9, np.maximum(ends["most"], 0.0), 0.0)
     low, high = np.minimum(low, values), np.maximum(high, values)
-    others = [i for i in range(len(groups)) if i != place and defined[i]]
+    compared = defined & (np.arange(len(groups)) != place)
     rows = [
         Row(
             metric,
@@ -53,7 +53,7 @@ def practical(request: Request, cube: Cube, index: PracticalIndex) -> ValueResul
             against=spell(groups[place]),
             n=int(support[i]),
             n_against=int(support[place]),
-            estimate=Estimate.of(values[i], low[i], high[i]) if i in others else UNDEFINED,
+            estimate=Estimate.of(values[i], low[i], high[i]) if compared[i] else UNDEFINED,
             difference=Estimate(-float(shortfall[i])) if defined[i] else None,
             ratio=Estimate(float(ratios[i])) if defined[i] else None,
             reason=None if defined[i] else undefined_reason(row, data, i, spell(group, names), int(support[i])),
@@ -68,7 +68,7 @@ def practical(request: Request, cube: Cube, index: PracticalIndex) -> ValueResul
         notes.append(
             "It compares with the group that is selected most often: the reference that was named is no group."
         )
-    value = Estimate.of(*(float(max(end[i] for i in others)) for end in (values, low, high)))
+    value = Estimate.of(*(float(end[compared].max()) for end in (values, low, high)))
     judged = [each for each in rows if each.reason is None]
     evidence = deciding_row(judged, value, request.threshold)
     i = groups.index(evidence.group)

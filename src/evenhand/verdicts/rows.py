@@ -22,11 +22,12 @@ def stratum_rows(stratum: Stratum, p: tuple[Floats, Floats] | None = None) -> li
     `p` are p-values of each group against its baseline, plain and adjusted, [measures, groups].
     """
     table, rows = stratum.table, []
+    compared = table.base is not None or stratum.plan.against in comparison.EXTREMES
     for i, row in enumerate(table.measures):
         values, people = table.values[i].tolist(), table.support[i].tolist()
         own = zip(table.groups, values, *(end.tolist() for end in stratum.bounds.own[i]), strict=True)
         for j, (group, value, low, high) in enumerate(own):
-            against, difference, ratio = _compared(stratum, i, j)
+            against, difference, ratio = _compared(stratum, i, j) if compared else (None, None, None)
             rows.append(
                 Row(
                     row.name,

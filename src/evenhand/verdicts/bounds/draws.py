@@ -113,12 +113,14 @@ def _draw(cube: Cube, policy: Policy, bayesian: bool) -> Iterator[Floats]:
     # In single precision, because another unit of weights changes the last digits.
     shares = (cube.cells / max(cube.cells.sum(), np.finfo(np.float64).tiny)).astype(np.float32)
     order = np.lexsort((*shares.T, *cube.counts.T))
+    if not bayesian and (cube.w is None or cube.squares is None):
+        yield from draws.multinomial_once(cube.counts, order, many, seed)
+        return
     counts, cells, back = cube.counts[order], cube.cells[order], np.argsort(order)
     if bayesian:
         blocks = _posterior(counts, cells, np.array([_can_occur(name, cube) for name in CELLS]), many, seed)
-    elif cube.w is None or cube.squares is None:
-        blocks = draws.multinomial_once(counts, many, seed)
     else:
+        assert cube.squares is not None  # noqa: S101 - without weights the draws are those above
         blocks = draws.weighted(counts, cells, cube.squares[order], many, seed)
     yield from (block[:, back] for block in blocks)
 
