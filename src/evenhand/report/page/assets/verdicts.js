@@ -138,7 +138,7 @@ const evenhandVerdicts = (() => {
       const sides = sidesOf(spread);
       Object.assign(this, { chosen, able, low: sides.low.values, high: sides.high.values, bounded: sides.low !== sides.high });
       this.reach = memo((side, name, ratio) => reaches(sides[side], ...(name === 'near' ? near : far), ratio));
-      this.difference = memo((name) => this.differences(name)); // of all pairs, so that nothing is looked up for each
+      this.difference = memo((name) => this.differences(name)); // made once for all pairs
       this.ratio = memo((name) => this.ratios(name));
       this.largest = memo((name, ratio) => (ratio ? this.smallestRatio(name) : this.largestDifference(name)));
     }
@@ -216,7 +216,7 @@ const evenhandVerdicts = (() => {
       // Infinite bounds of values leave no estimate of what a row exceeds.
       const bound = this.bounded && !chosen.every((g) => isNumber(estimated(g))) ? () => Infinity : estimated;
       const start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
-      const tops = new Map(); // of the rows that were looked at
+      const tops = new Map(); // of rows seen
       let best = -Infinity;
       for (const i of [start, ...chosen]) {
         if (!tops.has(i) && (bound(i) > best || best === -Infinity)) {
@@ -609,7 +609,7 @@ const evenhandVerdicts = (() => {
         reasons: this.reasons(),
         settled: plan.settled ? this.selectedAlike() : null,
       };
-      // Of many groups it takes long to find the ends of both: one that is not judged is found when it is looked at.
+      // Among many groups the ends of the one that is not judged take long, so they wait until asked for.
       for (const kind of ['difference', 'ratio']) Object.defineProperty(told, kind, { get: () => gaps[kind] });
       return told;
     }
