@@ -25,6 +25,7 @@ from evenhand.errors import CallError, DataError
 from evenhand.report import page as html
 from evenhand.report import results
 from evenhand.report.page import static
+from evenhand.report.summary import summary
 from support import hostile, page_data, pages
 from support.hostile import DECISION, GROUP, LABEL
 
@@ -464,3 +465,13 @@ def test_of_very_many_metrics_a_page_explains_those_that_matter_most():
     assert whole.count('<details class="explain"') == len(audit.metrics)
     assert "evenhand metrics NAME" in short
     assert "evenhand metrics NAME" not in whole
+
+
+def test_notes_of_the_first_screen_repeat_none_of_its_sentences():
+    table = pages._drawn(300)
+    roles = {"label": table["label"], "prediction": table["decided"]}
+    audit = eh.audit(**roles, sensitive={"region": table["region"], "sex": table["sex"]})
+    assert sum(finding.verdict == "inconclusive" for finding in audit.findings if audit.decides(finding)) == 2
+    said = summary(audit)
+    assert said.open.count("settle it") == 2
+    assert not [note for note in html._first_notes(audit, said) if "settle it" in note]

@@ -140,7 +140,7 @@ const evenhandVerdicts = (() => {
       const sides = sidesOf(spread);
       Object.assign(this, { chosen, able, low: sides.low.values, high: sides.high.values, bounded: sides.low !== sides.high });
       this.reach = memo((side, name, ratio) => reaches(sides[side], ...(name === 'near' ? near : far), ratio));
-      this.difference = memo((name) => this.differences(name)); // of all pairs, so that nothing is looked up for each
+      this.difference = memo((name) => this.differences(name)); // made once for all pairs
       this.ratio = memo((name) => this.ratios(name));
       this.largest = memo((name, ratio) => (ratio ? this.smallestRatio(name) : this.largestDifference(name)));
     }
@@ -218,7 +218,7 @@ const evenhandVerdicts = (() => {
       // Infinite bounds of values leave no estimate of what a row exceeds.
       const bound = this.bounded && !chosen.every((g) => isNumber(estimated(g))) ? () => Infinity : estimated;
       const start = chosen.reduce((first, g) => (bound(g) > bound(first) ? g : first), chosen[0]);
-      const tops = new Map(); // of the rows that were looked at
+      const tops = new Map(); // of rows seen
       let best = -Infinity;
       for (const i of [start, ...chosen]) {
         if (!tops.has(i) && (bound(i) > best || best === -Infinity)) {
@@ -363,7 +363,7 @@ const evenhandVerdicts = (() => {
       const { gap } = this, only = (value) => estimate(value, null);
       const [difference, ratio] = [only(gap.difference), only(gap.ratio)];
       const evidence = { measure: gap.measure, group: gap.high, other: gap.low, difference, ratio };
-      return { value: only(gap[this.kind]), evidence: gap.high === null ? null : evidence, difference, ratio };
+      return { value: only(gap[this.kind]), evidence: gap.high === null ? null : evidence, gaps: { difference, ratio } };
     }
 
     // --- Between extremes
@@ -423,20 +423,20 @@ const evenhandVerdicts = (() => {
         value = { ...value, [this.byRatio ? 'low' : 'high']: this.farthest() };
       }
       const shown = (name) => (name === kind ? value : estimate(gap[name], ends[name]()));
-      const [difference, ratio] = [shown('difference'), shown('ratio')];
+      const gaps = { get difference() { return shown('difference'); }, get ratio() { return shown('ratio'); } };
       const pick = this.plan.threshold === null || gap.measure === null ? null
         : this.strongest(everyone, far, verdict(value) === 'fail');
       const pair = pick && this.evidenceBetween(everyone, pick, value);
       const agrees = pair && pair[kind].value !== null && verdict(pair[kind]) === verdict(value);
-      if (agrees) return { value, evidence: pair, difference, ratio };
+      if (agrees) return { value, evidence: pair, gaps };
       // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
       // rests on those that are large enough.
       const fit = verdict(value) === 'pass'
         ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able(), this.people()) : gap;
       const named = fit.high === null ? gap : fit, again = (name, told) => ({ ...told, value: estimate(named[name], null).value });
       const evidence = { measure: gap.measure, group: named.high, other: named.low,
-        difference: again('difference', difference), ratio: again('ratio', ratio) };
-      return { value, evidence, difference, ratio };
+        difference: again('difference', gaps.difference), ratio: again('ratio', gaps.ratio) };
+      return { value, evidence, gaps };
     }
 
     // A pair of groups with the ends of its difference and of its ratio.
@@ -527,8 +527,7 @@ const evenhandVerdicts = (() => {
       return {
         value: told[kind],
         evidence: { measure: single ? at[0] : null, group: at[1], other: null, ...told },
-        difference: shown('difference', gap.at.difference),
-        ratio: shown('ratio', gap.at.ratio),
+        gaps: { difference: shown('difference', gap.at.difference), ratio: shown('ratio', gap.at.ratio) },
       };
     }
 
@@ -599,14 +598,12 @@ const evenhandVerdicts = (() => {
     }
 
     told() {
-      const { plan, gap, names, rule: { passes, verdict } } = this, { value, evidence, difference, ratio } = this.bounds();
+      const { plan, gap, names, rule: { passes, verdict } } = this, { value, evidence, gaps } = this.bounds();
       const enough = this.sizes(), small = (g) => this.named[g] && !enough.every((row) => row[g]);
-      return {
+      const told = {
         index: plan.finding,
         metric: plan.metric,
         ...value,
-        difference,
-        ratio,
         judged_on: plan.judged_on,
         threshold: plan.threshold,
         passes: value.value === null ? null : passes(value.value),
@@ -620,6 +617,9 @@ const evenhandVerdicts = (() => {
         reasons: this.reasons(),
         settled: this.settled,
       };
+      // Among many groups the ends of the one that is not judged take long, so they wait until asked for.
+      for (const kind of ['difference', 'ratio']) Object.defineProperty(told, kind, { get: () => gaps[kind] });
+      return told;
     }
   }
 
