@@ -210,7 +210,19 @@ def _rests_on(audit: Audit) -> str:
     titles = dict(zip(audit.required, required_titles(audit), strict=True))
     outcomes = tables.outcomes(audit, lambda name: clip(titles.get(name, name)))
     sure = f"Intervals hold at {100 * audit.policy.confidence:g} % confidence."
-    return f"{capital(outcomes or joined(titles.values()))}. {sure}"
+    return " ".join([f"{capital(outcomes or joined(titles.values()))}.", *_whose_thresholds(audit), sure])
+
+
+def _whose_thresholds(audit: Audit) -> list[str]:
+    """Who set the thresholds of what decides: the policy, or nobody; nothing where a caller gave one by itself."""
+    usual = {metric.name: metric.threshold for metric in audit.metrics}
+    judged = [finding for finding in audit.findings if audit.decides(finding) and finding.threshold is not None]
+    by_policy = {finding.metric in audit.policy.thresholds for finding in judged}
+    if by_policy == {True}:
+        return ["The policy of this audit sets the threshold."]
+    if by_policy == {False} and all(finding.threshold == usual.get(finding.metric) for finding in judged):
+        return ["The threshold is the default of evenhand, which nobody chose for this decision."]
+    return []
 
 
 def _unsaid(audit: Audit) -> str:

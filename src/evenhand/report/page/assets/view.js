@@ -385,7 +385,7 @@ function question(metric) {
   return about ? (about.querySelector("summary") || about).lastChild.textContent.trim() : "";
 }
 
-// The sentence of the first card stands above the cards already.
+// The sentence of the first card stands above the cards already: it names its groups alone.
 function card(set, each, domain, width, told) {
   const on = each.attributes.join(" \u00d7 "),
     reached = reach(each);
@@ -400,7 +400,7 @@ function card(set, each, domain, width, told) {
           h("small", {}, `by the evidence of all periods; threshold ${limit(each)}`))
       : h("p", { class: "figure" }, judged(each), h("small", {}, `${reached ? `${reached}, ` : ""}threshold ${limit(each)}${each.within && !each.fresh ? `; ${each.within}` : ""}`)),
     there(each.threshold) && !each.watched ? strip(stripFrame(width), each, domain) : null,
-    told ? null : h("p", { class: "sentence" }, bdi(tied(sentence(set, each)))),
+    h("p", { class: "sentence" }, bdi(tied(told ? between(set, each) : sentence(set, each)))),
     each.settled
       ? h("p", { class: "aside" }, `${capital(each.settled)} is selected here: nothing is judged by it.`)
       : null,
@@ -422,6 +422,13 @@ const findingData = (each) => ({
 function isClear({ verdict, judged_on: kind, shown: { low, high } }) {
   const none = kind === "ratio" ? 1 : 0;
   return verdict === "inconclusive" && kind !== "value" && there(low) && there(high) && (low > none || high < none);
+}
+
+// The pair of groups on which the verdict rests, and by what they are compared.
+function between(set, each) {
+  const pair = each.evidence,
+    row = pair && found.results[set].measures.get(pair.measure);
+  return pair && pair.against ? `${pair.group} and ${pair.against}${row ? `, by the ${row.title}` : ""}` : "";
 }
 
 // The pair of groups on which the verdict rests, with the people that each is measured on.
