@@ -107,8 +107,7 @@ def _problem(audited: Audit, inconclusive: str) -> str | None:
 
 def _lines(finding: Finding) -> list[str]:
     on = " × ".join(finding.attributes)
-    numbers = f"{finding.judged_on} {tables.value(finding)}, threshold {tables.limit(finding)}"
     return [
-        f"- {finding.metric} on {on}: {finding.verdict}, {numbers}",
+        f"- {finding.metric} on {on}: {finding.verdict}, {tables.judgement(finding)}",
         *(f"  {line}" for line in (finding.interpretation, *finding.notes)),
     ]

@@ -245,3 +245,40 @@ def test_hostile_names_stay_names(name, tmp_path):
     assert not unseen(str(found))
     found.save(tmp_path / "trend.html")
     assert "<script>alert" not in (tmp_path / "trend.html").read_text(encoding="utf-8")
+
+
+def drifting():
+    """All periods together lie within the threshold, and the last ones far beyond it: an alarm."""
+    return trend(days(*[0.0] * 20, 0.5, 0.5, 0.5), **PARITY).audit()
+
+
+@pytest.mark.parametrize("suffix", ["txt", "md", "xml"])
+def test_no_interval_of_all_periods_stands_beside_the_verdict_of_the_evidence(suffix, tmp_path):
+    audit = drifting()
+    (found,) = audit.findings
+    assert found.verdict == "fail"
+    assert found.value.low < found.threshold
+    if suffix == "txt":
+        text = f"{audit}\n{audit.details()}"
+    else:
+        audit.save(tmp_path / f"trend.{suffix}")
+        text = (tmp_path / f"trend.{suffix}").read_text(encoding="utf-8")
+    beside = [line for line in text.splitlines() if "alarm at 20" in line]
+    assert beside
+    low, high = (f"{100 * end:.1f}" for end in (found.value.low, found.value.high))
+    assert all("e-value" in line and f"[{low}, {high}]" not in line for line in beside)
+    assert f"[{low}, {high}]" not in text
+    assert f"interval {low} to {high}" in text  # in the note that says what it is of
+
+
+def test_a_card_of_a_watched_finding_says_the_evidence():
+    shown = drifting().findings[0]._repr_html_()
+    assert "e-value" in shown
+    assert "alarm at 20" in shown
+    assert "all periods together" in repr(drifting().findings[0])
+
+
+def test_what_cannot_be_watched_has_no_e_value_beside_its_verdict():
+    audit = trend(days(0.2, 0.2), metrics=["theil_index"], threshold=0.1).audit()
+    assert audit.verdict == "inconclusive"
+    assert "no e-value" in str(audit)

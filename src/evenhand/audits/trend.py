@@ -15,6 +15,7 @@ from evenhand.core.arguments import checked
 from evenhand.core.cards import Carded
 from evenhand.core.familiar import familiar
 from evenhand.core.results import (
+    TREND,
     UNDEFINED,
     Estimate,
     Finding,
@@ -26,7 +27,7 @@ from evenhand.core.results import (
     spell_stratum,
 )
 from evenhand.core.signs import Printable, escaped, printable
-from evenhand.core.wording import capital, counted, distance, limit_figure, reach
+from evenhand.core.wording import capital, counted, distance, e_figure, limit_figure, reach
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -180,6 +181,7 @@ class Series(Printable):
             p_adjusted=None,
             tested=None if math.isnan(peak) else "betting",
             panels=(*self.panels(), *self.whole.panels),
+            settings={**self.whole.settings, "e_value": number_or_none(peak), "alarm_at": self.needed},
         )
 
     def __repr__(self) -> str:
@@ -227,8 +229,6 @@ class Series(Printable):
         return panels
 
 
-TREND = "trend"
-"""The role of panels over time, which a page shows first."""
 _REST = ("low", "high", "n", "name")
 _ABOUT = ("metric", "attributes", "period", "people", "judged_on")
 _FIGURES = ("value", "low", "high", "threshold", "highest", "lowest")
@@ -366,21 +366,6 @@ def trend(
 def save(audit: Audit, path: Path) -> None:
     """Write the audit of a trend. A page gets no counts: it would judge from them again, and not by the evidence."""
     audit.save(path, embed_cube=path.suffix != ".html")
-
-
-def e_figure(value: float) -> str:
-    """An e-value for people.
-
-    >>> e_figure(0.034), e_figure(19.27), e_figure(2112.0), e_figure(1234567.0), e_figure(math.nan)
-    ('0.034', '19.3', '2,112', '1,200,000', 'undefined')
-    >>> e_figure(2.04e9), e_figure(3.4e40)
-    ('2,000,000,000', '3.4e+40')
-    """
-    if math.isnan(value):
-        return "undefined"
-    if value < 1e6:
-        return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
-    return f"{float(f'{value:.1e}'):,.0f}" if value < 1e12 else f"{value:.1e}"
 
 
 def _with_thresholds(policy: Policy, threshold: Mapping[str, float] | float | None, metrics: Any) -> Policy:

@@ -30,6 +30,8 @@ OF_ONE_VALUE: tuple[JudgedOn, ...] = ("value", "floor")
 """What is judged by itself and not as a gap: a value of which less is better, and one that must reach a floor."""
 
 MISSING = "(missing)"
+TREND = "trend"
+"""The role of panels over time, which a page shows first."""
 
 
 UNNAMED, UNNAMED_CONTROL = "sensitive", "control"
@@ -322,6 +324,11 @@ class Finding(Carded):
         return parts.get(self.judged_on, own) or self.value
 
     @property
+    def over_time(self) -> bool:
+        """Is it judged by the evidence over periods? Then `value` is that of all periods together."""
+        return any(panel.role == TREND for panel in self.panels)
+
+    @property
     def sensitivity(self) -> Sensitivity | None:
         """What missing labels, missing groups and wrong labels could hide; computed when it is asked for.
 
@@ -407,4 +414,5 @@ class Finding(Carded):
 
     def __repr__(self) -> str:
         on = escaped(" × ".join(self.attributes))
-        return printable(f"<Finding {self.metric} on {on}: {self.judged_on} {self.value}, {self.verdict}>")
+        judged = "all periods together" if self.over_time else self.judged_on
+        return printable(f"<Finding {self.metric} on {on}: {judged} {self.value}, {self.verdict}>")

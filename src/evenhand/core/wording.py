@@ -30,6 +30,21 @@ def amount(value: float, unit: str = "rate") -> str:
     return f"{value:,.0f}" if unit == "number" else figure(value)
 
 
+def e_figure(value: float) -> str:
+    """An e-value for people.
+
+    >>> e_figure(0.034), e_figure(19.27), e_figure(2112.0), e_figure(1234567.0), e_figure(math.nan)
+    ('0.034', '19.3', '2,112', '1,200,000', 'undefined')
+    >>> e_figure(2.04e9), e_figure(3.4e40)
+    ('2,000,000,000', '3.4e+40')
+    """
+    if math.isnan(value):
+        return "undefined"
+    if value < 1e6:
+        return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
+    return f"{float(f'{value:.1e}'):,.0f}" if value < 1e12 else f"{value:.1e}"
+
+
 def table_figure(value: float, scale: int = 1, digits: int | None = None) -> str:
     """A number as tables show it, and sentences that stand beside them: in percent or points when scaled by 100.
 

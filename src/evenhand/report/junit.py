@@ -63,7 +63,7 @@ def _case(suite: Xml.Element, name: str, finding: Finding, result: str | None) -
         if result != "skipped":
             element.set("type", finding.verdict)
         element.text = "\n".join([sentence, *(clean_for_xml(note) for note in finding.notes)])
-    shown = f"{finding.judged_on} {tables.value(finding)}, threshold {tables.limit(finding)}: {finding.verdict}"
+    shown = f"{tables.judgement(finding)}: {finding.verdict}"
     Xml.SubElement(case, "system-out").text = f"{shown}\n{sentence}"
 
 

@@ -288,7 +288,7 @@ def _finding_data(finding: Finding, rank: int | None) -> dict[str, Any]:
         "high": number(finding.value.high),
         "threshold": finding.threshold,
         "verdict": finding.verdict,
-        "watched": any(panel.role == "trend" for panel in finding.panels),
+        "watched": finding.over_time,
         "shown": {name: number(getattr(finding.shown, name)) for name in ("value", "low", "high")},
         "highest": extremes[0] or None,
         "lowest": extremes[1] or None,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.core.results import Finding, Row, pair_names, shown_names, spell, spell_stratum
+from evenhand.core.results import TREND, Finding, Row, pair_names, shown_names, spell, spell_stratum
 from evenhand.core.wording import capital, clip, number_of
 from evenhand.errors import join_names
 from evenhand.report import glance, tables
@@ -73,16 +73,12 @@ _MEANINGS = {
 
 def _gloss(audit: Audit, finding: Finding) -> list[str]:
     measure = (finding.evidence or finding.summary).measure
-    if measure not in _MEANINGS or audit.meaning.task != "binary" or _is_over_time(finding):
+    if measure not in _MEANINGS or audit.meaning.task != "binary" or finding.over_time:
         return []
     made = valued(audit, "prediction", audit.meaning.prediction) or decision(audit)
     words = {"decision": clip(made or ""), "label": clip(valued(audit, "label", audit.meaning.label) or "")}
     # Names may hold braces: they are put in, and not read again.
     return [f"{capital(measure.replace('_', ' '))}: {_MEANINGS[measure].format_map(words)}."]
-
-
-def _is_over_time(finding: Finding) -> bool:
-    return any(panel.role == "trend" for panel in finding.panels)
 
 
 _RISES_WITH_DECISIONS = ("selection_rate", "true_positive_rate", "false_positive_rate")
@@ -100,7 +96,7 @@ def _worse_off(audit: Audit, finding: Finding) -> list[str]:
     names = pair_names(pair, (row.group for row in finding.rows), finding.attributes)
     one, other = (clip(name, _LONG_NAME) for name in names)
     higher, lower = (one, other) if gap.low > 0 else (other, one)
-    if _is_over_time(finding) and f"higher for {higher} than for {lower}" not in finding.interpretation:
+    if finding.over_time and f"higher for {higher} than for {lower}" not in finding.interpretation:
         return []  # the evidence is of other groups than the gap of all periods together
     what = clip(valued(audit, "prediction", audit.meaning.prediction) or made)
     where = f"In {spell_stratum(pair.stratum, audit.meaning.control)}, if" if pair.stratum else "If"
@@ -126,7 +122,7 @@ def decided(audit: Audit) -> str:
 
 def _over_time(audit: Audit) -> str:
     """The periods, where an audit is of a trend."""
-    panel = next((one for each in audit.findings for one in each.panels if one.role == "trend"), None)
+    panel = next((one for each in audit.findings for one in each.panels if one.role == TREND), None)
     if panel is None or "name" not in panel.columns:
         return ""
     column = panel.columns.index("name")

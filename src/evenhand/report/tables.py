@@ -249,8 +249,18 @@ def headline(audit: Audit, most: int | None = None) -> str:
     return f"{wording.number_of(audit.cube.size, 'person', 'people')}; {attributes}{more}"
 
 
+def judgement(finding: Finding) -> str:
+    """What is judged, and by what, in a line: difference 8.4 [6.4, 10.4], threshold ≤ 10 points."""
+    if "alarm_at" in finding.settings:
+        return f"{value(finding)}, {limit(finding)}"
+    return f"{finding.judged_on} {value(finding)}, threshold {limit(finding)}"
+
+
 def value(finding: Finding) -> str:
-    """The judged value with its interval: points of a rate, or a plain number."""
+    """The judged value with its interval: points of a rate, or a plain number; over time the evidence instead."""
+    e_value = finding.settings.get("e_value")
+    if "alarm_at" in finding.settings:
+        return f"e-value {wording.e_figure(e_value)}" if isinstance(e_value, float) else "no e-value"
     return _joined(*figures(finding))
 
 
@@ -347,6 +357,12 @@ def between(finding: Finding) -> str:
 
 def limit(finding: Finding) -> str:
     """How far the judged value may go."""
+    alarm = finding.settings.get("alarm_at")
+    return gap_limit(finding) if not isinstance(alarm, float) else f"alarm at {wording.e_figure(alarm)}"
+
+
+def gap_limit(finding: Finding) -> str:
+    """How far a gap may go, also where it is judged over time."""
     return limit_of(finding.threshold, finding.judged_on, finding.unit)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.core.wording import shown_scale
+from evenhand.core.wording import e_figure, shown_scale
 from evenhand.errors import join_names
 from evenhand.report import tables
 from evenhand.report.cards.card import Card, Cell, Sentence, Tone, Word, make
@@ -95,8 +95,6 @@ def trend(found: Trend) -> Card:
 
 
 def _series(each: Series) -> list[Cell]:
-    from evenhand.audits.trend import e_figure
-
     last = each.points[-1]
     raised: Cell = "" if each.alarm is None else Word(f"since {each.alarm}", "fail")
     on = " × ".join(each.attributes)

@@ -29,10 +29,9 @@ def finding(found: Finding) -> Card:
         for cells in (lines[pair] for pair in ordered)
     ]
     on = " × ".join(found.attributes)
-    limit = "" if found.threshold is None else f", threshold {tables.limit(found)}"
     return make(
         "Finding",
-        f"{found.title} by {on}: {found.judged_on} {tables.value(found)}{limit}",
+        f"{found.title} by {on}: {tables.judgement(found)}",
         (
             (".to_frame()", "has every row"),
             (".plot()", "draws them"),

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from evenhand.core.results import Finding, Panel, spell
+from evenhand.core.results import TREND, Finding, Panel, spell
 from evenhand.core.version import __version__
 from evenhand.core.wording import capital
 from evenhand.report import tables
@@ -134,7 +134,7 @@ def finding_lines(audit: Audit) -> list[dict[str, Any]]:
             "title": finding.title,
             "on": " × ".join(finding.attributes),
             "numbers": _numbers(finding),
-            "limit": "–" if finding.threshold is None else tables.limit(finding),
+            "limit": "–" if finding.threshold is None else tables.gap_limit(finding),
             "highest": tables.pair(finding)[0] or "–",
             "lowest": tables.pair(finding)[1] or "–",
             "p": "–" if finding.p_adjusted is None else _small(finding.p_adjusted),
@@ -230,11 +230,6 @@ def strata_panels(audit: Audit) -> list[tuple[Finding, Panel]]:
     return deciding or every[:1]
 
 
-def is_watched(finding: Finding) -> bool:
-    """Is a finding judged by the evidence over periods? Then its value is that of all periods together."""
-    return any(panel.role == "trend" for panel in finding.panels)
-
-
 def trend_rule(audit: Audit) -> str:
     """When a watch raises an alarm; empty where there was none."""
     return next((note for note in audit.notes if note.startswith("An alarm is raised")), "")
@@ -242,7 +237,7 @@ def trend_rule(audit: Audit) -> str:
 
 def trend_panels(audit: Audit) -> list[Panel]:
     """What is shown over time, of the findings that decide."""
-    return [panel for each in audit.findings if audit.decides(each) for panel in each.panels if panel.role == "trend"]
+    return [panel for each in audit.findings if audit.decides(each) for panel in each.panels if panel.role == TREND]
 
 
 def _drawn_rows(audit: Audit) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.core.wording import clean, clip
+from evenhand.core.wording import clean, clip, e_figure
 from evenhand.report import tables
 from evenhand.report.text import STYLES, Screen, plain_text, say
 from evenhand.report.text.columns import Columns
@@ -38,8 +38,6 @@ def write(trend: Trend, console: Console) -> None:
 
 
 def _section(each: Series, console: Console, confidence: float) -> None:
-    from evenhand.audits.trend import e_figure
-
     say(console, (f"\n{clip(' × '.join(each.attributes))}: {clip(each.whole.title)}", "bold"))
     say(console, clean(each.interpretation))
     left_out = max(len(each.points) - _MOST_PERIODS, 0)
