@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.special import betaincinv
 
 from evenhand.inference import critical, simultaneous
+from evenhand.inference.limits import FAR, NEAR
 from evenhand.inference.spread import Proportions
 from evenhand.measures.cells import MEASURES
 
@@ -23,7 +24,6 @@ Part = tuple[Floats, Floats]  # k and n of one measure, [samples, groups]
 CONFIDENCE = 0.95
 TABLES = 500
 FORM = MEASURES["selection_rate"].form
-NEAR, FAR = simultaneous._NEAR, simultaneous._FAR
 
 
 class Reach:

@@ -54,7 +54,8 @@ from batched import CONFIDENCE, TABLES, Floats, Part, Reach, check, extremes, ot
 from coverage_settings import COVERAGE, Setting, full_settings, settings
 from scipy.special import betaincinv
 
-from evenhand.inference import critical, draws, intervals, simultaneous
+from evenhand.inference import critical, draws, intervals
+from evenhand.inference.limits import FAR, NEAR
 from evenhand.inference.spread import effective
 
 SEED = 20240229
@@ -420,7 +421,7 @@ def families() -> bool:
     for many in FAMILIES:
         q = critical.tukey(2, critical.shared(CONFIDENCE, many))
         c = critical.one_sided(q, CONFIDENCE)
-        near, far = Reach(*part, q, simultaneous._NEAR), Reach(*part, c, simultaneous._FAR)
+        near, far = Reach(*part, q, NEAR), Reach(*part, c, FAR)
         apart = near.value[:, 0] - near.value[:, 1]
         low = apart - np.hypot(near.down[:, 0], near.up[:, 1])
         high = apart + np.hypot(far.up[:, 0], far.down[:, 1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Self, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -18,11 +18,31 @@ from evenhand.errors import DataError
 from evenhand.inference import critical
 from evenhand.inference.clustered import together_of
 from evenhand.inference.hypotheses import Test
+from evenhand.inference.limits import (
+    FAR,
+    FARTHEST_DEVIATE,
+    NEAR,
+    Leaning,
+    Limits,
+    both_limits,
+    correlation,
+    correlation_with_base,
+    joined,
+    lean,
+    log_lean,
+    log_lower,
+    log_upper,
+    lower,
+    ratio_end,
+    ratio_far,
+    ratio_near,
+    sides,
+    upper,
+)
 from evenhand.inference.pairs import Pairs, front
-from evenhand.inference.replica_spread import Shared, apart
-from evenhand.inference.spread import BiasedUpwards, Bounded, Relative, Skewed, Spread
+from evenhand.inference.replica_spread import Shared
+from evenhand.inference.spread import BiasedUpwards, Bounded, Skewed, Spread
 
-_NEAR, _FAR = 0.0, 0.25  # offsets of the beta limits, as measured in benchmarks/coverage.py
 _FEW_GROUPS, _MOST_PAIRED = 64, 5000  # of so many every pair is looked at, and can be looked at
 
 
@@ -38,7 +58,7 @@ def own(spread: Spread, confidence: float, places: Sequence[int] | None = None) 
     """Limits for each group's own value, holding for all groups together; only of those at `places`, if given."""
     there = ~np.isnan(spread.values)
     asked = spread if places is None else spread.scaled(1.0, places)
-    return asked.limits(critical.sidak(int(there.sum()), confidence), _NEAR)
+    return asked.limits(critical.sidak(int(there.sum()), confidence), NEAR)
 
 
 def between_extremes(
@@ -82,33 +102,28 @@ def _extremes(pairs: Pairs) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(np.maximum(low, 0.0)), float(high)), (float(least), float(np.minimum(most, 1.0)))
 
 
-def _sides(spread: Spread | Bounded) -> tuple[Spread, Spread]:
-    """The spread at the lower and at the upper bound; twice the same where the value itself is known."""
-    return (spread.low, spread.high) if isinstance(spread, Bounded) else (spread, spread)
-
-
 def _pairs(
     spread: Spread | Bounded, usable: Bools, share: float, confidence: float, tops: Bools | None
 ) -> Pairs | None:
-    low, high = _sides(spread)
+    low, high = sides(spread)
     chosen = np.flatnonzero(usable & np.isfinite(spread.values) & np.isfinite(low.values) & ~np.isnan(high.values))
     if len(chosen) < 2:
         return None
     q = critical.tukey(len(chosen), share)
     c = critical.one_sided(q, confidence)
     chosen = _candidates(spread, q, c, chosen, tops)
-    common = _common(spread, chosen)
-    near, far = _limits(spread, q, _NEAR, chosen), _limits(spread, c, _FAR, chosen)
+    common = correlation(spread, chosen)
+    near, far = both_limits(spread, q, NEAR, chosen), both_limits(spread, c, FAR, chosen)
     for side in (*near, *far):
         side.common = common
     with np.errstate(invalid="ignore"):  # an infinite upper bound less another one
-        differences = _lower(near[0].column(), near[1]), _upper(far[1].column(), far[0])
-    ratios = _ratio_near(near[1].column(), near[0]), _ratio_far(far[0].column(), far[1])
+        differences = lower(near[0].column(), near[1]), upper(far[1].column(), far[0])
+    ratios = ratio_near(near[1].column(), near[0]), ratio_far(far[0].column(), far[1])
     if isinstance(spread, Skewed):
-        one, span = _Leaning(spread, c, confidence, chosen), spread.span
+        one, span = Leaning(spread, c, confidence, chosen), spread.span
         mine = one.column()
-        differences = differences[0], np.maximum(differences[1], np.minimum(_upper(mine, one) + _lean(mine, one), span))
-        ratios = ratios[0], np.minimum(ratios[1], _ratio_far(mine, one) / np.exp(_log_lean(one, mine)))
+        differences = differences[0], np.maximum(differences[1], np.minimum(upper(mine, one) + lean(mine, one), span))
+        ratios = ratios[0], np.minimum(ratios[1], ratio_far(mine, one) / np.exp(log_lean(one, mine)))
     ends = (*differences, *ratios)
     for part, unbounded in zip(ends, _UNBOUNDED, strict=True):
         # Where some pairs have ends, one without, such as of a group of one, may lie anywhere.
@@ -127,7 +142,7 @@ def _candidates(spread: Spread | Bounded, q: float, c: float, chosen: Indices, t
     if len(chosen) <= _FEW_GROUPS:
         return chosen
     if _plain(spread):
-        near, far = _Limits(spread, q, _NEAR, chosen), _Limits(spread, c, _FAR, chosen)
+        near, far = Limits(spread, q, NEAR, chosen), Limits(spread, c, FAR, chosen)
         chosen = chosen[_kept(near, far, np.ones(len(chosen), bool) if tops is None else tops[chosen])]
     if len(chosen) > _MOST_PAIRED:
         raise DataError(
@@ -142,7 +157,7 @@ def _plain(spread: Spread | Bounded) -> TypeGuard[Spread]:
     return not isinstance(spread, (Bounded, BiasedUpwards, Skewed, Shared)) and together_of(spread) is None
 
 
-def _kept(near: _Limits, far: _Limits, able: Bools) -> Bools:
+def _kept(near: Limits, far: Limits, able: Bools) -> Bools:
     """Which groups are kept; those that are `able` can be the higher one of a pair."""
     values, some = near.values, near.values > 0
     kept = np.zeros(len(values), bool)
@@ -161,24 +176,6 @@ def _kept(near: _Limits, far: _Limits, able: Bools) -> Bools:
 _UNBOUNDED = (-np.inf, np.inf, np.inf, 0.0)  # of the fields of Pairs
 
 
-def _ratio_near(mine: _Limits, theirs: _Limits) -> Floats:
-    """Upper near ends of mine / theirs, on logarithms, which contain the estimate; 0 / 0 may be anything."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        high = np.exp(np.log(mine.centre) - np.log(theirs.centre) + _log_upper(mine, theirs))
-        estimates = mine.values / theirs.values
-    nothing = (mine.values == 0) & (theirs.values == 0)
-    return np.where(nothing, np.inf, np.maximum(high, estimates))
-
-
-def _ratio_far(mine: _Limits, theirs: _Limits) -> Floats:
-    """Lower far ends of the same."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low = np.exp(np.log(mine.centre) - np.log(theirs.centre) - _log_lower(mine, theirs))
-        estimates = mine.values / theirs.values
-    nothing = (mine.values == 0) & (theirs.values == 0)
-    return np.where(nothing, 0.0, np.minimum(low, estimates))
-
-
 def no_gap(spread: Spread, usable: Bools) -> Test:
     """Test whether the values of the groups differ: p is the error at which the default interval just reaches 0.
 
@@ -186,11 +183,11 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
     that interval.
     """
     chosen = np.flatnonzero(usable & np.isfinite(spread.values))
-    values, common = spread.values[chosen], _common(spread, chosen)
+    values, common = spread.values[chosen], correlation(spread, chosen)
     strangers = together_of(spread) is None
 
     def farthest(deviate: float) -> float:
-        low, high = (end[chosen] for end in spread.limits(deviate, _NEAR))
+        low, high = (end[chosen] for end in spread.limits(deviate, NEAR))
         down, up = values - low, high - values
         # Beside a group of a higher value and a smaller margin no other is needed as the higher one, and so below.
         tops, bottoms = (front(values, -down), front(-values, -up)) if strangers else (slice(None), slice(None))
@@ -208,12 +205,12 @@ def no_gap(spread: Spread, usable: Bools) -> Test:
 
 def _reaching(farthest: Callable[[float], float], first: float) -> float:
     """The deviate at which the interval just reaches 0: `farthest` is the gap over its margin, `first` that at 2."""
-    deviate, found, least, most = 2.0, first, 1e-6, _FARTHEST_DEVIATE
+    deviate, found, least, most = 2.0, first, 1e-6, FARTHEST_DEVIATE
     for _ in range(_STEPS):
         least, most = (deviate, most) if found > 1 else (least, deviate)
         # Margins grow nearly in proportion to the deviate, so that a few steps lead there; of few clusters they grow
         # faster, and a step that leads out of the bracket halves it.
-        before, deviate = deviate, float(np.clip(deviate * found, 1e-6, _FARTHEST_DEVIATE))
+        before, deviate = deviate, float(np.clip(deviate * found, 1e-6, FARTHEST_DEVIATE))
         if abs(deviate - before) <= 1e-7 * deviate:
             break
         if not least < deviate < most:
@@ -227,14 +224,14 @@ def no_differences(spread: Spread, base: Spread) -> Floats:
     from scipy.special import ndtr
 
     values, theirs = spread.values, base.values
-    common = np.broadcast_to(_common_with_base(spread, base), values.shape)
+    common = np.broadcast_to(correlation_with_base(spread, base), values.shape)
     found = np.full(len(values), np.nan)
     for i in np.flatnonzero(np.isfinite(values) & np.isfinite(theirs)).tolist():
         mine, other, apart = spread.scaled(1.0, [i]), base.scaled(1.0, [i]), abs(values[i] - theirs[i])
-        higher, lower = (mine, other) if values[i] > theirs[i] else (other, mine)
+        top, bottom = (mine, other) if values[i] > theirs[i] else (other, mine)
 
-        def farthest(deviate: float, apart=apart, higher=higher, lower=lower, rho=common[[i]]) -> float:  # type: ignore[no-untyped-def]
-            down, up = higher.values - higher.limits(deviate, _NEAR)[0], lower.limits(deviate, _NEAR)[1] - lower.values
+        def farthest(deviate: float, apart=apart, top=top, bottom=bottom, rho=common[[i]]) -> float:  # type: ignore[no-untyped-def]
+            down, up = top.values - top.limits(deviate, NEAR)[0], bottom.limits(deviate, NEAR)[1] - bottom.values
             return float(apart / max(float(joined(down, up, rho)[0]), 1e-300))
 
         deviate = _reaching(farthest, farthest(2.0)) if apart > 0 else 0.0
@@ -243,7 +240,6 @@ def no_differences(spread: Spread, base: Spread) -> Floats:
 
 
 _STEPS = 40
-_FARTHEST_DEVIATE = 37.0  # where the tail of a normal variable is about the smallest number there is
 
 
 def against_extreme(
@@ -261,18 +257,18 @@ def against_extreme(
         return ends  # type: ignore[return-value]
     q, values = critical.tukey(len(chosen), confidence), spread.values[chosen]
     able = yardsticks[chosen]
-    near = _Limits(spread, q, _NEAR, chosen)
+    near = Limits(spread, q, NEAR, chosen)
     of = chosen[_farthest_yardsticks(spread, near, able, lowest=lowest)]
-    theirs = _Limits(spread, q, _NEAR, of)
+    theirs = Limits(spread, q, NEAR, of)
     mine = near.column()
-    mine.common = _common(spread, chosen, of)
+    mine.common = correlation(spread, chosen, of)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         middle = np.log(near.centre)[:, None] - np.log(theirs.centre)[None, :]
         pairs = (
-            _lower(mine, theirs),
-            _upper(mine, theirs),
-            np.exp(middle - _log_lower(mine, theirs)),
-            np.exp(middle + _log_upper(mine, theirs)),
+            lower(mine, theirs),
+            upper(mine, theirs),
+            np.exp(middle - log_lower(mine, theirs)),
+            np.exp(middle + log_upper(mine, theirs)),
         )
         top = values[able].min(initial=np.inf) if lowest else values[able].max(initial=-np.inf)
         seen = (values - top, values / top)
@@ -286,7 +282,7 @@ def against_extreme(
     return ends  # type: ignore[return-value]
 
 
-def _farthest_yardsticks(spread: Spread, limits: _Limits, able: Bools, *, lowest: bool) -> Bools:
+def _farthest_yardsticks(spread: Spread, limits: Limits, able: Bools, *, lowest: bool) -> Bools:
     """Of those that are able, the groups from which others can differ most; as in `_candidates`, no more are needed."""
     if len(able) <= _FEW_GROUPS or not _plain(spread):
         return able
@@ -298,152 +294,6 @@ def _farthest_yardsticks(spread: Spread, limits: _Limits, able: Bools, *, lowest
     ):
         kept |= front(side * place, side * up, able) | front(side * place, -side * down, able)
     return kept
-
-
-class _Limits:
-    """How far limits lie from the value, up and down, plain and on logarithms.
-
-    `bias` is how far noise alone may have lifted the value, which errors of other groups cannot cancel: it is added,
-    while `down` and `up` combine as the sides of a triangle. `least` is what no true value can be below. `moves` is
-    what the groups may have in common, [groups, replicas]; `log_moves` the same on logarithms. `common` is the
-    correlation with those that the limits are set against: at −1 the margins of the two are added.
-    """
-
-    def __init__(self, spread: Spread, deviate: float, offset: float, chosen: Indices) -> None:
-        low, high = (end[chosen] for end in spread.limits(deviate, offset))
-        self.values = values = spread.values[chosen]
-        self.centre = spread.centre[chosen]
-        self.bias, self.least = np.zeros(len(values)), -np.inf
-        self.moves: Floats | None = None
-        self.log_moves: Floats | None = None
-        self.common: Floats | float = 0.0
-        if isinstance(spread, Shared):
-            down, up = spread.of_people(deviate, offset)
-            low, high, self.moves = values - down[chosen], values + up[chosen], spread.of_replicas(deviate)[chosen]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            self.down, self.up = values - low, high - values
-            if self.moves is not None:
-                self.log_moves = self.moves / self.centre[:, None]
-            if isinstance(spread, BiasedUpwards):
-                self.bias, self.down, self.least = spread.bias[chosen], spread.below(deviate)[chosen], 0.0
-            # A limit below 0 leaves the ratio without an end on that side: 0 or infinity, never the estimate itself.
-            self.log_down = np.log(self.centre) - np.log(np.maximum(np.minimum(low, self.centre), 0.0))
-            self.log_up = np.log(np.maximum(high, self.centre)) - np.log(self.centre)
-        if isinstance(spread, Relative):
-            self.log_down, self.log_up = (end[chosen] for end in spread.log_reach(deviate, offset))
-
-    def column(self) -> Self:
-        """The same limits with a trailing axis, so that broadcasting against another `_Limits` compares all pairs."""
-        turned = object.__new__(type(self))
-        turned.__dict__ = {
-            name: part[:, None] if isinstance(part, np.ndarray) and name != "common" else part
-            for name, part in vars(self).items()
-        }
-        return turned
-
-
-class _Leaning(_Limits):
-    """Limits of skewed means, and how much farther they lie on the side of the long tail; far ends reach as far.
-
-    A far end at `deviate` has what the near end leaves of the error probability: with two groups half of it, with many
-    next to all. What it has less than all makes up for the skewness of moderated means, which limits at the one-sided
-    confidence allow for in full.
-    """
-
-    def __init__(self, spread: Skewed, deviate: float, confidence: float, chosen: Indices) -> None:
-        deviate = critical.upper(1 - confidence) if spread.moderated else deviate
-        super().__init__(spread, deviate, _FAR, chosen)
-        self.lean, self.worth = spread.lean(deviate)[chosen], np.nan_to_num(spread.worth[chosen])
-
-
-def _lean(mine: _Leaning, theirs: _Leaning) -> Floats:
-    """How much farther up mine − theirs may lie because values are skewed; the tails of like groups cancel."""
-    return _joint_lean(mine, theirs, mine.lean, theirs.lean)
-
-
-def _log_lean(mine: _Leaning, theirs: _Leaning) -> Floats:
-    """The same of the logarithm of mine / theirs."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        leans = [np.where(each.values > 0, each.lean / each.values, 0.0) for each in (mine, theirs)]
-    return np.minimum(_joint_lean(mine, theirs, leans[0], leans[1]), _FARTHEST_DEVIATE)
-
-
-def _joint_lean(mine: _Leaning, theirs: _Leaning, my_lean: Floats, their_lean: Floats) -> Floats:
-    """By the third moment of the difference, as if people varied alike in both: variances of few tell little."""
-    people = mine.worth + theirs.worth
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lean = (theirs.worth * my_lean - mine.worth * their_lean) / people
-    return np.where(people > 0, np.maximum(lean, 0.0), 0.0)
-
-
-def _limits(spread: Spread | Bounded, deviate: float, offset: float, chosen: Indices) -> tuple[_Limits, _Limits]:
-    """The limits at the lower and at the upper bound; the same ones where the value itself is known."""
-    low = _Limits(_sides(spread)[0], deviate, offset, chosen)
-    return low, _Limits(spread.high, deviate, offset, chosen) if isinstance(spread, Bounded) else low
-
-
-def _lower(mine: _Limits, theirs: _Limits) -> Floats:
-    """The lower end of mine − theirs."""
-    reach = _reach(mine.down, theirs.up, mine.moves, theirs.moves, mine.common)
-    end = mine.values - mine.bias - theirs.values - reach
-    return np.asarray(np.maximum(end, mine.least - (theirs.values + theirs.up)))
-
-
-def _upper(mine: _Limits, theirs: _Limits) -> Floats:
-    reach = _reach(mine.up, theirs.down, mine.moves, theirs.moves, mine.common)
-    end = mine.values - (theirs.values - theirs.bias) + reach
-    return np.asarray(np.minimum(end, mine.values + mine.up - theirs.least))
-
-
-def _log_lower(mine: _Limits, theirs: _Limits) -> Floats:
-    """How far below its estimate the logarithm of mine / theirs may be."""
-    return _reach(mine.log_down, theirs.log_up, mine.log_moves, theirs.log_moves, mine.common)
-
-
-def _log_upper(mine: _Limits, theirs: _Limits) -> Floats:
-    return _reach(mine.log_up, theirs.log_down, mine.log_moves, theirs.log_moves, mine.common)
-
-
-def _reach(
-    mine: Floats, theirs: Floats, moves: Floats | None, their_moves: Floats | None, common: Floats | float
-) -> Floats:
-    """√(a² + b² − 2ρab) of two margins with correlation ρ; plus the replica noise that the two groups do not share."""
-    alone = joined(mine, theirs, common)
-    return alone if moves is None or their_moves is None else np.hypot(alone, apart(moves, their_moves))
-
-
-def joined(mine: Floats, theirs: Floats, common: Floats | float) -> Floats:
-    """√(a² + b² − 2ρab) of two margins with correlation ρ."""
-    if isinstance(common, float) and common == 0:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = np.sqrt(mine * mine + theirs * theirs)  # many times as fast as hypot
-        return np.asarray(found if np.isfinite(found).all() else np.hypot(mine, theirs))
-    with np.errstate(invalid="ignore"):  # of infinite margins
-        squares = (mine - theirs) ** 2 + 2 * (1 - common) * mine * theirs
-    return np.where(np.isnan(squares), np.hypot(mine, theirs), np.sqrt(np.maximum(squares, 0.0)))
-
-
-def _common(spread: Spread | Bounded, chosen: Indices, others: Indices | None = None) -> Floats | float:
-    """The correlation of the errors of every two groups, [groups, groups or others]; 0 of strangers.
-
-    Where only bounds are known, a group at one bound may have anything to do with another at the other.
-    """
-    together = together_of(_sides(spread)[0])
-    if together is None:
-        return 0.0
-    found = together.correlations[np.ix_(chosen, chosen if others is None else others)]
-    return -np.ceil(np.abs(np.round(found, 6))) if isinstance(spread, Bounded) else found
-
-
-def _common_with_base(spread: Spread | Bounded, base: Spread | Bounded) -> Floats | float:
-    """The same of each group and its baseline, [groups]."""
-    mine, theirs = together_of(_sides(spread)[0]), together_of(_sides(base)[0])
-    if mine is None or theirs is None:
-        return 0.0
-    if theirs.own is None:
-        return -1.0
-    found = mine.with_base(theirs)
-    return -np.ceil(np.abs(np.round(found, 6))) if isinstance(spread, Bounded) else found
 
 
 class Against(NamedTuple):
@@ -480,13 +330,13 @@ def against(
     rows = []
     for i, (spread, base) in enumerate(zip(spreads, bases, strict=True)):
         usable = compared[i] & np.isfinite(spread.values) & np.isfinite(base.values)
-        for side in (*_sides(spread), *_sides(base)):
+        for side in (*sides(spread), *sides(base)):
             usable = usable & np.isfinite(side.values)
         q = _together(usable, (near or confidence) ** (1 / len(spreads)))
         c = critical.one_sided(q, confidence)
         mixed = shares is None or bool(np.isfinite(shares[i]).all())
-        shared = _common_with_base(spread, base) if mixed else -1.0 if common is None else common[i]
-        ends = [_one_by_one(spread, base, deviate, offset, shared) for deviate, offset in ((q, _NEAR), (c, _FAR))]
+        shared = correlation_with_base(spread, base) if mixed else -1.0 if common is None else common[i]
+        ends = [_one_by_one(spread, base, deviate, offset, shared) for deviate, offset in ((q, NEAR), (c, FAR))]
         if isinstance(spread, Skewed) and isinstance(base, Skewed):
             ends[1] = _leaning(ends[1], spread, base, (c, confidence), shared)
         if shares is not None and mixed:
@@ -507,7 +357,7 @@ def at_deviate(
     """
     from scipy.special import ndtr
 
-    near, far = (_one_by_one(spread, base, deviate, offset, 0.0) for offset in (_NEAR, _FAR))
+    near, far = (_one_by_one(spread, base, deviate, offset, 0.0) for offset in (NEAR, FAR))
     if isinstance(spread, Skewed) and isinstance(base, Skewed):
         # The deviate of many groups lies far out, where skewness matters for near ends as well.
         near = far = _leaning(far, spread, base, (deviate, float(ndtr(deviate))), 0.0)
@@ -518,7 +368,7 @@ def at_deviate(
 
 def at_deviate_alone(spread: Spread, deviate: float) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Near and far ends of each group's own value, likewise."""
-    return spread.limits(deviate, _NEAR), spread.limits(deviate, _FAR)
+    return spread.limits(deviate, NEAR), spread.limits(deviate, FAR)
 
 
 def _together(compared: Bools, confidence: float) -> float:
@@ -534,13 +384,13 @@ def _one_by_one(
     spread: Spread | Bounded, base: Spread | Bounded, deviate: float, offset: float, common: Floats | float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Lower and upper ends of the difference and of the ratio; each takes the bounds that move it farthest."""
-    every = np.arange(len(_sides(spread)[0].values))
-    mine, theirs = _limits(spread, deviate, offset, every), _limits(base, deviate, offset, every)
+    every = np.arange(len(sides(spread)[0].values))
+    mine, theirs = both_limits(spread, deviate, offset, every), both_limits(base, deviate, offset, every)
     for side in mine:
         side.common = common
     with np.errstate(invalid="ignore"):
-        low, high = _lower(mine[0], theirs[1]), _upper(mine[1], theirs[0])
-    return low, high, _ratio_end(mine[0], theirs[1], -1), _ratio_end(mine[1], theirs[0], 1)
+        low, high = lower(mine[0], theirs[1]), upper(mine[1], theirs[0])
+    return low, high, ratio_end(mine[0], theirs[1], -1), ratio_end(mine[1], theirs[0], 1)
 
 
 def _leaning(
@@ -552,24 +402,15 @@ def _leaning(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Far ends of `_one_by_one` that allow for skewness; `level` is their deviate, and the one-sided confidence."""
     every = np.arange(len(spread.values))
-    mine, theirs = _Leaning(spread, *level, every), _Leaning(base, *level, every)
+    mine, theirs = Leaning(spread, *level, every), Leaning(base, *level, every)
     mine.common = common
     low, high, least, most = far
     return (
-        np.minimum(low, np.maximum(_lower(mine, theirs) - _lean(theirs, mine), -spread.span)),
-        np.maximum(high, np.minimum(_upper(mine, theirs) + _lean(mine, theirs), spread.span)),
-        np.minimum(least, _ratio_end(mine, theirs, -1) / np.exp(_log_lean(theirs, mine))),
-        np.maximum(most, _ratio_end(mine, theirs, 1) * np.exp(_log_lean(mine, theirs))),
+        np.minimum(low, np.maximum(lower(mine, theirs) - lean(theirs, mine), -spread.span)),
+        np.maximum(high, np.minimum(upper(mine, theirs) + lean(mine, theirs), spread.span)),
+        np.minimum(least, ratio_end(mine, theirs, -1) / np.exp(log_lean(theirs, mine))),
+        np.maximum(most, ratio_end(mine, theirs, 1) * np.exp(log_lean(mine, theirs))),
     )
-
-
-def _ratio_end(mine: _Limits, theirs: _Limits, side: int) -> Floats:
-    """The lower (−1) or upper (1) end of mine / theirs, which contains the estimate."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = _log_lower(mine, theirs) if side < 0 else _log_upper(mine, theirs)
-        end = np.exp(np.log(mine.centre) - np.log(theirs.centre) + side * reach)
-        ratio = mine.values / theirs.values
-    return np.where(np.isnan(end), np.nan, (np.fmin if side < 0 else np.fmax)(end, ratio))
 
 
 def _to_overall(ends: tuple[Floats, Floats, Floats, Floats], share: Floats) -> tuple[Floats, Floats, Floats, Floats]:

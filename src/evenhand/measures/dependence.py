@@ -217,7 +217,7 @@ def within_strata(tables: Sequence[Floats], draws: int, random_state: int) -> De
 def _occupied(table: Floats) -> Floats:
     """The table without empty rows and columns, in the same order whatever the groups are called."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    return np.asarray(table[np.lexsort(table.T)])
+    return np.asarray(table[np.lexsort(table.T)]) if table.size else table
 
 
 def _large(table: Floats) -> bool:

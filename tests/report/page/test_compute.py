@@ -239,7 +239,7 @@ def test_the_beta_quantile_is_that_of_scipy(tmp_path):
     np.testing.assert_allclose(tails, tail, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["inference.js", "verdicts.js", "compute.js"])
+@pytest.mark.parametrize("name", ["inference.js", "ends.js", "verdicts.js", "compute.js"])
 def test_the_script_is_small_and_touches_no_document(name):
     code = (PAGE / name).read_text(encoding="utf-8")
     assert len(code.encode()) < 36_000

@@ -48,6 +48,12 @@ def test_a_column_moves_below():
     assert [line.split() for line in lines[5:]] == [["x", "undefined", "-", "not", "judged"]]
 
 
+def test_a_spare_column_is_left_out_at_last():
+    how = {"below": "between", "fold": [("rate",)], "spare": "limit"}
+    assert "points" in "".join(shown(64, **how))
+    assert "points" not in "".join(shown(40, **how))
+
+
 def test_a_number_is_broken_before_its_interval():
     lines = shown(64, below="between", fold=[("rate",)])
     assert lines[3].split() == ["African-American,", "Male", "12.5", "≤", "10", "points", "fail"]

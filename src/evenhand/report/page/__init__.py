@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from evenhand.audits.audit import Audit
 
-ENGINE = ("inference.js", "verdicts.js", "compute.js")
+ENGINE = ("inference.js", "ends.js", "verdicts.js", "compute.js")
 VIEW = ("draw.js", "plots.js", "groups.js", "scores.js", "panels.js", "view.js", "tabs.js")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\\u007f"}
 

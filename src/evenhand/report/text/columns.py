@@ -32,6 +32,7 @@ class Columns:
         left: Those that stand to the left.
         fold: Those whose cells may take two lines where there is no room for one, in the order in which that is tried.
         below: The one that moves to a line of its own below the row where there is no room beside the others.
+        spare: The one that is left out where nothing else helps.
     """
 
     def __init__(
@@ -42,12 +43,13 @@ class Columns:
         left: Sequence[str] = (),
         fold: Sequence[Sequence[str]] = (),
         below: str | None = None,
+        spare: str | None = None,
     ) -> None:
         titles = (first, *others)
         self.console = console
         self.left = {0, *(i for i, title in enumerate(titles) if i and title in left)}
         self.fold = [[i for i, title in enumerate(titles) if i and title in together] for together in fold]
-        self.below = titles.index(below) if below is not None else None
+        self.below, self.spare = (None if title is None else titles.index(title) for title in (below, spare))
         self.rows: list[Cells] = [[[words(console, title, "bold")] for title in titles]]
 
     def add(self, cells: Iterable[str | tuple[str, str]]) -> None:
@@ -70,6 +72,8 @@ class Columns:
             if self._excess(columns, gap) > 0:
                 for i in together:
                     self._fold(i)
+        if self._excess(columns, gap) > 0:
+            columns = [i for i in columns if i != self.spare]
         self._narrow(columns, gap)
         self._print(columns, gap, beneath)
 

@@ -49,7 +49,8 @@ def _section(each: Series, console: Console, confidence: float) -> None:
     chart = ("0 │ threshold",) if drawn else ()
     size = f"{kind} [{confidence:.0%}]"
     titles = ("period", *chart, size, "people", *words[:2], "e-value", "")
-    table = Columns(console, *titles, left=(*chart, *words), fold=[words[:1], words[1:2], (size,)])
+    fold = [words[:1], words[1:2], (size,), chart]
+    table = Columns(console, *titles, left=(*chart, *words), fold=fold, spare=chart[0] if chart else None)
     raised = any(point.e_value >= each.needed for point in each.points[:left_out])
     for point in each.points[left_out:]:
         first = point.e_value >= each.needed and not raised

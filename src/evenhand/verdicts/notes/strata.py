@@ -15,8 +15,9 @@ import numpy as np
 
 from evenhand.core import wording
 from evenhand.core.results import Estimate, Group, Panel, Row, spell
-from evenhand.inference import critical, simultaneous, stratified
+from evenhand.inference import critical, stratified
 from evenhand.inference.clustered import Clustered, together_of
+from evenhand.inference.limits import joined
 from evenhand.inference.spread import Proportions, Spread
 from evenhand.verdicts import comparison
 from evenhand.verdicts.rows import summary_row
@@ -99,8 +100,8 @@ def _standardise(
         common = 0.0 if together is None else float(together.correlations[places[0], places[1]])
         # Clusters may reach over strata: what these have in common is not known, and their margins are added.
         norm = 2 if together is None else 1
-        down.append(simultaneous.joined(values[-1][0] - low[0], high[1] - values[-1][1], common))
-        up.append(simultaneous.joined(high[0] - values[-1][0], values[-1][1] - low[1], common))
+        down.append(joined(values[-1][0] - low[0], high[1] - values[-1][1], common))
+        up.append(joined(high[0] - values[-1][0], values[-1][1] - low[1], common))
         cube = stratum.table.cube
         people.append(cube.size)
         mass.append(float((cube.n if cube.w is None else cube.w).sum()))
