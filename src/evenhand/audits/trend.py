@@ -27,7 +27,7 @@ from evenhand.core.results import (
     spell_stratum,
 )
 from evenhand.core.signs import Printable, escaped, printable
-from evenhand.core.wording import capital, counted, distance, e_figure, limit_figure, reach
+from evenhand.core.wording import capital, counted, distance, e_figure, limit_figure, reach, tolerated
 from evenhand.cube import merge, parquet
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError
@@ -122,7 +122,7 @@ class Series(Printable):
         at = next(point.e_value for point in self.points if point.period == self.alarm)
         return (
             f"Evidence of {beyond} had accumulated by {self.alarm}: the e-value was {e_figure(at)}, and "
-            f"an alarm needs {e_figure(self.needed)}.{self._who()}{now}{self._last()}"
+            f"an alarm needs {e_figure(self.needed)}.{self._who()}{self._begins()}{now}{self._last()}"
         )
 
     @property
@@ -130,7 +130,7 @@ class Series(Printable):
         limit = float(self.whole.threshold or 0.0)
         if self.whole.judged_on == "ratio":
             return f"a ratio below {limit_figure(limit)}"
-        return f"a gap above {distance(limit, self.whole.unit)}"
+        return f"a gap above {tolerated(limit, self.whole.unit)}"
 
     def _who(self) -> str:
         if self.suspect is None:
@@ -139,7 +139,17 @@ class Series(Printable):
         higher, lower = ("everyone else" if who is None else spell(who, self.attributes) for who in both)
         within = f" in {spell_stratum(self.suspect.stratum, self.controls)}" if self.suspect.stratum else ""
         title = self.suspect.measure.title
-        return f" Most of this evidence comes from the {title}: it is higher for {higher} than for {lower}{within}."
+        said = f"higher for {higher} than for {lower}{within}."
+        rows = [row for row in self.whole.groups if row.measure is not None]
+        if len({(row.measure, row.stratum) for row in rows}) > 1:
+            return f" Most of this evidence comes from the {title}: it is {said}"
+        pair = "" if len({row.group for row in rows}) < 3 else "Most of this evidence comes from two groups: the "
+        return f" {pair or 'The '}{title} is {said}"
+
+    def _begins(self) -> str:
+        """The first period whose own interval lies beyond the threshold."""
+        begun = next((each.period for each in self.points if each.finding and each.finding.verdict == "fail"), None)
+        return "" if begun is None else f" The first period whose own interval lies beyond the threshold is {begun}."
 
     def _last(self) -> str:
         """The gap of the last period."""

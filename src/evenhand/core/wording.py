@@ -68,6 +68,15 @@ def limit_figure(threshold: float) -> str:
     return f"{threshold:,.0f}" if threshold >= 1e4 else f"{threshold:,.4g}"
 
 
+def tolerated(threshold: float, unit: str = "rate") -> str:
+    """The gap that a threshold tolerates: of rates in points.
+
+    >>> tolerated(0.1), tolerated(0.075), tolerated(2.5, "number")
+    ('10 points', '7.5 points', '2.5')
+    """
+    return f"{100 * threshold:g} points" if unit in ("rate", POINTS) else limit_figure(threshold)
+
+
 def distance(value: float, unit: str = "rate", *, signed: bool = False) -> str:
     """A difference for people: rates in percentage points.
 
