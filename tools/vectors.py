@@ -22,9 +22,9 @@ from evenhand.catalogue import METRICS, find
 from evenhand.core import records
 from evenhand.core.results import Estimate, Finding, Row, pair_names, shown_names, spell
 from evenhand.cube.cube import Cube
-from evenhand.measures.base import Measure, undefined_reason
+from evenhand.measures.base import undefined_reason
 from evenhand.measures.cells import MEASURES, evaluate
-from evenhand.measures.evaluate import every_measure
+from evenhand.measures.evaluate import MeasureValues, every_measure
 from evenhand.measures.group_data import BinnedScores, GroupData
 from evenhand.verdicts.notes import calibration
 from evenhand.verdicts.selective_labels import is_settled
@@ -273,7 +273,7 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
                     row.measure.name: [
                         *_estimate(_known(row.values[i], row.low[i], row.high[i])),
                         int(row.support[i]),
-                        *([_reason(row.measure, data, i, part)] if math.isnan(row.values[i]) else []),
+                        *([_reason(row, data, i, part)] if math.isnan(row.values[i]) else []),
                     ]
                     for row in told
                 },
@@ -283,8 +283,9 @@ def _groups(part: Cube, confidence: float, measures: Collection[str]) -> dict[st
     }
 
 
-def _reason(measure: Measure, data: GroupData, place: int, part: Cube) -> str:
-    return undefined_reason(measure, data, place, spell(part.pairs[place][1], part.meaning.sensitive), 0)
+def _reason(row: MeasureValues, data: GroupData, place: int, part: Cube) -> str:
+    group = spell(part.pairs[place][1], part.meaning.sensitive)
+    return undefined_reason(row.measure, data, place, group, int(row.support[place]))
 
 
 def _known(value: float, low: float, high: float) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from evenhand.errors import DataError
-from evenhand.inference import simultaneous
+from evenhand.inference import limits, simultaneous
 from evenhand.inference.limits import FARTHEST_DEVIATE
 from evenhand.inference.simultaneous import Against, Ends
 from evenhand.inference.spread import Average, Largest, Normal, Proportions
@@ -209,6 +211,21 @@ def test_normal_values_are_compared_as_normal_values() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ each group's own
+
+
+def test_p_of_values_with_errors_has_no_floor():
+    """Beyond a deviate of 8.3 the upper tail of a normal rounds to 1: Student's quantile comes from the lower one."""
+    spread = Normal(np.array([0.0, 0.5]), np.full(2, 0.01), np.full(2, 1e9))
+    z = 0.5 / (0.01 * np.sqrt(2))
+    assert simultaneous.no_gap(spread, np.ones(2, bool)).p_value == pytest.approx(2 * stats.norm.sf(z), rel=1e-2, abs=0)
+
+
+def test_margins_too_large_to_square_are_joined_without_a_warning():
+    for common, expected in ((0.0, np.hypot(3e200, 4e200)), (-1.0, 7e200), (np.array([-1.0]), 7e200)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = limits.joined(np.array([3e200]), np.array([4e200]), common)
+        assert found[0] == pytest.approx(expected)
 
 
 @given(tables())

@@ -15,6 +15,14 @@ from evenhand.inference import stratified
 from evenhand.inference.stratified import breslow_day
 
 
+def test_strata_of_next_to_nobody_have_a_common_ratio_without_an_end():
+    """Weights of a millionth beside millions: the interval on logarithms is wider than numbers are."""
+    for k in ([[1e-6, 2.0]], [[2.0, 1e-6]]):
+        found = stratified.common(k, [[3.0, 2.5]])
+        for value, low, high in (found.odds_ratio, found.ratio):
+            assert (low, high) == (0.0, math.inf) or low <= value <= high
+
+
 def test_moments_are_those_of_all_tables_with_these_margins():
     row, column, everyone, odds, expected, variance = 6, 5, 14, 0.4, 1.7, 0.9
     law = stats.nchypergeom_fisher(everyone, row, column, odds)

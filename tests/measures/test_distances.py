@@ -61,6 +61,16 @@ def test_scores_that_all_agree_leave_a_width():
     assert eh.wasserstein_distance(score=np.full(30, 3), sensitive=group).value.low is None
 
 
+@pytest.mark.parametrize("metric", ["ks_distance", "wasserstein_distance"])
+def test_weights_do_not_lift_a_distance_above_all_there_is(metric):
+    random = np.random.default_rng(8)
+    group = np.repeat(["a", "b", "c"], [7, 9, 400])
+    for _ in range(20):
+        score = np.where(group == "a", 0.0, np.where(group == "b", 1.0, random.random(len(group))))
+        value = getattr(eh, metric)(score=score, sensitive=group, weight=random.lognormal(0, 1.5, len(group))).value
+        assert value.low <= value.value <= value.high <= 1
+
+
 @given(st.lists(st.lists(st.floats(0, 1).map(lambda score: round(score, 2)), min_size=1, max_size=9), min_size=2,
                 max_size=4), st.sampled_from(["ks_distance", "wasserstein_distance"]))  # fmt: skip
 @examples(25)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -436,6 +438,45 @@ def test_the_error_of_the_ordered_gini_is_that_of_resampled_rows():
         data = GroupData.of(eh.Cube.count(**half).marginal(["sensitive"]), "everyone")
         drawn.append(find_measure("ordered_gini").spread(data).values[0])
     assert np.std(drawn) == pytest.approx(spread.errors[0], rel=0.15)
+
+
+@pytest.mark.parametrize("few", [1, 2, 4])
+def test_the_ordered_gini_of_a_handful_is_known_to_lie_between_its_ends_only(few):
+    """That of one person is 0 whatever the predictions are worth: it varied by nothing, and failed beside others."""
+    random = np.random.default_rng(3)
+    f = random.integers(1, 40, 600 + few) / 10
+    roles = {"label": random.poisson(f) * 1.0, "prediction": f, "sensitive": ["a", "b"] * 300 + ["c"] * few}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = eh.ordered_gini_parity(**roles, task="regression", threshold=0.1)
+    handful = next(row for row in found.groups if row.group == ("c",))
+    assert (handful.estimate.low, handful.estimate.high) == (-1, 1)
+    assert (found.verdict, found.value.low) == ("pass", 0.0) or found.verdict == "inconclusive"
+    assert found.p_value > 0.05
+
+
+def test_alike_predictions_of_thirty_people_do_not_make_their_ordered_gini_known():
+    random = np.random.default_rng(3)
+    f = np.r_[random.integers(1, 40, 600) / 10, np.full(30, 2.0)]
+    roles = {"label": random.poisson(f) * 1.0, "prediction": f, "sensitive": ["a", "b"] * 300 + ["c"] * 30}
+    row = next(row for row in eh.ordered_gini_parity(**roles, task="regression").groups if row.group == ("c",))
+    assert row.estimate.high - row.estimate.low > 0.1
+
+
+def test_the_net_benefit_does_not_depend_on_the_order_of_rows():
+    """Whoever is refused is counted, not what remains of a sum: weights a million times apart left less than nobody."""
+    random = np.random.default_rng(5)
+    for _ in range(10):
+        n = 400
+        score, label, weight = random.random(n), random.integers(0, 2, n), random.choice([0.0, 0.3, 1.0, 1e6], n)
+        group = np.where(random.random(n) < 0.5, "a", "b")
+        score[(group == "b") & (weight > 0)] = 0.9  # nobody who counts is refused
+        for rows in (np.arange(n), random.permutation(n)):
+            cube = eh.Cube.count(
+                score=score[rows], label=label[rows], weight=weight[rows], sensitive=group[rows],
+                cutoff=0.5, score_range=(0, 1),
+            )  # fmt: skip
+            assert np.isfinite(values("net_benefit", cube)).all()
 
 
 def test_an_audit_of_everything_leaves_out_what_the_score_does_not_allow():

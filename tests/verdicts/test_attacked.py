@@ -206,6 +206,17 @@ def test_a_metric_alone_does_not_judge_what_is_the_same_for_any_groups(metric, s
     assert getattr(eh, metric)(**one).verdict != "not judged"
 
 
+def test_classical_limits_hold_a_value_that_a_light_weight_moves_off_its_end():
+    # Of three people one weighs a millionth: the middle of Jeffreys' posterior lies above so small a share.
+    people = {"prediction": [1, 0, 0] + [0, 1] * 20, "sensitive": ["a"] * 3 + ["b"] * 40}
+    weight = [1.0] + [1e6] * 2 + [1.0] * 40
+    for interval in ("jeffreys", "wilson", "clopper-pearson", "agresti-coull", "katz"):
+        for decision in (people["prediction"], [1 - each for each in people["prediction"]]):
+            found = eh.demographic_parity(**{**people, "prediction": decision}, weight=weight, interval=interval)
+            for row in found.groups:
+                assert row.estimate.low <= row.estimate.value <= row.estimate.high, (interval, row)
+
+
 def test_gaps_in_each_measure_hold_their_estimate():
     people = {"label": [1, 1, 1, 0, 0, 0] * 2, "prediction": [0] * 6 + [1, 1, 0, 1, 0, 0]}
     for interval in ("bayes", "percentile", "basic", "bca", "simultaneous", "wilson"):

@@ -122,9 +122,10 @@ def joined(mine: Floats, theirs: Floats, common: Floats | float) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             found = np.sqrt(mine * mine + theirs * theirs)  # many times as fast as hypot
         return np.asarray(found if np.isfinite(found).all() else np.hypot(mine, theirs))
-    with np.errstate(invalid="ignore"):  # of infinite margins
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite margins, or nearly so
         squares = (mine - theirs) ** 2 + 2 * (1 - common) * mine * theirs
-    return np.where(np.isnan(squares), np.hypot(mine, theirs), np.sqrt(np.maximum(squares, 0.0)))
+        plain = np.where(np.isinf(squares), mine + theirs, np.sqrt(np.maximum(squares, 0.0)))
+    return np.where(np.isnan(squares), np.hypot(mine, theirs), plain)
 
 
 def ratio_near(mine: Limits, theirs: Limits) -> Floats:

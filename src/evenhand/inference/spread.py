@@ -349,7 +349,8 @@ class Normal(_Measured):
         """With Student's quantile in place of the deviate, because the errors are estimated from as many people."""
         from scipy.special import ndtr, stdtrit
 
-        reach = stdtrit(np.maximum(self.sizes - 1, 1), ndtr(deviate)) * self.errors
+        # From the lower tail, because the upper one rounds to 1 beyond a deviate of 8.3.
+        reach = -stdtrit(np.maximum(self.sizes - 1, 1), ndtr(-deviate)) * self.errors
         return self.values - reach, self.values + reach
 
 

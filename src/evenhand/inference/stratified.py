@@ -122,8 +122,9 @@ def _ends(value: float, variance: float, deviate: float) -> tuple[float, float, 
     """A ratio with its interval on logarithms; NaN ends where it is 0, infinite or undefined."""
     if not 0 < value < math.inf:
         return value, math.nan, math.nan
-    reach = deviate * math.sqrt(variance)
-    return value, value * math.exp(-reach), value * math.exp(reach)
+    with np.errstate(over="ignore"):  # of next to nobody: there is no upper end
+        low, high = value * np.exp(np.array([-1, 1]) * deviate * math.sqrt(variance))
+    return value, float(low), float(high)
 
 
 def _log_odds_variance(k: Floats, n: Floats) -> float:

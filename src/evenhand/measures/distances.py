@@ -270,7 +270,8 @@ def _compare(cells: Floats, shape: _Shape, near: Floats, far: Floats, title: str
     values = np.full((len(cells), len(cells)), np.nan)
     if len(places) > 1:
         both = np.ix_(places, places)
-        values[both] = _apart(shape, shape.of(cells[places]), near[both], far[both])
+        # Shares of weights may add up to a hair above 1.
+        values[both] = np.minimum(_apart(shape, shape.of(cells[places]), near[both], far[both]), shape.span)
     low, high = np.maximum(values - near, 0.0), np.minimum(values + far, shape.span)
     worst = tuple(float(np.fmax.reduce(part, axis=None)) for part in (values, low, high))
     return Distances(values, low, high, (worst[0], worst[1], worst[2]), title)

@@ -20,7 +20,7 @@ from evenhand.inference.means import Means
 from evenhand.inference.spread import PLAIN, Normal, Proportions, Spread, effective
 from evenhand.measures import scores
 from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, BinnedScores, RegressionSums, without_rounding
-from evenhand.measures.regression import mean_in
+from evenhand.measures.regression import LEAST_EXPLAINED, mean_in
 from evenhand.measures.scores import ScoreMeasure
 from evenhand.sources.scores import TINY, ScoreReading
 
@@ -183,10 +183,11 @@ def net_benefit(data: BinnedScores) -> Spread:
         nobody = np.full(len(data.n), np.nan)
         return Normal(nobody, nobody, labelled)
     above = (data.reading.bins.starts >= cutoff).astype(float)
-    cells = [data.mass[:, POSITIVE] @ above, data.mass[:, NEGATIVE] @ above]
-    cells.append(data.mass[:, POSITIVE].sum(axis=1) + data.mass[:, NEGATIVE].sum(axis=1) - cells[0] - cells[1])
-    squares = [data.squares[0][:, POSITIVE] @ above, data.squares[0][:, NEGATIVE] @ above]
-    squares.append(data.squares[0][:, [NEGATIVE, POSITIVE]].sum(axis=(1, 2)) - squares[0] - squares[1])
+    # The refused are counted: what remains of a sum of weights that are far apart may be less than nobody.
+    cells, squares = (
+        [part[:, POSITIVE] @ above, part[:, NEGATIVE] @ above, part[:, [NEGATIVE, POSITIVE]].sum(axis=1) @ (1 - above)]
+        for part in (data.mass, data.squares[0])
+    )
     rightly = effective(cells[0], cells[1] + cells[2], squares[0], squares[1] + squares[2])
     wrongly = effective(cells[1], cells[2], squares[1], squares[2])
     price = cutoff / (1 - cutoff)
@@ -327,7 +328,11 @@ def ordered_gini(data: RegressionSums) -> Spread:
         squares = (by_outcome**2 * squared + 2 * by_outcome * alone * outcomes + alone**2 * second).sum(axis=1)
         error = np.sqrt(np.maximum(squares, 0.0) * people / np.maximum(people - 1, 1)) / (total * mean)[:, 0]
     value = g[:, 0] if data.ranges["y"][0] >= 0 else np.full(len(people), np.nan)
-    return Normal(value, error, np.where(np.isfinite(value), data.worth(bands), 0.0))
+    there = np.isfinite(value)
+    worth = np.where(there, data.worth(bands), 0.0)
+    own = np.where(there & (people > 1), error**2 * worth, np.nan)
+    # That of one person is 0, whatever the predictions are worth, and that of a few is hardly known.
+    return Means.of(value, own, np.where(there, people, 0.0), worth, (-1.0, 1.0)).known_from(LEAST_EXPLAINED)
 
 
 # --- The table -------------------------------------------------------------------------------------------------------

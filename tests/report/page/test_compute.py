@@ -164,6 +164,22 @@ def test_the_script_agrees_on_any_cube(tmp_path):
     agree(files, 3000)
 
 
+def test_the_script_says_why_people_of_weight_0_count_for_nothing(tmp_path):
+    rng = np.random.default_rng(4)
+    group = np.repeat(["a", "b", "c", "d"], [80, 60, 20, 5])
+    roles = {
+        "label": rng.integers(0, 2, 165),
+        "score": np.round(rng.random(165), 1),
+        "weight": np.where((group == "d") | ((group == "c") & (rng.random(165) < 0.8)), 0.0, rng.choice([1, 1e6], 165)),
+        "sensitive": {"g": group},
+        "cutoff": 0.5,
+    }
+    told = tool().case(roles, {}, (-1, 2, 8), whole=False)
+    assert "no decisions among g = d with a weight above 0" in json.dumps(told)
+    (tmp_path / "weightless.json").write_text(tool().dumps(told), encoding="utf-8")
+    agree([tmp_path / "weightless.json"], 100)
+
+
 SCORED = ("compas", "score and decision", "mirrored", "reference")
 
 

@@ -32,7 +32,7 @@ def pairwise_bounds(question: Question) -> Bounds | None:
     confidence = request.confidence
     levels = request.near_confidence, critical.left(confidence, request.family)
     parts = [part for part in table.spreads if isinstance(part, Proportions)]
-    limits = [method.proportion(part.k, part.n, confidence) for part in parts]
+    limits = [_own(method, part, confidence) for part in parts]
     if table.base is None:
         return _between(question, limits, method, levels)
     bases = [part for part in table.base_spreads if isinstance(part, Proportions)]
@@ -49,6 +49,12 @@ def pairwise_bounds(question: Question) -> Bounds | None:
         return low, high, least, most
 
     return bounds_against_baseline(question, limits, ends(levels[0]), ends(levels[1]), compared)
+
+
+def _own(method: Classical, part: Proportions, confidence: float) -> tuple[Floats, Floats]:
+    """The interval of each group's own rate. It contains the rate, which the middle of a posterior may leave out."""
+    low, high = method.proportion(part.k, part.n, confidence)
+    return np.fmin(low, part.values), np.fmax(high, part.values)
 
 
 def _between(

@@ -283,7 +283,9 @@ const evenhandInference = (() => {
     // Why a measure is undefined for a group, as undefined_reason says it in Python.
     reason(name, g, group) {
       const row = this.measures.get(name), sides = this.lacking(row, g);
-      return sides.length === 1 ? `nobody who was ${sides[0]} among ${group} has a label` : `no ${row.empty} among ${group}`;
+      if (sides.length === 1) return `nobody who was ${sides[0]} among ${group} has a label`;
+      const weightless = this.squares && this.support(name)[g] > 0;
+      return `no ${row.empty} among ${group}${weightless ? " with a weight above 0" : ""}`;
     }
 
     evaluate(row) {
