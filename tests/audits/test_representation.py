@@ -261,12 +261,18 @@ def test_names_stay_names():
         (7, "must map values to shares"),
         ({"race": 0.5}, "one group only"),
         ([0.5, 0.5], "must map values to shares"),
+        ({"race": [0.5, 0.5]}, "must map values to shares"),
     ],
 )
 def test_a_benchmark_that_cannot_be(benchmark, message):
     data = people({"White": 60, "Black": 30, "Asian": 10})
     with pytest.raises(eh.CallError, match=message):
         eh.representation(data, count="n", sensitive="race", benchmark=benchmark)
+
+
+def test_shares_in_a_list_are_not_taken_for_a_missing_attribute():
+    with pytest.raises(eh.CallError, match="must map values to shares"):
+        eh.representation(people({"White": 60, "Black": 30}), count="n", benchmark={"race": [0.5, 0.5]})
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,19 @@ def test_it_says_what_the_function_says(file, capsys):
     assert "How few decisions turn the result, at 0.8, against White" in out
 
 
+@pytest.mark.parametrize("suffix", ["", ".md"])
+def test_ratios_where_nobody_is_selected_are_undefined_and_not_blank(tmp_path, capsys, suffix):
+    path = write(tmp_path / "nobody.csv", {"White": (0, 100), "Black": (0, 90), "": (0, 8)})
+    more = ["-q", "-o", str(tmp_path / f"out{suffix}")] if suffix else []
+    assert run(["impact", path, *CALL, *more]) == 3
+    out = (tmp_path / f"out{suffix}").read_text() if suffix else capsys.readouterr().out
+    assert "impact ratio" in " ".join(out.split())
+    for name, shown in (("White", True), ("Black", True), ("(unknown)", False)):
+        table = out.partition("Impact ratios, against")[2].splitlines()[1:]
+        first = next(line for line in table if line.lstrip("| `").startswith(name))
+        assert ("undefined" in first) == shown, first
+
+
 @pytest.mark.parametrize("more", [[], ["--control", "dept"], ["--reference", "rest"], ["--sensitive", "dept"]])
 def test_it_fits_80_columns(tmp_path, capsys, monkeypatch, more):
     path = tmp_path / "applicants.csv"

@@ -160,6 +160,14 @@ def test_paths_that_are_no_policy_are_exit_2(table, tmp_path, capsys):
         assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["audit", "impact"])
+def test_a_name_that_is_almost_that_of_a_policy(command, table, capsys):
+    options = OPTIONS if command == "audit" else ["--prediction", "p", "--sensitive", "sex"]
+    assert run([command, str(table), *options, "--policy=nyc-ll14"]) == 2
+    err = capsys.readouterr().err
+    assert "neither a policy of the package nor a file; did you mean 'nyc-ll144'?" in err
+
+
 # --- evenhand policy
 
 

@@ -169,6 +169,7 @@ def test_a_shell_is_told_the_words_that_may_follow(monkeypatch: pytest.MonkeyPat
         "COMP_CWORD": "2",
     }.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.argv", ["evenhand"])  # and not those of the tests
     assert run() == 0
     assert "--sensitive" in capsys.readouterr().out
 

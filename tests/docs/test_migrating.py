@@ -133,6 +133,7 @@ SOLAS = {
 }
 
 
+_OF_SOLAS = ("y", "p", "group", "score")
 FIGURES = {"aif360": AIF360, "aequitas": AEQUITAS, "clarify": CLARIFY, "index": SOLAS}
 
 
@@ -153,6 +154,33 @@ def test_aequitas_divides_as_its_documentation_says():
     for name, figure in AEQUITAS.items():
         measure = name.removesuffix("_disparity")
         assert figure == pytest.approx(D[measure] / A[measure], rel=1e-12)
+
+
+def test_solas_computes_as_its_documentation_says():
+    """The ratio of rates; means of group less reference over a deviation of all, or within both; shares by quantile."""
+    names = NAMES["index"]
+    y, p, group, score = (np.asarray(names[name], dtype=float if name != "group" else None) for name in _OF_SOLAS)
+    first, other = group == "African-American", group == "Caucasian"
+
+    def apart(values: Any, deviation: float) -> float:
+        return float((values[first].mean() - values[other].mean()) / deviation)
+
+    def ratio(chosen: Any) -> float:
+        return float(chosen[first].mean() / chosen[other].mean())
+
+    n, m = first.sum(), other.sum()
+    pooled = ((n - 1) * score[first].var(ddof=1) + (m - 1) * score[other].var(ddof=1)) / (n + m - 2)
+    residual = y - score
+    expected = {
+        "adverse_impact_ratio": ratio(p == 1),
+        "standardized_mean_difference": apart(score, score.std(ddof=1)),
+        'standardized_mean_difference(smd_denominator="pooled")': apart(score, np.sqrt(pooled)),
+        "residual_standardized_mean_difference": apart(residual, residual.std(ddof=1)),
+    }
+    for share in (10, 50, 70):
+        cutoff = np.sort(score)[::-1][int(np.ceil(len(score) * share / 100)) - 1]  # all who tie with it are selected
+        expected[f"adverse_impact_ratio_by_quantile(quantiles=[{share / 100:g}])"] = ratio(score >= cutoff)
+    assert expected == pytest.approx(SOLAS, rel=1e-12)
 
 
 @pytest.mark.parametrize(("page", "theirs", "ours", "shown"), ROWS, ids=lambda text: text[:60])

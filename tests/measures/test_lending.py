@@ -362,6 +362,27 @@ def test_exposure_is_kept_in_a_file(tmp_path):
     assert one.value == other.value
 
 
+def test_rows_of_a_customer_that_are_added_up_vary_as_clusters_do():
+    sm = pytest.importorskip("statsmodels.api")
+    random = np.random.default_rng(1)
+    rows = POLICIES.assign(who=np.arange(N) // 5)
+    rows["g"] = np.where(rows.who % 2, "a", "b")
+    rows["y"] = random.poisson(rows.f * rows.x * random.gamma(1, 1, N // 5)[rows.who])
+    together = eh.actual_to_expected_parity(rows, **INSURED, cluster="who")
+    assert (together.verdict, together.value.low) == ("not judged", None)
+    assert any("added up to one row for each who, and cluster= is left out" in note for note in together.notes)
+    assert {line[-2:] for line in together.panels[0].rows} == {(None, None)}, "no interval of rows as of strangers"
+    sums = rows.assign(e=rows.f * rows.x).groupby(["who", "g"], as_index=False)[["y", "e", "x"]].sum()
+    summed = sums.assign(f=sums.e / sums.x)
+    assert float(eh.actual_to_expected_parity(summed, **INSURED)) == pytest.approx(float(together), rel=1e-12)
+    spread = evaluate(find_measure("actual_to_expected"), GroupData.of(eh.Cube.count(summed, **INSURED))).spread
+    for i, (_, part) in enumerate(rows.groupby("g")):
+        model = sm.GLM(part.y, np.ones(len(part)), family=sm.families.Poisson(), offset=np.log(part.f * part.x))
+        fit = model.fit(cov_type="cluster", cov_kwds={"groups": part.who})
+        assert spread.values[i] == pytest.approx(np.exp(fit.params.iloc[0]), rel=1e-9)
+        assert spread.errors[i] / spread.values[i] == pytest.approx(fit.bse.iloc[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan])
 @pytest.mark.parametrize("kind", ["memory", "csv", "polars"])
 def test_exposure_of_nothing_is_an_error(wrong, kind, tmp_path):

@@ -36,7 +36,7 @@ def attribute_of(benchmark: Any) -> str | None:
         raise CallError(
             "benchmark={} names no share: map values to shares, as in benchmark={'race': {'White': 0.6, …}}."
         )
-    parts = [isinstance(value, (Mapping, str, Path)) for value in benchmark.values()]
+    parts = [isinstance(value, (Mapping, str, Path, list, tuple)) for value in benchmark.values()]
     if not any(parts):
         return None
     if len(benchmark) > 1:

@@ -355,7 +355,7 @@ _TOLD_APART = f"labels of both kinds that the score does not tell apart, {_RULED
 # fmt: off
 _SELECTED_TOP = tuple(
     ScoreMeasure(f"selected_top_{round(100 * share)}",
-                 f"selection rate with {round(100 * share)} % of everyone selected",
+                 f"selection rate with at least {round(100 * share)} % of everyone selected",
                  _selected_top(share), _SCORE, "scores", "rate",
                  formula=f"P(S among the highest {round(100 * share)} %)", error=_torn(share), over=_everyone)
     for share in SHARES

@@ -15,6 +15,7 @@ from evenhand.core.wording import quotient
 PRINTED = ("impact", "representation")
 """The roles of panels that texts and Markdown show as tables."""
 
+_HAS_RATIO = {"compared", "yardstick"}
 _KEPT = {"group", "stratum", "line", "against"}
 _TEXTS = {"group", "stratum", "against", "line", "one-person flip"}
 _SHORT = {
@@ -82,6 +83,8 @@ def readable(panel: Panel) -> PrintedTable:
     title = panel.title
     lines = columns.pop("line", None)
     if lines is not None:
+        ratios = zip(columns["impact ratio"], lines, strict=True)
+        columns["impact ratio"] = [ratio or ("undefined" if line in _HAS_RATIO else "") for ratio, line in ratios]
         aside = [
             f"{name} ({line})" if line != "compared" else name
             for name, line in zip(columns["group"], lines, strict=True)

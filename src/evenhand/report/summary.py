@@ -206,10 +206,10 @@ def _rests_on(audit: Audit) -> str:
     titles = dict(zip(audit.required, required_titles(audit), strict=True))
     outcomes = tables.outcomes(audit, lambda name: clip(titles.get(name, name)))
     sure = f"Intervals hold at {100 * audit.policy.confidence:g} % confidence."
-    return " ".join([f"{capital(outcomes or joined(titles.values()))}.", *_whose_thresholds(audit), sure])
+    return " ".join([f"{capital(outcomes or joined(titles.values()))}.", *whose_thresholds(audit), sure])
 
 
-def _whose_thresholds(audit: Audit) -> list[str]:
+def whose_thresholds(audit: Audit) -> list[str]:
     """Who set the thresholds of what decides: the policy, or nobody; nothing where a caller gave one by itself."""
     usual = {metric.name: metric.threshold for metric in audit.metrics}
     judged = [finding for finding in audit.findings if audit.decides(finding) and finding.threshold is not None]
@@ -232,6 +232,16 @@ def _unsaid(audit: Audit) -> str:
 
 def _on(finding: Finding) -> str:
     return " × ".join(map(clip, finding.attributes))
+
+
+CORRECTIONS = {
+    None: "none",
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "by": "Benjamini-Yekutieli",
+}
+"""How p-values are corrected for their number, by the names that a policy has for it."""
 
 
 # --- What was audited, in words

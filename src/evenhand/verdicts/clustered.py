@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.core.arrays import Floats, Ints
 from evenhand.core.results import spell
 from evenhand.cube.cube import Cube
-from evenhand.errors import CallError, join_names
+from evenhand.errors import CallError, as_typed, join_names
 from evenhand.inference.clustered import Clustered, ClusteredAverage
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure
@@ -42,7 +42,13 @@ def why_alone(cube: Cube) -> str:
     of = f"Rows with the same {cube.meaning.cluster} belong together"
     if cube.clusters is None:
         return f"{of}, and the sums over them were not kept, so this has no interval and is not judged."
-    return f"{of}. How much this value varies does not follow from rates, so it has no interval and is not judged."
+    why = f"{of}. How much this value varies does not follow from rates, so it has no interval and is not judged."
+    if cube.meaning.exposure is None:
+        return why
+    return (
+        f"{why} The actual-to-expected ratio has one if events, exposure and expected events are added up to one row "
+        f"for each {cube.meaning.cluster}, and {as_typed('cluster=', '--cluster')} is left out."
+    )
 
 
 def check_interval(request: Request, cube: Cube) -> None:

@@ -51,11 +51,22 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         raise DataError(f"{where} is not valid TOML: {shorten(str(error), 200)}.") from None
 
 
+def names_a_file(policy: str) -> bool:
+    """Whether a policy is given as a file: it ends as one does, or is there."""
+    path = Path(policy)
+    try:
+        return path.suffix.lower() == ".toml" or path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
 def data_table(policy: Any) -> dict[str, Any]:
     """The arguments in the table [data] of the file that `policy` names; none where it is anything but a file."""
     if not isinstance(policy, (str, Path)) or policy in SHIPPED:
         return {}
     path = Path(policy)
+    if isinstance(policy, str) and not names_a_file(policy):
+        return {}  # policy_file.resolve() says what there is
     return check_table(read_toml(path, "a policy").get(TABLE, {}), repr(short_path(path)))
 
 

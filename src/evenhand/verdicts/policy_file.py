@@ -17,7 +17,7 @@ from evenhand.core.wording import clean
 from evenhand.errors import CallError, Problems, either, nearest, short_path, shorten
 from evenhand.sources.spelling import spelling
 from evenhand.verdicts import rule as rules
-from evenhand.verdicts.data_table import TABLE, check_table, read_toml, template
+from evenhand.verdicts.data_table import TABLE, check_table, names_a_file, read_toml, template
 from evenhand.verdicts.policy import SHIPPED, Policy
 from evenhand.verdicts.rule import Rule
 
@@ -97,19 +97,12 @@ def resolve(policy: Any) -> Policy:
     if policy in SHIPPED:
         return SHIPPED[str(policy)]
     path = Path(policy)
-    if isinstance(policy, str) and path.suffix.lower() != ".toml" and not _exists(path):
+    if isinstance(policy, str) and not names_a_file(policy):
         raise CallError(
             f"policy={shorten(policy)!r} is neither a policy of the package nor a file; {nearest(policy, SHIPPED)} "
             "evenhand policy init writes a file to start from."
         )
     return load(path)
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def load(path: Path) -> Policy:

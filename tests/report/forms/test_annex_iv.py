@@ -51,12 +51,18 @@ def test_every_finding_stands_with_its_figure_and_verdict():
         names = tuple(table.title.removeprefix("Differences between groups by ").split(" × "))
         chosen = [finding for finding in audit.findings if finding.attributes == names]
         assert [row[0] for row in table.rows] == [finding.title for finding in chosen]
-        assert [row[3] for row in table.rows] == [tables.value(finding) for finding in chosen]
+        plain = [row[3].removeprefix("ratio ").replace(" points", "") for row in table.rows]
+        assert plain == [tables.value(finding) for finding in chosen]
+        assert [row[3].startswith("ratio ") for row in table.rows] == [each.judged_on == "ratio" for each in chosen]
+        assert [" points" in row[3] for row in table.rows] == [
+            each.judged_on == "difference" and each.unit == "rate" for each in chosen
+        ]
     rows = [row for table in found.tables for row in table.rows]
     assert {row[-1] for row in rows} >= {"fail", "pass", "fail, does not decide"}
     assert found.tables[0].columns[:3] == ("metric", "between", "and"), "a ratio of two may be of either to the other"
     assert found.paragraphs[0] == "Verdict of the policy: fail."
-    assert found.paragraphs[1].startswith("Fail: The ")
+    assert found.paragraphs[1] == "The threshold is the default of evenhand, which nobody chose for this decision."
+    assert found.paragraphs[2].startswith("Fail: The ")
 
 
 def test_what_missing_labels_and_groups_could_hide_is_robustness():
@@ -85,6 +91,37 @@ def test_too_few_people_find_no_gap_however_large():
     audit = eh.audit(prediction=[1, 0, 1, 1], sensitive=list("aabb"))
     found = next(part for title, part in sections(audit).items() if title.startswith("Robustness"))
     assert found.tables[0].rows[0][3] == "none"
+
+
+def test_who_set_the_threshold_is_said():
+    audit = eh.audit(eh.datasets.compas(), **ROLES, policy=eh.Policy(thresholds={"equalized_odds": 0.1}))
+    found = next(part for title, part in sections(audit).items() if title.startswith("Potentially discriminatory"))
+    assert found.paragraphs[1] == "The policy of this audit sets the threshold."
+
+
+def test_the_columns_stand_with_the_values_that_count_as_positive():
+    people = {"hired": ["yes", "no"] * 60, "good": ["no", "yes", "no"] * 40, "g": list("aab") * 40}
+    people["w"] = [1.0, 2.0] * 60
+    roles = {"label": "good", "prediction": "hired", "weight": "w", "sensitive": "g", "positive": "yes"}
+    scored = eh.audit(eh.datasets.compas(), **ROLES, policy="nyc-ll144")
+    for form in ("annex-iv", "model-card", "nist"):
+        said = forms.dumps(eh.audit(people, **roles), form, ".csv")
+        assert "Label (what happened),good = yes" in said
+        assert "Prediction (what was decided),hired = yes" in said
+        assert "Weights,w" in said
+        assert "Prediction (what was decided),decile ≥ 5" in forms.dumps(scored, form, ".csv")
+    selected = eh.audit(people, **roles, policy="nyc-ll144")
+    assert "Counted as selected,hired = yes" in forms.dumps(selected, "ll144", ".csv")
+    assert "Counted as selected,decile ≥ 5\r\nScore,decile" in forms.dumps(scored, "ll144", ".csv")
+
+
+def test_exposure_is_not_called_a_weight_as_well():
+    audit = eh.audit(
+        label=[0, 1, 2] * 40, prediction=[0.5, 1.0] * 60, exposure=[1.0, 2.0] * 60, sensitive=list("ab") * 60
+    )
+    said = forms.dumps(audit, "annex-iv", ".csv")
+    assert "Exposure,exposure" in said
+    assert "Weights" not in said
 
 
 def test_without_labels_accuracy_is_said_to_be_unknown():

@@ -207,13 +207,16 @@ def test_what_5_303_asks_to_publish_is_there():
     for text in cover.values():
         assert text in page
     assert "250 people have an unknown sex or race; they are not included below." in page
+    assert "- Counted as selected: selected = 1" in page
+    assert "The rule does not ask for them." in page, "the intervals"
 
 
 def test_a_threshold_of_the_auditor_makes_a_verdict_and_the_form_says_whose_it_is():
     audit = of_selection(SELECTED, 250, thresholds={"disparate_impact": 0.9}, required=["disparate_impact"])
     page = forms.dumps(audit, "ll144", ".md")
     assert f"- Verdict: {audit.verdict}\n" in page
-    assert "The rule sets no threshold. The policy of this audit sets one, and the verdict is by that." in page
+    assert "The rule sets no threshold, so this is not a verdict by the rule." in page
+    assert "The policy of this audit sets the threshold." in page
     assert f"Verdict of the policy: {audit.verdict}." in page
     assert "## Verdict" not in forms.dumps(of_selection(SELECTED, 250), "ll144", ".md")
 

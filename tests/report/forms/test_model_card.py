@@ -38,7 +38,7 @@ def test_the_metadata_is_a_model_index_of_what_was_measured():
         (name, value) for (kind, name), value in values.items() if kind == "equalized_odds" and "by race:" in name
     ]
     assert gap == odds.shown.value, "as in the tables of the card"
-    assert name.startswith(f"equalized odds by race: {100 * gap:.1f} [")
+    assert name.startswith(f"equalized odds by race: {100 * gap:.1f} points [")
     assert all(isinstance(value, float) and math.isfinite(value) for value in values.values())
 
 
@@ -68,6 +68,13 @@ def test_the_sections_are_those_of_the_paper():
     ]
     assert "Training data" in text
     assert "Ethical considerations" in text
+
+
+def test_the_factors_are_the_sets_that_were_counted():
+    one = forms.dumps(eh.audit(prediction=[1, 0] * 40, sensitive=list("ab") * 40), "model-card", ".md")
+    assert "Groups by sensitive." in one
+    both = forms.dumps(eh.audit(eh.datasets.compas(), **ROLES), "model-card", ".md")
+    assert "Groups by race, sex, race × sex." in both
 
 
 @hostile.every_name

@@ -24,3 +24,18 @@ def test_evidence_and_its_absence():
     assert told["MEASURE 2.11"] == f"{len(audit.findings)} findings, each with an interval at 95%; verdict: fail"
     assert record.cube in told["MEASURE 2.1"]
     assert "It certifies nothing." in forms.dumps(audit, "nist", ".html")
+
+
+def test_where_no_threshold_decides_no_gap_is_said_to():
+    roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count", "sensitive": ["race", "sex"]}
+    said = {}
+    for policy in ("health", "four-fifths", None):
+        audit = eh.audit(eh.datasets.compas(), **roles, policy=policy)
+        record, computed = Record.of(audit, "nist")
+        (table,) = content(computed, record).sections[0].tables
+        said[policy] = next(row[2] for row in table.rows if row[0] == "MAP 5.1")
+    assert said == {
+        "health": "gaps between groups with intervals, none of which decide; no costs of errors",
+        "four-fifths": "gaps between groups with intervals, 2 of which decide; no costs of errors",
+        None: "gaps between groups with intervals, 2 of which decide; no costs of errors",
+    }

@@ -92,6 +92,21 @@ def test_lines_may_end_as_mail_ends_them_and_no_sign_stands_for_an_end(cube: eh.
         assert not verify(path, [saved / "day.cube"]).verified, repr(sign)
 
 
+def test_a_form_that_is_cut_is_refused_and_markup_that_differs_is_shown(cube: eh.Cube, saved: Path):
+    path = saved / "f.html"
+    cube.audit(policy="nyc-ll144").save(path, form="ll144")
+    text = path.read_text(encoding="utf-8")
+    for length in (0, len(text) // 2, text.index(MARK) + 200):
+        path.write_text(text[:length], encoding="utf-8")
+        with pytest.raises(eh.DataError, match=r"holds no record of evenhand|the record in .* is damaged"):
+            verify(path, [saved / "day.cube"])
+    path.write_text(text.replace("<h2>Verification</h2>", "<h2 hidden>Verification</h2>"), encoding="utf-8")
+    (problem,) = verify(path, [saved / "day.cube"]).problems
+    assert "the form says “<h2 hidden>Verification</h2>”, and the counts give “<h2>Verification</h2>”" in problem
+    path.write_text(text[: text.index("</body>")], encoding="utf-8")
+    assert "“</body>”" in str(verify(path, [saved / "day.cube"]))
+
+
 def test_cubes_are_added_and_an_audit_holds_its_counts(cube: eh.Cube, saved: Path):
     data = eh.datasets.compas()
     first = np.arange(len(data["count"])) % 2 == 0

@@ -60,13 +60,10 @@ def content(audit: Audit, record: Record) -> Document:
 def _governance(audit: Audit) -> Section:
     meaning = audit.meaning
     found = [finding for finding in audit.findings if finding.metric == "base_rate_parity"]
-    cut = "none" if meaning.cutoff is None else f"{meaning.score} with a cutoff of {meaning.cutoff:g}"
     terms = [
         *parts.cover_terms(audit, ("data_source", "data_kind")),
         ("People", f"{audit.cube.size:,}"),
-        ("Label (what happened)", meaning.label or "none: nothing that needs a label is computed"),
-        ("Prediction (what was decided)", meaning.prediction or cut),
-        ("Score", meaning.score or "none"),
+        *parts.role_terms(audit),
         ("Groups by", ", ".join(meaning.sensitive)),
         ("Strata by", ", ".join(meaning.control) or "nothing"),
     ]  # fmt: skip

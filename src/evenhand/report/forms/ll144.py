@@ -13,7 +13,7 @@ from evenhand.core.results import Finding, Row, spell
 from evenhand.core.wording import number_of
 from evenhand.errors import CallError
 from evenhand.report.forms import parts
-from evenhand.report.forms.document import Document, Section, Table
+from evenhand.report.forms.document import Document, Section, Table, Terms
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -58,7 +58,7 @@ def content(audit: Audit, record: Record) -> Document:
             parts.people(audit),
             f"The rule asks for tables by sex, by race or ethnicity, and by both together. This audit is by {sets}.",
         ),
-        (*parts.cover_terms(audit, cover), *parts.verdict_term(audit)),
+        (*parts.cover_terms(audit, cover), *_what(audit), *parts.verdict_term(audit)),
         (
             *((_judged(audit),) if audit.verdict != "not judged" else ()),
             *(section for section in sections if section.tables),
@@ -67,6 +67,13 @@ def content(audit: Audit, record: Record) -> Document:
             parts.integrity(record),
         ),
     )
+
+
+def _what(audit: Audit) -> Terms:
+    """What counts as selected, and the column of scores."""
+    found = {name: text for name, text in parts.role_terms(audit) if text != "none"}
+    words = {"Prediction (what was decided)": "Counted as selected", "Score": "Score", "Weights": "Weights"}
+    return tuple((words[name], text) for name, text in found.items() if name in words)
 
 
 def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
@@ -78,7 +85,11 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
     ratio = f"The impact ratio is the {rate} of a category divided by the highest."
     unknown = (_said_of_unknown(finding) for finding in findings[-1:])
     tables = tuple(impact_table(audit, finding) for finding in findings)
-    return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", *unknown), tables=tables)
+    sure = (
+        "Intervals hold for all categories of a table together, and allow for the data having chosen the highest. "
+        "The rule does not ask for them."
+    )
+    return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", sure, *unknown), tables=tables)
 
 
 def _said_of_unknown(finding: Finding) -> str:
@@ -90,7 +101,7 @@ def _said_of_unknown(finding: Finding) -> str:
 
 def _judged(audit: Audit) -> Section:
     """The rule sets no threshold; where whoever made the audit did, the form says so."""
-    own = "The rule sets no threshold. The policy of this audit sets one, and the verdict is by that."
+    own = "The rule sets no threshold, so this is not a verdict by the rule."
     return Section("Verdict", (own, *parts.sentences(audit)))
 
 

@@ -11,7 +11,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evenhand.core.wording import clean
-from evenhand.report import tables
 from evenhand.report.forms import parts
 from evenhand.report.forms.annex_iv import ACCURACY, DATA
 from evenhand.report.forms.document import Document, Section
@@ -41,10 +40,10 @@ def content(audit: Audit, record: Record) -> Document:
         (*parts.cover_terms(audit, _DETAILS), *parts.verdict_term(audit)),
         (
             Section("Intended use", (cover.purpose or f"{parts.NOT_STATED.capitalize()}.",)),
-            Section("Factors", (f"Groups by {', '.join(audit.meaning.sensitive)}, and by their combinations.",)),
+            Section("Factors", (f"Groups by {', '.join(' × '.join(names) for names in audit.counted_sets)}.",)),
             Section(
                 "Evaluation data",
-                terms=parts.cover_terms(audit, ("data_source", "data_kind")),
+                terms=(*parts.cover_terms(audit, ("data_source", "data_kind")), *parts.role_terms(audit)),
                 tables=parts.measure_tables(audit, DATA, "Data"),
                 points=parts.counted_notes(audit),
             ),
@@ -100,7 +99,7 @@ def _gaps(audit: Audit) -> list[dict[str, Any]]:
         {
             "type": finding.metric,
             "value": finding.shown.value,
-            "name": f"{finding.title} by {' × '.join(finding.attributes)}: {tables.value(finding)}, {finding.verdict}",
+            "name": f"{finding.title} by {' × '.join(finding.attributes)}: {parts.figure(finding)}, {finding.verdict}",
         }
         for finding in audit.findings
         if math.isfinite(finding.shown.value)

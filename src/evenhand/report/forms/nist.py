@@ -61,6 +61,7 @@ def content(audit: Audit, record: Record) -> Document:
             Section("Map, measure, manage", tables=(table,)),
             Section(
                 "Figures (MEASURE 2.3, 2.5 and 2.11)",
+                terms=parts.role_terms(audit),
                 tables=(
                     *parts.finding_tables(audit, audit.findings, "Differences between groups"),
                     *(parts.measure_tables(audit, ACCURACY, "Performance") if audit.cube.has_labels else ()),
@@ -78,7 +79,8 @@ def _evidence(audit: Audit, record: Record) -> dict[str, str]:
     """What the audit shows for each subcategory; those that are not here are not touched by it."""
     cover = audit.cover
     metrics = ", ".join(dict.fromkeys(finding.title for finding in audit.findings))
-    judged = sum(audit.decides(finding) for finding in audit.findings)
+    judged = sum(audit.decides(finding) and finding.threshold is not None for finding in audit.findings)
+    decide = "decides" if judged == 1 else "decide"
     labelled = "with labels" if audit.cube.has_labels else "without labels, so that no performance is measured"
     groups = ", ".join(f"{name} ({len(audit.counts(name).groups)} groups)" for name in audit.meaning.sensitive)
     sure = f"{audit.policy.confidence:.0%}"
@@ -90,7 +92,7 @@ def _evidence(audit: Audit, record: Record) -> dict[str, str]:
         "MAP 1.1": stated(cover, "purpose"),
         "MAP 2.2": stated(cover, "limits"),
         "MAP 2.3": stated(cover, "data_source"),
-        "MAP 5.1": f"gaps between groups with intervals, {judged} of which decide; no costs of errors",
+        "MAP 5.1": f"gaps between groups with intervals, {judged or 'none'} of which {decide}; no costs of errors",
         "MEASURE 1.1": metrics,
         "MEASURE 1.3": stated(cover, "author"),
         "MEASURE 2.1": f"SHA-256 of the counts {record.cube}; evenhand {record.evenhand}",

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from evenhand.audits.audit_notes import data_notes
 from evenhand.catalogue import METRICS
 from evenhand.core.results import Finding, spell
-from evenhand.core.wording import number_of
+from evenhand.core.wording import number_of, shown_scale
 from evenhand.report import tables
 from evenhand.report.forms.document import Section, Table, Terms
+from evenhand.report.summary import CORRECTIONS, decision, valued, whose_thresholds
 from evenhand.verdicts.policy import SHIPPED
 
 if TYPE_CHECKING:
@@ -55,6 +56,20 @@ def stated(cover: Cover, name: str) -> str:
     return text or NOT_STATED
 
 
+def role_terms(audit: Audit) -> Terms:
+    """What the columns stand for, with the values that count as positive: a reader cannot check a rate without them."""
+    meaning = audit.meaning
+    decided = valued(audit, "prediction", meaning.prediction) or decision(audit)
+    weight = None if meaning.exposure else meaning.weight  # an exposure is a weight
+    more = {"Score": meaning.score, "Exposure": meaning.exposure, "Weights": weight}
+    more["Rows that belong together"] = meaning.cluster
+    return (
+        ("Label (what happened)", valued(audit, "label", meaning.label) or "none: nothing that needs one is computed"),
+        ("Prediction (what was decided)", decided or "none"),
+        *((name, column) for name, column in more.items() if column is not None),
+    )
+
+
 def verdict_term(audit: Audit) -> Terms:
     """The verdict, where a reader looks first."""
     if audit.verdict != "not judged":
@@ -84,8 +99,8 @@ def finding_tables(audit: Audit, findings: Sequence[Finding], what: str) -> tupl
     attributes, and below the last what its columns are."""
     sets = list(dict.fromkeys(finding.attributes for finding in findings))
     note = (
-        "Differences of rates are in points of percent. The p-value tests whether there is no gap at all; no verdict "
-        "depends on it."
+        "Points are percentage points. The p-value tests whether there is no gap at all; no verdict depends on it. "
+        f"Correction for the number of tests: {CORRECTIONS[audit.policy.correction]}."
     )
     return tuple(
         Table(
@@ -106,11 +121,24 @@ def _finding_row(audit: Audit, finding: Finding) -> tuple[str, ...]:
         finding.title,
         first,
         second,
-        tables.value(finding),
+        figure(finding),
         tables.limit(finding),
         _p(finding.p_adjusted),
         f"{finding.verdict}{aside}",
     )
+
+
+def figure(finding: Finding) -> str:
+    """The judged value with what it is, and its interval: 7.2 points [6.3, 10.7], or ratio 0.38 [0.25, 0.52]."""
+    told = tables.value(finding)
+    if "alarm_at" in finding.settings or told == "undefined":
+        return told
+    value, mark, ends = told.partition(" [")
+    if shown_scale(finding.judged_on, finding.unit) == 100:
+        value = f"{value} points"
+    elif finding.judged_on == "ratio":
+        value = f"ratio {value}"
+    return f"{value}{mark}{ends}"
 
 
 def _p(value: float | None) -> str:
@@ -132,7 +160,8 @@ def sentences(audit: Audit) -> tuple[str, ...]:
     judged = [finding for finding in tables.deciding(audit) if finding.verdict != "not judged"]
     more = f"{len(judged) - _MOST_SAID} more findings decide; the table has them." if len(judged) > _MOST_SAID else ""
     said = [f"{finding.verdict.capitalize()}: {finding.interpretation}" for finding in judged[:_MOST_SAID]]
-    return tuple(text for text in (f"Verdict of the policy: {audit.verdict}.", *said, more) if text)
+    first = (f"Verdict of the policy: {audit.verdict}.", *whose_thresholds(audit))
+    return tuple(text for text in (*first, *said, more) if text)
 
 
 def measure_tables(audit: Audit, wanted: Collection[str], what: str) -> tuple[Table, ...]:

@@ -192,8 +192,8 @@ def _lines(text: str, again: str, record: Record) -> list[str]:
     pairs = itertools.zip_longest(_split(text), _split(again), fillvalue="")
     wrong = [(number, one, other) for number, (one, other) in enumerate(pairs, 1) if one != other]
     told = [
-        f"Line {number}: the form says “{_plain(one)}”, and the counts give “{_plain(other)}”."
-        for number, one, other in wrong[:_MOST_LINES]
+        f"Line {number}: the form says “{shown[0]}”, and the counts give “{shown[1]}”."
+        for number, shown in ((number, _apart(one, other)) for number, one, other in wrong[:_MOST_LINES])
     ]
     if len(wrong) > _MOST_LINES:
         told.append(f"{len(wrong) - _MOST_LINES:,} more lines differ.")
@@ -208,6 +208,12 @@ def _lines(text: str, again: str, record: Record) -> list[str]:
 def _split(text: str) -> list[str]:
     """The lines of a form without spaces at their ends, which mail and editors change, as they do the ends of lines."""
     return [line.rstrip(" \t\r") for line in text.split("\n")]
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Two lines that differ, as a person reads them, or with their markup where nothing else differs."""
+    shown = _plain(one), _plain(other)
+    return shown if shown[0] != shown[1] else (clip(one, _WIDTH), clip(other, _WIDTH))
 
 
 def _plain(line: str) -> str:

@@ -17,7 +17,7 @@ from evenhand.core.version import __version__
 from evenhand.core.wording import capital
 from evenhand.report import tables
 from evenhand.report.results import Column, Results
-from evenhand.report.summary import decision, joined, valued
+from evenhand.report.summary import CORRECTIONS, decision, joined, valued
 from evenhand.report.tables import GroupTable
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
         ("Intervals", f"{policy.interval}, {100 * policy.confidence:g} %{shared}"),
         ("Draws", drawn if policy.uses_draws or _drawn_rows(audit) else "none: the intervals are analytic"),
         ("Permutation tests", f"seed {policy.random_state}" if _permuted(audit) else None),
-        ("Correction of p-values", _CORRECTIONS[policy.correction]),
+        ("Correction of p-values", CORRECTIONS[policy.correction]),
         ("Smallest group for a pass", f"{policy.min_group_size:,} people in the denominator"),
         ("Groups are compared", _against(policy.reference)),
         ("What decides", ", ".join(audit.required) or "nothing is judged"),
@@ -268,13 +268,6 @@ def method(audit: Audit, origin: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(term, value) for term, value in terms if value]
 
 
-_CORRECTIONS = {
-    None: "none",
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini-Hochberg",
-    "by": "Benjamini-Yekutieli",
-}
 _DECIDES_ON = {
     "single": "single attributes",
     "intersections": "intersections",

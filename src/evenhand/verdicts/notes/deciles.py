@@ -18,7 +18,8 @@ _COLUMNS = ("group", "decile", "predictions from", "mass", "actual", "expected",
 def actual_to_expected(cube: Cube) -> Panel:
     """A line for everyone and for each group in each decile of the prediction, by people, weight or exposure.
 
-    Each interval is at 95 % by itself: it shows where to look, and decides nothing.
+    Each interval is at 95 % by itself: it shows where to look, and decides nothing. Where rows belong together, a line
+    has none, because how much it varies is not known.
     """
     whole = cube.marginal(control=False)
     rows: list[tuple[object, ...]] = []
@@ -29,6 +30,8 @@ def actual_to_expected(cube: Cube) -> Panel:
         place = _deciles(data.by_bin("w", "", data.labelled).sum(axis=0)) if place is None else place
         names = ["everyone"] if whose == "everyone" else [spell(group) for _, group in whole.pairs]
         rows += _lines(data, names, place)
+    if whole.clustered:
+        rows = [(*row[:-2], None, None) for row in rows]
     exposed = "exposure" if cube.meaning.exposure else "weight" if cube.meaning.weight else "people"
     columns = tuple(exposed if name == "mass" else name for name in _COLUMNS)
     return Panel("table", "Actual to expected by decile of the prediction", columns, tuple(rows))
