@@ -78,7 +78,7 @@ class Gaps:
 
     def maxima(self, draws: int, random: np.random.Generator) -> Floats:
         """The largest studentised gap in each of so many draws in which no group differs."""
-        noise = self.question.noise()
+        noise, order = self.question.noise(), self.groups.profiles.order
         masses = [mass for _, mass in noise]
         mine = self.groups.rolled_up(np.stack(masses, axis=1))
         compared = np.zeros(len(self.groups), dtype=np.bool_)
@@ -92,9 +92,9 @@ class Gaps:
                     inside = [np.where(mine[part, i] > 0, 1 / mine[part, i], 0.0) for i in range(len(masses))]
                     rest = [np.maximum(mass.sum() - mine[part, i], 0.0) for i, mass in enumerate(masses)]
                     outside = [np.where((each > 0) & (not self.question.alone), 1 / each, 0.0) for each in rest]
-                yield maxima.Overlapping(self.groups.place(at), inside, outside, compared[part])
+                yield maxima.Overlapping(self.groups.place(at)[order], inside, outside, compared[part])
 
-        return maxima.largest([variance for variance, _ in noise], sets, draws, random)
+        return maxima.largest([variance[order] for variance, _ in noise], sets, draws, random)
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,19 @@ class Judged:
 
     @cached_property
     def says_more(self) -> Bools:
+        """Whether more is sure of a gap than of that of every conjunction that contains it, and nothing is said twice.
+
+        Of conjunctions with the same people the first is listed.
+        """
+        return self._more & ~self.gaps.groups.repeated[self.gaps.which]
+
+    @property
+    def twice(self) -> Bools:
+        """Which gaps would be listed if another conjunction did not have the same people."""
+        return self._more & ~self.says_more
+
+    @cached_property
+    def _more(self) -> Bools:
         """Whether more is sure of a gap than of that of every conjunction that contains it.
 
         That is whether its near end lies farther out, on its side. It is a rule for what is listed and not a test of

@@ -24,6 +24,7 @@ from evenhand.measures.group_data import NEGATIVE, POSITIVE, silent_sides, witho
 from evenhand.measures.scores import UNMET
 
 _N, _MASS, _SQUARED, _FIRST, _Q1, _Q2, _POSITIVE, _SCORE, _THIRD = range(9)  # fields of the sums of a mean
+_ROUNDING = 1e-12
 
 
 class Question(Protocol):
@@ -139,8 +140,7 @@ class CellQuestion:
             form = row.form
             assert form is not None  # noqa: S101 - as above
             top, rest = mass @ form.top, mass @ form.rest
-            rate = top.sum() / max((top + rest).sum(), 1e-300)
-            found.append((squares @ form.top * (1 - rate) ** 2 + squares @ form.rest * rate**2, top + rest))
+            found.append((_noise(top, rest, squares @ form.top, squares @ form.rest), top + rest))
         return found
 
     @property
@@ -154,6 +154,18 @@ class CellQuestion:
 
 def _mass(sums: Floats) -> Floats:
     return sums[:, 8:16] if sums.shape[1] > 8 else sums
+
+
+def _noise(top: Floats, rest: Floats, squared_top: Floats, squared_rest: Floats) -> Floats:
+    """The variance of the noise of each profile around the rate of everyone, from Σw and Σw² on both sides of it.
+
+    Half a person more on either side, spread over all people, lets groups vary in which nobody was seen to differ.
+    """
+    mass, squares = top + rest, squared_top + squared_rest
+    person = max(float(squares.sum()), 1e-300) / max(float(mass.sum()), 1e-300)  # the weight of one
+    half = 0.5 * person / max(float(mass.sum()), 1e-300) * squares
+    rate = (top.sum() + 0.5 * person) / (mass.sum() + person)
+    return np.asarray((squared_top + half) * (1 - rate) ** 2 + (squared_rest + half) * rate**2)
 
 
 @dataclass(frozen=True)
@@ -219,8 +231,11 @@ class MeanQuestion:
     def noise(self) -> list[tuple[Floats, Floats]]:
         total = self.sums.sum(axis=0)
         mean = total[_FIRST] / max(total[_MASS], 1e-300)
-        variance = self.sums[:, _Q2] - 2 * mean * self.sums[:, _Q1] + mean**2 * self.sums[:, _SQUARED]
-        return [(np.maximum(variance, 0.0), self.sums[:, _MASS])]
+        squared = self.sums[:, _SQUARED]
+        variance = np.maximum(self.sums[:, _Q2] - 2 * mean * self.sums[:, _Q1] + mean**2 * squared, 0.0)
+        if variance.sum() <= _ROUNDING * mean**2 * squared.sum():
+            variance = squared  # nobody was seen to differ, which does not make any group certain
+        return [(variance, self.sums[:, _MASS])]
 
 
 @dataclass(frozen=True)
@@ -310,10 +325,9 @@ class CalibrationQuestion:
         return np.asarray(sums[:, 1] + sums[:, 2])
 
     def noise(self) -> list[tuple[Floats, Floats]]:
-        _, top, rest = self.sums.sum(axis=0)[:3]
-        rate = top / max(top + rest, 1e-300)
-        squares = self.sums[:, 4:] if self.sums.shape[1] > 4 else self.sums[:, 1:3]
-        return [(squares[:, 0] * (1 - rate) ** 2 + squares[:, 1] * rate**2, self.mass(self.sums))]
+        sides = self.sums[:, 1:3].T
+        squares = self.sums[:, 4:].T if self.sums.shape[1] > 4 else sides
+        return [(_noise(*sides, *squares), self.mass(self.sums))]
 
 
 def loss_of(name: str, score: Floats, label: Any) -> Floats:

@@ -166,6 +166,8 @@ def _listing(every: Sequence[Judged], beyond: Sequence[Line], still_open: Sequen
         f"Listed: {', and '.join(parts)}. A group is listed only if more is sure of it than of every group that "
         "contains it."
     )
+    if any((judged.twice & ~judged.certified).any() for judged in every):
+        said += " Of groups that have the same people, the first is listed."
     if any(not math.isnan(line.shrunken) for line in (*beyond, *still_open)):
         said += " The shrunken gap borrows from groups with the same values; it decides nothing."
     return [said]
