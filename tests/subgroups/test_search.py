@@ -811,6 +811,51 @@ def test_labels_of_the_selected_alone_make_no_rate():
         eh.search(frame, within=["a", "b"], label="label", prediction="decided", metric="true_positive_rate")
 
 
+def lacking(refused: float, selected: float, size: int = 20_000) -> pd.DataFrame:
+    """People of whom some have no label, as many as is said of those with each decision."""
+    frame, random = people(size=size), np.random.default_rng(1)
+    frame["label"] = frame["label"].where(random.random(size) > np.where(frame["decided"] == 1, selected, refused))
+    return frame
+
+
+@pytest.mark.parametrize("against", ["rest", "overall"])
+@pytest.mark.parametrize("weight", [None, "age"])
+def test_labels_that_are_missing_for_a_reason_leave_groups_open(weight, against):
+    """As in an audit: the intervals of groups that are not flagged hold whatever the missing labels are."""
+    frame = lacking(0.3, 0.05)
+    asked = {"label": "label", "prediction": "decided", "metric": "equal_opportunity", "against": against}
+    finding = eh.search(frame, within=["a", "c"], weight=weight, **asked)
+    assert (finding.verdict, finding.settings["certified"]) == ("inconclusive", 0)
+    assert any("hold whatever the missing ones are" in note for note in finding.notes)
+    ways = [(0, 0), (0, 1), (1, 0), (1, 1), None]
+    truths = []
+    for way in ways:
+        full = frame
+        if way is not None:
+            full = frame.assign(label=frame["label"].fillna(pd.Series(np.array(way)[frame["decided"]], frame.index)))
+        told = eh.search(full, within=["a", "c"], weight=weight, draws=0, depth=1, **asked)
+        truths.append({line["group"]: line["gap"] for line in panel(told, "Every value by itself")})
+    for line in panel(finding, "Every value by itself"):
+        assert all(line["low"] < each[line["group"]] < line["high"] for each in truths)
+    chance = eh.search(frame, within=["a", "c"], policy=eh.Policy(missing_labels="ignore"), weight=weight, **asked)
+    assert chance.settings["certified"] > 0
+    assert "Labels that are missing are taken as missing at random." in chance.notes
+
+
+def test_labels_that_are_missing_by_chance_are_taken_so():
+    finding = eh.search(lacking(0.2, 0.2), within=["a", "c"], label="label", prediction="decided", metric="fpr")
+    assert "Labels that are missing are taken as missing at random." in finding.notes
+    assert finding.settings["certified"] > 0
+
+
+def test_what_the_labels_show_that_are_there_is_flagged():
+    frame = lacking(0.3, 0.1)
+    frame["decided"] = np.where((frame["a"] == "x") & (frame.index % 4 > 0), 1, frame["decided"])
+    finding = eh.search(frame, within=["a", "c"], label="label", prediction="decided", metric="fpr")
+    assert finding.verdict == "fail"
+    assert finding.evidence.group == ("a = x",)
+
+
 def test_names_that_are_numbers():
     frame = people(gap=0.3)
     frame = frame.rename(columns={"b": "1"})

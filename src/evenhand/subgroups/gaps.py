@@ -14,7 +14,7 @@ from evenhand.inference import critical, maxima
 from evenhand.inference.simultaneous import at_deviate, at_deviate_alone
 from evenhand.inference.spread import Spread
 from evenhand.subgroups.conjunctions import Conjunctions
-from evenhand.subgroups.questions import CalibrationQuestion, Question
+from evenhand.subgroups.questions import CalibrationQuestion, Question, Unlabelled
 from evenhand.verdicts.bounds.bounds import deciding_ends, fold_differences
 from evenhand.verdicts.verdict import beyond, within
 
@@ -38,6 +38,7 @@ class Gaps:
     differences: Floats
     spreads: tuple[Spread, Spread]
     shares: Floats | None
+    unlabelled: Unlabelled | None
 
     @classmethod
     def of(cls, groups: Conjunctions, question: Question, against: Against, least: int) -> Gaps:
@@ -64,7 +65,8 @@ class Gaps:
         else:
             bases = spreads[1].values
         people = question.people(mine)
-        return cls(groups, question, against, which, people, values, bases, values - bases, spreads, shares)
+        unlabelled = question.unlabelled(mine, others)
+        return cls(groups, question, against, which, people, values, bases, values - bases, spreads, shares, unlabelled)
 
     def ends(self, deviate: float) -> tuple[Floats, Floats]:
         """The ends of each gap that decide, at a deviate that holds for all."""
@@ -75,6 +77,15 @@ class Gaps:
         else:
             near, far = at_deviate(*self.spreads, deviate, self.shares)
         return deciding_ends(near, far, self.differences, 0.0)
+
+    def whatever_labels(self, deviate: float) -> tuple[Bools, Floats, Floats] | None:
+        """Which gaps labels that are missing for a reason leave open, and ends that hold whatever these labels are."""
+        found = self.unlabelled
+        if found is None:
+            return None
+        shares: Sequence[Floats | None] = (None,) if self.shares is None else found.shares
+        every = [deciding_ends(*at_deviate(*found.values, deviate, each), self.differences, 0.0) for each in shares]
+        return found.which, np.min([low for low, _ in every], axis=0), np.max([high for _, high in every], axis=0)
 
     def maxima(self, draws: int, random: np.random.Generator) -> Floats:
         """The largest studentised gap in each of so many draws in which no group differs."""
@@ -105,6 +116,18 @@ class Judged:
     low: Floats
     high: Floats
     threshold: float
+
+    @classmethod
+    def of(cls, gaps: Gaps, deviate: float, threshold: float, *, bounds: bool = True) -> Judged:
+        """Gaps judged at a deviate; with `bounds`, those that are not flagged hold whatever missing labels are."""
+        judged = cls(gaps, *gaps.ends(deviate), threshold)
+        wide = gaps.whatever_labels(deviate) if bounds else None
+        if wide is None:
+            return judged
+        which, low, high = wide
+        wider = which & ~judged.flagged
+        low, high = np.where(wider, low, judged.low), np.where(wider, high, judged.high)
+        return cls(gaps, low, high, threshold)
 
     @cached_property
     def flagged(self) -> Bools:

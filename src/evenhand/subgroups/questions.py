@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,15 +16,28 @@ from evenhand.core.arrays import Bools, Floats
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import log_loss
 from evenhand.inference.means import SIGNED, Means
-from evenhand.inference.spread import PLAIN, Proportions, Spread, effective
+from evenhand.inference.spread import PLAIN, Bounded, Proportions, Spread, effective
 from evenhand.measures import MEASURES
-from evenhand.measures.cells import CellMeasure, denominators, support
+from evenhand.measures.cells import CELLS, CellMeasure, denominators, support
 from evenhand.measures.cells import spread as spread_of_cells
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, silent_sides, without_rounding
+from evenhand.measures.group_data import MISSING_AT_RANDOM, NEGATIVE, POSITIVE, Cells, silent_sides, without_rounding
+from evenhand.measures.missing import bounded_cells, denominators_of_cells
 from evenhand.measures.scores import UNMET
 
 _N, _MASS, _SQUARED, _FIRST, _Q1, _Q2, _POSITIVE, _SCORE, _THIRD = range(9)  # fields of the sums of a mean
 _ROUNDING = 1e-12
+
+
+class Unlabelled(NamedTuple):
+    """Gaps that are left open by labels which are missing more often for one decision than for the other.
+
+    `which` these are; the values of each group and of everyone else whatever the labels are; and the least and the
+    greatest share of each group in the denominator of everyone.
+    """
+
+    which: Bools
+    values: tuple[Bounded, Bounded]
+    shares: tuple[Floats, Floats]
 
 
 class Question(Protocol):
@@ -73,6 +86,10 @@ class Question(Protocol):
 
     def mass(self, sums: Floats) -> Floats:
         """How much each group weighs in the mean over everyone."""
+        ...
+
+    def unlabelled(self, mine: Floats, others: Floats) -> Unlabelled | None:
+        """What labels that are missing for a reason leave open; None where nothing, or where no bounds are known."""
         ...
 
     def noise(self) -> list[tuple[Floats, Floats]]:
@@ -132,6 +149,20 @@ class CellQuestion:
     def mass(self, sums: Floats) -> Floats:
         return denominators(self.row, _mass(sums))
 
+    def unlabelled(self, mine: Floats, others: Floats) -> Unlabelled | None:
+        which = _lack_labels(mine) | _lack_labels(others)
+        if "label" not in self.row.needs or not which.any():
+            return None
+        first, second = (bounded_cells(self.row, self._cells(sums)) for sums in (mine, others))
+        assert first is not None and second is not None  # noqa: S101, PT018 - as in `spreads`
+        masses = [denominators_of_cells(self.row, _mass(sums)) for sums in (mine, others)]
+        shares = [own / np.maximum(own + rest, 1e-300) for own, rest in zip(masses[0], masses[1][::-1], strict=True)]
+        return Unlabelled(which, (first, second), (shares[0], shares[1]))
+
+    def _cells(self, sums: Floats) -> Cells:
+        mass, squares = _mass(sums), sums[:, 16:] if sums.shape[1] > 8 else None
+        return Cells(sums[:, :8], mass, squares, _mass(self.sums).sum(axis=0), silent_sides(mass))
+
     def noise(self) -> list[tuple[Floats, Floats]]:
         rows = [MEASURES[name] for name in self.row.of] or [self.row]
         mass, squares = _mass(self.sums), self.sums[:, 16:] if self.sums.shape[1] > 8 else self.sums
@@ -154,6 +185,21 @@ class CellQuestion:
 
 def _mass(sums: Floats) -> Floats:
     return sums[:, 8:16] if sums.shape[1] > 8 else sums
+
+
+def _lack_labels(sums: Floats) -> Bools:
+    """Which groups lack labels more often for one decision than for the other, by more than chance.
+
+    By four standard errors, because there are many groups.
+    """
+    cells = {name: sums[:, i] for i, name in enumerate(CELLS)}
+    lost = np.stack([cells["U0"], cells["U1"]])
+    decided = lost + np.stack([cells["TN"] + cells["FN"], cells["FP"] + cells["TP"]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.subtract(*(lost / decided)))
+        share = lost.sum(axis=0) / decided.sum(axis=0)
+        chance = np.sqrt(share * (1 - share) * (1 / decided).sum(axis=0))
+    return np.asarray(np.nan_to_num(apart) > MISSING_AT_RANDOM + 4 * np.nan_to_num(chance))
 
 
 def _noise(top: Floats, rest: Floats, squared_top: Floats, squared_rest: Floats) -> Floats:
@@ -227,6 +273,9 @@ class MeanQuestion:
 
     def mass(self, sums: Floats) -> Floats:
         return sums[:, _MASS]
+
+    def unlabelled(self, mine: Floats, others: Floats) -> None:  # noqa: ARG002 - no bounds are known
+        return None
 
     def noise(self) -> list[tuple[Floats, Floats]]:
         total = self.sums.sum(axis=0)
@@ -323,6 +372,9 @@ class CalibrationQuestion:
 
     def mass(self, sums: Floats) -> Floats:
         return np.asarray(sums[:, 1] + sums[:, 2])
+
+    def unlabelled(self, mine: Floats, others: Floats) -> None:  # noqa: ARG002 - no bounds are known
+        return None
 
     def noise(self) -> list[tuple[Floats, Floats]]:
         sides = self.sums[:, 1:3].T
