@@ -170,7 +170,7 @@ def _counted(data: Any, within: Any, arguments: Mapping[str, Any]) -> Cube:
     """The cube whose groups are the profiles of the columns that are searched."""
     for name in NOT_TAKEN:
         if arguments.get(name) is not None:
-            raise CallError(_not_taken(name, arguments[name], within))
+            raise CallError(not_taken(name, arguments[name], within))
     known = merge.counted(data, {**DEFAULTS, **arguments})
     if known is not None:
         cube = known.marginal(None if within is None else [within] if isinstance(within, str) else list(within))
@@ -196,7 +196,8 @@ def in_words_of_a_search() -> Iterator[None]:
         raise type(error)(re.sub(r"(?<![\w'\"])sensitive(?![\w'\"])", "within", str(error))) from None
 
 
-def _not_taken(name: str, value: Any, within: Any) -> str:
+def not_taken(name: str, value: Any = None, within: Any = None) -> str:
+    """Why a search does not take an argument of an audit, and what to do instead."""
     typed = as_typed(f"{name}=", f"--{name.replace('_', '-')}")
     searched = as_typed("within=", "--within")
     if name == "sensitive":
