@@ -350,6 +350,29 @@ def test_labels_that_only_the_selected_have_are_refused():
         eh.explain(frame, "equal_opportunity", label="label", control="region", **READ)
 
 
+def test_the_gap_is_of_the_people_with_a_label_as_its_parts_are():
+    frame = people()
+    lost = np.where(frame["decided"] == 1, 0.1, 0.3) > np.random.default_rng(1).random(len(frame))
+    frame["label"] = frame["label"].where(~lost)
+    known, every = (
+        eh.explain(each, "equal_opportunity", label="label", control="region", **READ)
+        for each in (frame.dropna(), frame)
+    )
+    assert every.difference == known.difference
+    assert parts(every) == parts(known)
+    assert f"{int(lost.sum())} rows have no label" in every.notes[-2]
+    assert "those of people with a label, as if labels were missing at random" in every.notes[-1]
+    assert not any("no label" in note for note in eh.explain(frame, control="region", **READ).notes)
+
+
+def test_who_is_left_out_is_said():
+    frame = people()
+    frame["group"] = frame["group"].where(frame.index >= 40)
+    finding = eh.explain(frame, control="region", **READ)
+    assert "40 rows have no group and are left out." in finding.notes
+    assert finding.rows[0].n + finding.rows[1].n == len(frame) - 40
+
+
 def test_several_classes_weights_of_nobody_and_bins_that_cannot_be():
     frame = people().assign(grade=lambda frame: np.array(["x", "y", "z"])[frame.index % 3])
     with pytest.raises(eh.CallError, match=r"of several classes no one gap can be split: say which .* positive="):

@@ -70,4 +70,4 @@ def test_where_a_search_decides_its_groups_stand_behind_the_verdict(opened, widt
         names = figure.locator("svg text").all_text_contents()
         assert all(any(row[0] in name for name in names) for row in panel.rows)
         assert figure.locator("svg.plot").bounding_box()["width"] <= width
-    assert page.tab.locator("#verdict dd").nth(2).inner_text().startswith("Of 41 groups, 20 are open, such as ")
+    assert page.tab.locator("#verdict dd").nth(2).inner_text().startswith("Of 41 groups, 18 are open, such as ")

@@ -22,6 +22,16 @@ def file(tmp_path):
     return path
 
 
+@pytest.fixture
+def odd(tmp_path):
+    """The same people one by one, with a column of unique values and one in which every value is missing."""
+    path = tmp_path / "odd.csv"
+    frame = pd.DataFrame(compas())
+    frame = frame.loc[frame.index.repeat(frame["count"])].assign(count=1, none=None)
+    frame.assign(id=[f"p{i}" for i in range(len(frame))]).to_csv(path, index=False)
+    return path
+
+
 def found(**arguments):
     roles = {"label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
     return eh.search(compas(), within=["race", "sex", "age"], **roles, **arguments)
@@ -87,10 +97,16 @@ def test_it_is_saved_and_cubes_are_searched(file, tmp_path, capsys):
         ([*WITHIN, *ROLES, "--depth", "0"], "--depth"),
         ([*WITHIN, *ROLES, "--least", "100000"], "lower --least"),
         ([*WITHIN, *ROLES, "--metric", "nothing"], "'nothing' is not a metric or a measure"),
-        ([*WITHIN, *ROLES, "--sensitive", "race"], "--sensitive"),
+        ([*WITHIN, *ROLES, "--sensitive", "race"], "name the sensitive attribute there, not in --sensitive"),
+        ([*WITHIN, *ROLES, "--control", "race"], "a search has no strata: name the column in --within"),
+        ([*WITHIN, *ROLES, "--cluster", "race"], "takes people as strangers, so it does not take --cluster"),
+        ([*WITHIN, *ROLES, "--sensitiv", "race"], "No such option"),
+        ([*WITHIN, "--within", "id", *ROLES], "an id? So many groups need several people each"),
+        ([*WITHIN, "--within", "none", *ROLES], "'none' is missing in every row"),
         ([*WITHIN, "--within", "shoe", *ROLES], "shoe"),
     ],
 )
-def test_what_is_wrong_is_said(file, options, said, capsys):
-    assert run(["search", str(file), *options]) == 2
-    assert said in capsys.readouterr().err
+def test_what_is_wrong_is_said(odd, options, said, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    assert run(["search", str(odd), *options]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

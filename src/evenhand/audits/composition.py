@@ -10,7 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from evenhand.audits import composition_text as text
+from evenhand.audits.audit_notes import data_notes
 from evenhand.audits.group_pair import two_groups
+from evenhand.audits.proxy_text import without_group
 from evenhand.audits.strata_columns import counted, named_controls
 from evenhand.catalogue import METRICS, Metric
 from evenhand.core import frames, wording
@@ -29,7 +31,7 @@ from evenhand.sources.documentation import documented
 from evenhand.sources.read_arguments import ReadArguments, with_read_arguments
 from evenhand.verdicts.finding import judge, on_value
 from evenhand.verdicts.index_finding import ValueResult
-from evenhand.verdicts.notes.bands import cut_notes, text_notes, undivided
+from evenhand.verdicts.notes.bands import undivided
 from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.requirements import check_roles
@@ -106,7 +108,19 @@ def explain_cube(
     pairs, pair = two_groups(cube, between, measure)
     found = split_gap(explained, measure, pairs, pair, columns)
     request = make_request("explain", policy=explained.policy)
-    return _finding(request, found, risk, [*cut_notes(cube), *text_notes(cube)])
+    return _finding(request, found, risk, [*data_notes(cube), *_left_out(measure, cube, pairs)])
+
+
+def _left_out(measure: Measure, cube: Cube, pairs: Cube) -> list[str]:
+    """Who is in neither group, or has no label where the measure needs one."""
+    said = []
+    whole = cube.marginal(pairs.meaning.sensitive, control=False)
+    lost = sum(int(n.sum()) for (_, group), n in zip(whole.pairs, whole.n, strict=True) if None in group)
+    if lost:
+        said.append(without_group(lost))
+    if "label" in measure.needs and pairs.has_labels and pairs.n[:, -1].any():
+        said.append("The gap and its parts are those of people with a label, as if labels were missing at random.")
+    return said
 
 
 @dataclass(frozen=True)
@@ -304,7 +318,8 @@ def _whole(
 ) -> tuple[Estimate, tuple[Estimate, Estimate], tuple[int, int]]:
     """The gap, the value and the people of both groups over all strata, as the metric itself reports them."""
     reference = dict(zip(whole.meaning.sensitive, pair[1], strict=True))
-    found = judge(replace(request, reference=reference), whole)
+    policy = replace(request.policy, missing_labels="ignore")  # of the same people as the parts
+    found = judge(replace(request, reference=reference, policy=policy), whole)
     rows = {row.group: row for row in found.groups if row.measure == measure.name}
     if any(group not in rows or not (rows[group].estimate or UNDEFINED).defined for group in pair):
         raise DataError(found.interpretation)

@@ -28,13 +28,26 @@ from evenhand.cli.output import made_here, output_option, put, show, verbose_opt
 from evenhand.cube.attribute_sets import MOST_GROUPS
 from evenhand.cube.cube import Cube
 from evenhand.report.text import plain_text
-from evenhand.subgroups.search import NOT_TAKEN, in_words_of_a_search, search
+from evenhand.subgroups.search import NOT_TAKEN, in_words_of_a_search, not_taken, search
 from evenhand.verdicts.policy_file import resolve
 
 _ASKED = ("metric", "depth", "least", "threshold", "against", "split", "confidence", "draws", "random_state")
 
 
-@click.command("search", cls=Command)
+class _Search(Command):
+    """Options of an audit that a search does not have are answered with what to type."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(context, args)
+        except click.NoSuchOption as error:
+            name = error.option_name.lstrip("-").replace("-", "_")
+            if name not in NOT_TAKEN:
+                raise
+            raise click.UsageError(f"no option {error.option_name}: {not_taken(name)}", context) from None
+
+
+@click.command("search", cls=_Search)
 @click.argument("files", nargs=-1)
 @click.option("--within", multiple=True, metavar="COLUMN", help="Search the values of this column; may be repeated.")
 @click.option(

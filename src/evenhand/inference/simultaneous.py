@@ -349,7 +349,7 @@ def against(
 
 
 def at_deviate(
-    spread: Spread, base: Spread, deviate: float, shares: Floats | None = None
+    spread: Spread | Bounded, base: Spread | Bounded, deviate: float, shares: Floats | None = None
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Near and far ends of each group's difference from its baseline, at a deviate that holds for all of them.
 

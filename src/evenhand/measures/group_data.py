@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evenhand.measures.clustered import CellClusters
 
 NEGATIVE, POSITIVE, UNLABELLED = 0, 1, 2
+MISSING_AT_RANDOM = 0.02
+"""The unlabelled shares of the selected and of the refused may differ by so much."""
 _MOST_KEPT = 4_000_000  # numbers that stay in memory as long as the table of scores they were read from
 
 

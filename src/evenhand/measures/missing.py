@@ -138,10 +138,10 @@ def bounded(measure: Measure, data: GroupData) -> Bounded | None:
     means, whether or not they can be true at once.
     """
     if isinstance(measure, CellMeasure):
-        return _bounded(measure, data.cells)
+        return bounded_cells(measure, data.cells)
     if not isinstance(measure, ClassMeasure):
         return None
-    parts = [part for cells in measure.cells(data) if (part := _bounded(measure.of, cells)) is not None]
+    parts = [part for cells in measure.cells(data) if (part := bounded_cells(measure.of, cells)) is not None]
     if not measure.is_mean:
         return parts[0] if parts else None
     if not parts:
@@ -150,8 +150,11 @@ def bounded(measure: Measure, data: GroupData) -> Bounded | None:
     return Bounded(values, mean_of([part.low for part in parts]), mean_of([part.high for part in parts]))
 
 
-def _bounded(row: CellMeasure, cells: Cells) -> Bounded | None:
-    """Where several ways to complete the labels reach a bound, it is the one with the fewest people: the least sure."""
+def bounded_cells(row: CellMeasure, cells: Cells) -> Bounded | None:
+    """The same from the cells of the groups.
+
+    Where several ways to complete the labels reach a bound, it is the one with the fewest people: the least sure.
+    """
     ways = np.stack([cells.mass, *completions(cells.mass)])
     squares = None if cells.squares is None else np.stack([cells.squares, *completions(cells.squares)])
     values = np.stack([_values(row, way, cells.everyone) for way in ways])
@@ -176,7 +179,12 @@ def denominators(measure: Measure, data: GroupData) -> tuple[Floats, Floats]:
     """The least and the greatest denominator of each group over the missing labels, of a measure that is `linear`."""
     row, cells = (measure.of, measure.cells(data)[0]) if isinstance(measure, ClassMeasure) else (measure, data.cells)
     assert isinstance(row, CellMeasure)  # noqa: S101 - other measures have no bounds
-    every = np.stack([_denominator(row, way) for way in (cells.mass, *completions(cells.mass))])
+    return denominators_of_cells(row, cells.mass)
+
+
+def denominators_of_cells(row: CellMeasure, mass: Floats) -> tuple[Floats, Floats]:
+    """The same from the cells of the groups."""
+    every = np.stack([_denominator(row, way) for way in (mass, *completions(mass))])
     return np.asarray(every.min(axis=0)), np.asarray(every.max(axis=0))
 
 

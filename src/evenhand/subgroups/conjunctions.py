@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evenhand.core.arrays import Floats, Indices, Ints
+from evenhand.core.arrays import Bools, Floats, Indices, Ints
 from evenhand.core.results import MISSING
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, DataError, as_typed, join_names, shorten
@@ -48,6 +48,12 @@ class Profiles:
             codes[:, j] = [places[value] for value in column]
         people = cube.n.reshape(len(cube.pairs), -1).sum(axis=1)
         return cls(cube.meaning.sensitive, values, codes, people)
+
+    @property
+    def order(self) -> Indices:
+        """The profiles in an order that does not depend on the order in which columns were named."""
+        keys = sorted(range(len(self.columns)), key=self.columns.__getitem__, reverse=True)
+        return np.lexsort([self.codes[:, j] for j in keys])
 
     def check(self, least: int, cut: Collection[str] = ()) -> None:
         """Raise DataError for columns that make no group: of one value alone, or of too many.
@@ -99,6 +105,17 @@ class Conjunctions:
 
     def __len__(self) -> int:
         return len(self.example)
+
+    @cached_property
+    def repeated(self) -> Bools:
+        """Which conjunctions have the same people as one before, as where two columns divide people alike."""
+        size = len(self.profiles.people)
+        marks = np.random.default_rng(0).integers(1, 2 ** (52 - size.bit_length()), (size, 2))  # sums are exact
+        sums = self.rolled_up(marks.astype(np.float64))
+        _, first = np.unique(sums[:, 0] + 1j * sums[:, 1], return_index=True)
+        found = np.ones(len(self), dtype=np.bool_)
+        found[first] = False
+        return found
 
     def place(self, at: int, profiles: Indices | None = None) -> Indices:
         """The conjunction of a set of columns that each profile belongs to, counted within the set; −1 for none."""

@@ -14,7 +14,7 @@ from evenhand.inference import critical, maxima
 from evenhand.inference.simultaneous import at_deviate, at_deviate_alone
 from evenhand.inference.spread import Spread
 from evenhand.subgroups.conjunctions import Conjunctions
-from evenhand.subgroups.questions import CalibrationQuestion, Question
+from evenhand.subgroups.questions import CalibrationQuestion, Question, Unlabelled
 from evenhand.verdicts.bounds.bounds import deciding_ends, fold_differences
 from evenhand.verdicts.verdict import beyond, within
 
@@ -38,6 +38,7 @@ class Gaps:
     differences: Floats
     spreads: tuple[Spread, Spread]
     shares: Floats | None
+    unlabelled: Unlabelled | None
 
     @classmethod
     def of(cls, groups: Conjunctions, question: Question, against: Against, least: int) -> Gaps:
@@ -64,7 +65,8 @@ class Gaps:
         else:
             bases = spreads[1].values
         people = question.people(mine)
-        return cls(groups, question, against, which, people, values, bases, values - bases, spreads, shares)
+        unlabelled = question.unlabelled(mine, others)
+        return cls(groups, question, against, which, people, values, bases, values - bases, spreads, shares, unlabelled)
 
     def ends(self, deviate: float) -> tuple[Floats, Floats]:
         """The ends of each gap that decide, at a deviate that holds for all."""
@@ -76,9 +78,18 @@ class Gaps:
             near, far = at_deviate(*self.spreads, deviate, self.shares)
         return deciding_ends(near, far, self.differences, 0.0)
 
+    def whatever_labels(self, deviate: float) -> tuple[Bools, Floats, Floats] | None:
+        """Which gaps labels that are missing for a reason leave open, and ends that hold whatever these labels are."""
+        found = self.unlabelled
+        if found is None:
+            return None
+        shares: Sequence[Floats | None] = (None,) if self.shares is None else found.shares
+        every = [deciding_ends(*at_deviate(*found.values, deviate, each), self.differences, 0.0) for each in shares]
+        return found.which, np.min([low for low, _ in every], axis=0), np.max([high for _, high in every], axis=0)
+
     def maxima(self, draws: int, random: np.random.Generator) -> Floats:
         """The largest studentised gap in each of so many draws in which no group differs."""
-        noise = self.question.noise()
+        noise, order = self.question.noise(), self.groups.profiles.order
         masses = [mass for _, mass in noise]
         mine = self.groups.rolled_up(np.stack(masses, axis=1))
         compared = np.zeros(len(self.groups), dtype=np.bool_)
@@ -92,9 +103,9 @@ class Gaps:
                     inside = [np.where(mine[part, i] > 0, 1 / mine[part, i], 0.0) for i in range(len(masses))]
                     rest = [np.maximum(mass.sum() - mine[part, i], 0.0) for i, mass in enumerate(masses)]
                     outside = [np.where((each > 0) & (not self.question.alone), 1 / each, 0.0) for each in rest]
-                yield maxima.Overlapping(self.groups.place(at), inside, outside, compared[part])
+                yield maxima.Overlapping(self.groups.place(at)[order], inside, outside, compared[part])
 
-        return maxima.largest([variance for variance, _ in noise], sets, draws, random)
+        return maxima.largest([variance[order] for variance, _ in noise], sets, draws, random)
 
 
 @dataclass(frozen=True)
@@ -105,6 +116,18 @@ class Judged:
     low: Floats
     high: Floats
     threshold: float
+
+    @classmethod
+    def of(cls, gaps: Gaps, deviate: float, threshold: float, *, bounds: bool = True) -> Judged:
+        """Gaps judged at a deviate; with `bounds`, those that are not flagged hold whatever missing labels are."""
+        judged = cls(gaps, *gaps.ends(deviate), threshold)
+        wide = gaps.whatever_labels(deviate) if bounds else None
+        if wide is None:
+            return judged
+        which, low, high = wide
+        wider = which & ~judged.flagged
+        low, high = np.where(wider, low, judged.low), np.where(wider, high, judged.high)
+        return cls(gaps, low, high, threshold)
 
     @cached_property
     def flagged(self) -> Bools:
@@ -128,6 +151,19 @@ class Judged:
 
     @cached_property
     def says_more(self) -> Bools:
+        """Whether more is sure of a gap than of that of every conjunction that contains it, and nothing is said twice.
+
+        Of conjunctions with the same people the first is listed.
+        """
+        return self._more & ~self.gaps.groups.repeated[self.gaps.which]
+
+    @property
+    def twice(self) -> Bools:
+        """Which gaps would be listed if another conjunction did not have the same people."""
+        return self._more & ~self.says_more
+
+    @cached_property
+    def _more(self) -> Bools:
         """Whether more is sure of a gap than of that of every conjunction that contains it.
 
         That is whether its near end lies farther out, on its side. It is a rule for what is listed and not a test of

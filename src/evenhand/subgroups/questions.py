@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,14 +16,28 @@ from evenhand.core.arrays import Bools, Floats
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import log_loss
 from evenhand.inference.means import SIGNED, Means
-from evenhand.inference.spread import PLAIN, Proportions, Spread, effective
+from evenhand.inference.spread import PLAIN, Bounded, Proportions, Spread, effective
 from evenhand.measures import MEASURES
-from evenhand.measures.cells import CellMeasure, denominators, support
+from evenhand.measures.cells import CELLS, CellMeasure, denominators, support
 from evenhand.measures.cells import spread as spread_of_cells
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, silent_sides, without_rounding
+from evenhand.measures.group_data import MISSING_AT_RANDOM, NEGATIVE, POSITIVE, Cells, silent_sides, without_rounding
+from evenhand.measures.missing import bounded_cells, denominators_of_cells
 from evenhand.measures.scores import UNMET
 
 _N, _MASS, _SQUARED, _FIRST, _Q1, _Q2, _POSITIVE, _SCORE, _THIRD = range(9)  # fields of the sums of a mean
+_ROUNDING = 1e-12
+
+
+class Unlabelled(NamedTuple):
+    """Gaps that are left open by labels which are missing more often for one decision than for the other.
+
+    `which` these are; the values of each group and of everyone else whatever the labels are; and the least and the
+    greatest share of each group in the denominator of everyone.
+    """
+
+    which: Bools
+    values: tuple[Bounded, Bounded]
+    shares: tuple[Floats, Floats]
 
 
 class Question(Protocol):
@@ -72,6 +86,10 @@ class Question(Protocol):
 
     def mass(self, sums: Floats) -> Floats:
         """How much each group weighs in the mean over everyone."""
+        ...
+
+    def unlabelled(self, mine: Floats, others: Floats) -> Unlabelled | None:
+        """What labels that are missing for a reason leave open; None where nothing, or where no bounds are known."""
         ...
 
     def noise(self) -> list[tuple[Floats, Floats]]:
@@ -131,6 +149,20 @@ class CellQuestion:
     def mass(self, sums: Floats) -> Floats:
         return denominators(self.row, _mass(sums))
 
+    def unlabelled(self, mine: Floats, others: Floats) -> Unlabelled | None:
+        which = _lack_labels(mine) | _lack_labels(others)
+        if "label" not in self.row.needs or not which.any():
+            return None
+        first, second = (bounded_cells(self.row, self._cells(sums)) for sums in (mine, others))
+        assert first is not None and second is not None  # noqa: S101, PT018 - as in `spreads`
+        masses = [denominators_of_cells(self.row, _mass(sums)) for sums in (mine, others)]
+        shares = [own / np.maximum(own + rest, 1e-300) for own, rest in zip(masses[0], masses[1][::-1], strict=True)]
+        return Unlabelled(which, (first, second), (shares[0], shares[1]))
+
+    def _cells(self, sums: Floats) -> Cells:
+        mass, squares = _mass(sums), sums[:, 16:] if sums.shape[1] > 8 else None
+        return Cells(sums[:, :8], mass, squares, _mass(self.sums).sum(axis=0), silent_sides(mass))
+
     def noise(self) -> list[tuple[Floats, Floats]]:
         rows = [MEASURES[name] for name in self.row.of] or [self.row]
         mass, squares = _mass(self.sums), self.sums[:, 16:] if self.sums.shape[1] > 8 else self.sums
@@ -139,8 +171,7 @@ class CellQuestion:
             form = row.form
             assert form is not None  # noqa: S101 - as above
             top, rest = mass @ form.top, mass @ form.rest
-            rate = top.sum() / max((top + rest).sum(), 1e-300)
-            found.append((squares @ form.top * (1 - rate) ** 2 + squares @ form.rest * rate**2, top + rest))
+            found.append((_noise(top, rest, squares @ form.top, squares @ form.rest), top + rest))
         return found
 
     @property
@@ -154,6 +185,33 @@ class CellQuestion:
 
 def _mass(sums: Floats) -> Floats:
     return sums[:, 8:16] if sums.shape[1] > 8 else sums
+
+
+def _lack_labels(sums: Floats) -> Bools:
+    """Which groups lack labels more often for one decision than for the other, by more than chance.
+
+    By four standard errors, because there are many groups.
+    """
+    cells = {name: sums[:, i] for i, name in enumerate(CELLS)}
+    lost = np.stack([cells["U0"], cells["U1"]])
+    decided = lost + np.stack([cells["TN"] + cells["FN"], cells["FP"] + cells["TP"]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.subtract(*(lost / decided)))
+        share = lost.sum(axis=0) / decided.sum(axis=0)
+        chance = np.sqrt(share * (1 - share) * (1 / decided).sum(axis=0))
+    return np.asarray(np.nan_to_num(apart) > MISSING_AT_RANDOM + 4 * np.nan_to_num(chance))
+
+
+def _noise(top: Floats, rest: Floats, squared_top: Floats, squared_rest: Floats) -> Floats:
+    """The variance of the noise of each profile around the rate of everyone, from Σw and Σw² on both sides of it.
+
+    Half a person more on either side, spread over all people, lets groups vary in which nobody was seen to differ.
+    """
+    mass, squares = top + rest, squared_top + squared_rest
+    person = max(float(squares.sum()), 1e-300) / max(float(mass.sum()), 1e-300)  # the weight of one
+    half = 0.5 * person / max(float(mass.sum()), 1e-300) * squares
+    rate = (top.sum() + 0.5 * person) / (mass.sum() + person)
+    return np.asarray((squared_top + half) * (1 - rate) ** 2 + (squared_rest + half) * rate**2)
 
 
 @dataclass(frozen=True)
@@ -216,11 +274,17 @@ class MeanQuestion:
     def mass(self, sums: Floats) -> Floats:
         return sums[:, _MASS]
 
+    def unlabelled(self, mine: Floats, others: Floats) -> None:  # noqa: ARG002 - no bounds are known
+        return None
+
     def noise(self) -> list[tuple[Floats, Floats]]:
         total = self.sums.sum(axis=0)
         mean = total[_FIRST] / max(total[_MASS], 1e-300)
-        variance = self.sums[:, _Q2] - 2 * mean * self.sums[:, _Q1] + mean**2 * self.sums[:, _SQUARED]
-        return [(np.maximum(variance, 0.0), self.sums[:, _MASS])]
+        squared = self.sums[:, _SQUARED]
+        variance = np.maximum(self.sums[:, _Q2] - 2 * mean * self.sums[:, _Q1] + mean**2 * squared, 0.0)
+        if variance.sum() <= _ROUNDING * mean**2 * squared.sum():
+            variance = squared  # nobody was seen to differ, which does not make any group certain
+        return [(variance, self.sums[:, _MASS])]
 
 
 @dataclass(frozen=True)
@@ -309,11 +373,13 @@ class CalibrationQuestion:
     def mass(self, sums: Floats) -> Floats:
         return np.asarray(sums[:, 1] + sums[:, 2])
 
+    def unlabelled(self, mine: Floats, others: Floats) -> None:  # noqa: ARG002 - no bounds are known
+        return None
+
     def noise(self) -> list[tuple[Floats, Floats]]:
-        _, top, rest = self.sums.sum(axis=0)[:3]
-        rate = top / max(top + rest, 1e-300)
-        squares = self.sums[:, 4:] if self.sums.shape[1] > 4 else self.sums[:, 1:3]
-        return [(squares[:, 0] * (1 - rate) ** 2 + squares[:, 1] * rate**2, self.mass(self.sums))]
+        sides = self.sums[:, 1:3].T
+        squares = self.sums[:, 4:].T if self.sums.shape[1] > 4 else sides
+        return [(_noise(*sides, *squares), self.mass(self.sums))]
 
 
 def loss_of(name: str, score: Floats, label: Any) -> Floats:

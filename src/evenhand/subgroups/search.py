@@ -170,7 +170,7 @@ def _counted(data: Any, within: Any, arguments: Mapping[str, Any]) -> Cube:
     """The cube whose groups are the profiles of the columns that are searched."""
     for name in NOT_TAKEN:
         if arguments.get(name) is not None:
-            raise CallError(_not_taken(name, arguments[name], within))
+            raise CallError(not_taken(name, arguments[name], within))
     known = merge.counted(data, {**DEFAULTS, **arguments})
     if known is not None:
         cube = known.marginal(None if within is None else [within] if isinstance(within, str) else list(within))
@@ -196,7 +196,8 @@ def in_words_of_a_search() -> Iterator[None]:
         raise type(error)(re.sub(r"(?<![\w'\"])sensitive(?![\w'\"])", "within", str(error))) from None
 
 
-def _not_taken(name: str, value: Any, within: Any) -> str:
+def not_taken(name: str, value: Any = None, within: Any = None) -> str:
+    """Why a search does not take an argument of an audit, and what to do instead."""
     typed = as_typed(f"{name}=", f"--{name.replace('_', '-')}")
     searched = as_typed("within=", "--within")
     if name == "sensitive":
@@ -257,7 +258,8 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     every = _every(plan, groups, questions(plan.asked, cube))
     policy = plan.request.policy
     deviate, drawn = common_deviate(every, plan.confidence, policy.draws, policy.random_state)
-    judged = [Judged(gaps, *gaps.ends(deviate), plan.threshold) for gaps in every]
+    bounds = policy.missing_labels == "bounds"
+    judged = [Judged.of(gaps, deviate, plan.threshold, bounds=bounds) for gaps in every]
     value = _largest(judged)
     decided = verdict(value, plan.threshold)
     counts = text.Counts.of(judged)
@@ -288,7 +290,14 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
             "split": False,
         },
     )
-    return on_value(plan.request, profiles.columns, result, notes=data_notes(cube))
+    return on_value(plan.request, profiles.columns, result, notes=[*data_notes(cube), *_on_labels(plan, cube, judged)])
+
+
+def _on_labels(plan: _Plan, cube: Cube, judged: Sequence[Judged]) -> list[str]:
+    """What missing labels were taken for, where the measure needs labels."""
+    if "label" not in plan.asked.needs or not cube.has_labels or not cube.n[:, -1].any():
+        return []
+    return text.on_labels(judged if plan.request.policy.missing_labels == "bounds" else ())
 
 
 def _unit(line: lines.Line) -> str:
@@ -358,7 +367,7 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
         panels=(lines.panel("Groups that one half pointed to, in the other half", listed),),
         settings={**plan.settings, "groups": looked, "flagged": sure, "chosen": len(named), "split": True},
     )
-    return on_value(plan.request, profiles.columns, result, notes=data_notes(cube))
+    return on_value(plan.request, profiles.columns, result, notes=[*data_notes(cube), *_on_labels(plan, cube, ())])
 
 
 def _chosen(plan: _Plan, every: Sequence[Gaps]) -> tuple[list[lines.Line], int]:

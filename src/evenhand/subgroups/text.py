@@ -148,6 +148,19 @@ def notes(
     return found
 
 
+def on_labels(every: Sequence[Judged]) -> list[str]:
+    """What missing labels were taken for."""
+    wider = [judged.gaps.unlabelled for judged in every if judged.gaps.unlabelled is not None]
+    if not wider:
+        return ["Labels that are missing are taken as missing at random."]
+    count = sum(int(found.which.sum()) for found in wider)
+    return [
+        "Labels are missing more often for one decision than for the other, which matters to "
+        f"{wording.counted(count, 'gap')}. A group is flagged by the labels that are there; all other intervals hold "
+        "whatever the missing ones are."
+    ]
+
+
 def _listing(every: Sequence[Judged], beyond: Sequence[Line], still_open: Sequence[Line]) -> list[str]:
     """Which of all gaps are listed."""
     flagged = sum(int(judged.flagged.sum()) for judged in every)
@@ -166,6 +179,8 @@ def _listing(every: Sequence[Judged], beyond: Sequence[Line], still_open: Sequen
         f"Listed: {', and '.join(parts)}. A group is listed only if more is sure of it than of every group that "
         "contains it."
     )
+    if any((judged.twice & ~judged.certified).any() for judged in every):
+        said += " Of groups that have the same people, the first is listed."
     if any(not math.isnan(line.shrunken) for line in (*beyond, *still_open)):
         said += " The shrunken gap borrows from groups with the same values; it decides nothing."
     return [said]

@@ -15,13 +15,10 @@ from evenhand.core.arrays import Bools, Floats
 from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Bounded
-from evenhand.measures.group_data import GroupData, Whose
+from evenhand.measures.group_data import MISSING_AT_RANDOM, GroupData, Whose
 from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.verdict import verdict
-
-MISSING_AT_RANDOM = 0.02
-"""The unlabelled shares of the selected and of the refused may differ by so much."""
 
 
 def unlabelled_shares(cube: Cube) -> Floats:

@@ -9,8 +9,8 @@ import numpy as np
 from evenhand.core.arrays import Bools, Floats
 from evenhand.core.results import Estimate
 from evenhand.core.wording import reach
-from evenhand.measures.group_data import UNLABELLED, BinnedScores, GroupData
-from evenhand.verdicts.bounds.worst_case import MISSING_AT_RANDOM, selective, unlabelled_shares
+from evenhand.measures.group_data import MISSING_AT_RANDOM, UNLABELLED, BinnedScores, GroupData
+from evenhand.verdicts.bounds.worst_case import selective, unlabelled_shares
 from evenhand.verdicts.stratum import Stratum
 
 
