@@ -46,6 +46,36 @@ def test_it_is_quiet_and_nothing_is_wider_than_the_screen(opened, kind):
         assert not wide(shown)
 
 
+WIDE = "* { font-family: monospace !important; font-weight: bold !important; letter-spacing: 0.06em !important }"
+
+
+@every_kind
+@pytest.mark.parametrize("width", [1280, 390, 360, 320])
+def test_with_a_wide_font_nothing_is_wider_than_the_screen(opened, kind, width):
+    """The fonts of a phone are not known: these letters are wider than those of any font that is usual on one."""
+    shown = opened(page(kind), width=width, wait=False, bypass_csp=True)
+    shown.tab.add_style_tag(content=WIDE)
+    assert not wide(shown)
+    assert shown.tab.evaluate(
+        """() => [...document.querySelectorAll(".number")].every((each) => each.getClientRects().length === 1)"""
+    )
+
+
+def test_a_name_is_broken_after_an_underscore(opened):
+    """A narrow column breaks a name between its words."""
+    table = {**contests.people(), "logistic_regression": contests.people()["old"]}
+    roles = {"label": "label", "predictions": ["old", "logistic_regression"], "sensitive": "team"}
+    shown = opened(contest_page.dumps(eh.contest(table, **roles)), width=390, wait=False)
+    tops = """(word) => {
+      const name = [...document.querySelectorAll(".contest-sides bdi")].find((each) => each.textContent.includes(word)),
+        range = document.createRange(), node = [...name.childNodes].find((each) => (each.data || "").includes(word));
+      range.setStart(node, node.data.indexOf(word));
+      range.setEnd(node, node.data.indexOf(word) + word.length);
+      return range.getClientRects().length;
+    }"""
+    assert [shown.tab.evaluate(tops, word) for word in ("logistic", "regression")] == [1, 1]
+
+
 def test_long_names_are_broken(opened):
     for width in (1280, 390):
         assert not wide(opened(long_names(), width=width, wait=False))

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from functools import cache
 
+import numpy as np
 import pytest
 
 import evenhand as eh
@@ -177,6 +178,35 @@ def test_a_link_opens_its_tab_and_its_line(opened):
     shown.tab.goto(shown.tab.url.partition("#")[0] + "#%E0%A4%A")  # nobody can decode this
     assert shown.tab.locator("#verdict").is_visible()
     assert shown.quiet or len(shown.requests) > 1
+
+
+def test_the_open_tab_is_marked_while_the_mouse_is_on_it(opened):
+    shown = opened(page("compas"))
+    mark = "(node) => getComputedStyle(node).borderBottomColor"
+    before = shown.tab.locator(".tabs [aria-current]").evaluate(mark)
+    shown.go("groups")  # the mouse stays where it clicked
+    assert shown.tab.locator(".tabs [aria-current]").inner_text() == "Groups"
+    assert shown.tab.locator(".tabs [aria-current]").evaluate(mark) == before
+
+
+def test_a_gap_with_a_sign_may_go_as_far_to_either_side(opened):
+    """A gap of -12 points is not within "at most 10"."""
+    audit = eh.audit(
+        prediction=[1] * 50 + [0] * 150 + [1] * 120 + [0] * 80, sensitive=["a"] * 200 + ["b"] * 200, reference="b"
+    )
+    assert audit.findings[0].shown.high < 0
+    shown = opened(html.dumps(audit))
+    assert "threshold ±10" in card(shown, "demographic_parity", "sensitive")
+    assert "threshold ±10" in shown.tab.locator("#cards .strip .tick.middle").all_text_contents()
+    shown.go("metrics")
+    assert "±10 points" in shown.texts("#every-finding tbody tr")[0]
+
+
+def test_names_of_groups_are_whole_on_a_phone(opened):
+    shown = opened(page("compas"), width=390)
+    names = {name for (name,) in pages.compas().cube.marginal(["race"]).groups}
+    drawn = shown.tab.locator("#picture svg text").evaluate_all("(all) => all.map((each) => each.firstChild.data)")
+    assert names <= set(drawn)
 
 
 def test_tabs_and_links_work_without_script(opened):
@@ -553,6 +583,18 @@ def test_the_summary_is_printed_on_one_page_and_no_heading_ends_one(opened, kind
     shown = opened(page(kind))
     headings = {" ".join(each.split()) for each in shown.tab.locator("h2, h3, h4").all_text_contents()}
     assert not headings & {" ".join(sheet.strip().splitlines()[-1].split()) for sheet in sheets}
+
+
+def test_three_cards_leave_the_summary_on_one_page(opened, tmp_path):
+    """Three attributes of which nothing is sure: as much as the first sentences can be."""
+    table = pages._drawn(400)
+    ages = np.random.default_rng(3).choice(["younger than 25", "25 and older"], 400)
+    roles = {"label": table["label"], "prediction": table["decided"]}
+    audit = eh.audit(**roles, sensitive={"region": table["region"], "sex": table["sex"], "age": ages})
+    sheets = printed(opened(html.dumps(audit)), tmp_path)
+    assert len(tables.deciding(audit)) == 3
+    assert "It does not say" in sheets[0]
+    assert "Every number of every group" in sheets[1]
 
 
 @pytest.mark.parametrize("kind", ["compas", "strata", "regression"])

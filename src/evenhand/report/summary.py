@@ -42,7 +42,7 @@ def summary(audit: Audit) -> Summary:
     return Summary(
         decided(audit),
         "Nothing was computed." if lead is None else _found(audit, lead),
-        _open(audit),
+        " ".join(still_open(audit)),
         _rests_on(audit),
         _unsaid(audit),
     )
@@ -147,17 +147,18 @@ def _label(audit: Audit) -> str:
     return "" if told is None else f" The label, what happened, is {clip(told)}."
 
 
-def _open(audit: Audit) -> str:
+def still_open(audit: Audit) -> list[str]:
+    """What this data cannot settle, and what would: a few sentences on each finding that is open, then on groups."""
     decided = tables.deciding(audit)
     if not decided:
-        return "Nothing is judged, so nothing is open."
+        return ["Nothing is judged, so nothing is open."]
     unsure = [each for each in decided if each.verdict == "inconclusive"]
     parts = [_unsettled(each) for each in unsure[:_MOST_OPEN]]
     if len(unsure) > _MOST_OPEN:
         parts.append(f"{number_of(len(unsure) - _MOST_OPEN, 'more finding', 'more findings')} that decide are open.")
     searched = [_open_groups(each) for each in decided if glance.listed(each) and each.settings.get("open")]
     parts = [*parts, *searched] or ["No finding that decides is open."]
-    return " ".join([*parts, *[said for each in decided for said in _no_pass_for(audit, each)][:_MOST_OPEN]])
+    return [*parts, *[said for each in decided for said in _no_pass_for(audit, each)][:_MOST_OPEN]]
 
 
 def _open_groups(finding: Finding) -> str:

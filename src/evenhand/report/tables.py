@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.catalogue import complement_of
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
-from evenhand.core.results import Finding, JudgedOn, Verdict, pair_names, shown_names, spell
+from evenhand.core.results import Estimate, Finding, JudgedOn, Verdict, pair_names, shown_names, spell
 from evenhand.core.wording import clip, table_figure
 from evenhand.errors import join_names
 from evenhand.verdicts.basis import Basis
@@ -363,17 +363,23 @@ def limit(finding: Finding) -> str:
 
 def gap_limit(finding: Finding) -> str:
     """How far a gap may go, also where it is judged over time."""
-    return limit_of(finding.threshold, finding.judged_on, finding.unit)
+    return limit_of(finding.threshold, finding.judged_on, finding.unit, finding.shown)
 
 
-def limit_of(threshold: float | None, judged_on: JudgedOn, unit: str) -> str:
-    """How far a value may go.
+def limit_of(threshold: float | None, judged_on: JudgedOn, unit: str, *shown: Estimate) -> str:
+    """How far a value may go. Beside `shown` gaps with a minus it is said that they may go as far to either side.
 
     >>> limit_of(0.1, "difference", "rate"), limit_of(0.8, "ratio", "rate"), limit_of(None, "ratio", "rate")
     ('≤ 10 points', '≥ 0.8', '-')
+    >>> from evenhand import Estimate
+    >>> limit_of(0.1, "difference", "rate", Estimate(-0.42, -0.48, -0.33))
+    '±10 points'
     """
     if threshold is None:
         return "-"
+    ends = [end for each in shown for end in (each.value, each.low, each.high) if end is not None]
+    around = judged_on == "difference" and any(end < 0 for end in ends)
+    side = "±" if around else "≥ " if judged_on in ("ratio", "floor") else "≤ "
     if wording.shown_scale(judged_on, unit) == 100:
-        return f"≤ {100 * threshold:g} points"
-    return f"{'≥' if judged_on in ('ratio', 'floor') else '≤'} {wording.limit_figure(threshold)}"
+        return f"{side}{100 * threshold:g} points"
+    return f"{side}{wording.limit_figure(threshold)}"

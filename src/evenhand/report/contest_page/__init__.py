@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report import contest as words
 from evenhand.report.contest_page import cover, lines
 from evenhand.report.page import assets, digest, environment
+from evenhand.report.summary import required_titles
 from evenhand.report.text.diff import MEANS
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def dumps(contest: Contest) -> str:
         facts=cover.facts(contest, created),
         verdict=contest.verdict,
         means=MEANS[contest.verdict],
-        required=contest.audits[contest.first].required,
+        required=required_titles(contest.audits[contest.first]),
         covers=cover.covers(contest),
         parts=_parts(contest),
         notes=words.notes(contest),

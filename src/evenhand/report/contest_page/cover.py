@@ -49,7 +49,7 @@ class Card:
     limit: str
     sides: tuple[Side, Side]
     axis: tuple[str, str]
-    limit_at: float | None
+    limits_at: tuple[float, ...]
     change: Side
     change_axis: str
     notes: tuple[str, ...]
@@ -152,8 +152,16 @@ def _limits(contest: Contest, change: ModelChange, gap: Change) -> str:
 
 
 def _limit(gap: Change) -> str:
-    shown = tables.limit_of(gap.threshold_after, gap.judged_on, gap.unit)
-    return shown.replace("≤", "at most").replace("≥", "at least")
+    return _limit_of(gap).replace("≤", "at most").replace("≥", "at least")
+
+
+def _limit_of(gap: Change) -> str:
+    return tables.limit_of(gap.threshold_after, gap.judged_on, gap.unit, gap.before, gap.after)
+
+
+def _bounds(gap: Change, threshold: float) -> tuple[float, ...]:
+    """Where a value is no longer within the threshold: on both sides of 0 where a gap has a sign."""
+    return (-threshold, threshold) if _limit_of(gap).startswith("±") else (threshold,)
 
 
 def _open(change: ModelChange, required: Sequence[Change]) -> str:
@@ -184,7 +192,8 @@ def _card(contest: Contest, change: ModelChange, gap: Change) -> Card:
     scale = wording.shown_scale(gap.judged_on, gap.unit)
     threshold = gap.threshold_after
     values = [part for one in (gap.before, gap.after) for part in lines.finite(one)]
-    ends = [0.0, *values, *([] if threshold is None else [threshold])]
+    bounds = () if threshold is None else _bounds(gap, threshold)
+    ends = [0.0, *values, *bounds]
     start, end = -_rounded(ends, scale, -1), _rounded(ends, scale, 1)
     sides = tuple(
         Side(name, _interval(one, scale), lines.draw(one, start, end), verdict)
@@ -201,10 +210,10 @@ def _card(contest: Contest, change: ModelChange, gap: Change) -> Card:
         " × ".join(gap.attributes),
         wording.capital(gap.title),
         " → ".join(tables.interval(one.value, None, None, scale) for one in (gap.before, gap.after)),
-        "no threshold" if threshold is None else f"threshold {tables.limit_of(threshold, gap.judged_on, gap.unit)}",
+        "no threshold" if threshold is None else f"threshold {_limit_of(gap)}",
         (sides[0], sides[1]),
         (f"{start * scale + 0.0:g}", f"{end * scale:g}"),  # + 0.0: an axis does not begin at -0
-        None if threshold is None else lines.place(threshold, start, end),
+        tuple(lines.place(each, start, end) for each in bounds),
         Side("change", _interval(gap.change, scale), drawn, way),
         f"{size:g}",
         gap.notes,

@@ -108,8 +108,8 @@ def _unit(gap: Change) -> str:
 
 def _gap(gap: Change) -> Line:
     scale = shown_scale(gap.judged_on, gap.unit)
-    limit = tables.limit_of(gap.threshold_after, gap.judged_on, gap.unit)
-    about = "no threshold" if gap.threshold_after is None else f"threshold {limit}".replace(" ", "\u00a0")
+    limit = tables.limit_of(gap.threshold_after, gap.judged_on, gap.unit, gap.before, gap.after).replace(" ", "\u00a0")
+    about = "no threshold" if gap.threshold_after is None else f"threshold {limit}"
     return Line(
         capital(gap.title),
         about,

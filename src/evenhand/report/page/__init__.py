@@ -25,7 +25,7 @@ from evenhand.report import results as pageresults
 from evenhand.report.json import full_counts
 from evenhand.report.page import static
 from evenhand.report.results import Results
-from evenhand.report.summary import Summary
+from evenhand.report.summary import Summary, still_open
 from evenhand.report.summary import summary as summarise
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         facts=static.heading(audit, origin["created"]),
         verdict=audit.verdict,
         summary=said,
+        still_open=still_open(audit),
         glance=glance.groups(audit, glance.leading(audit), static.MOST_LINES),
         tabs=static.tabs(audit, strata=bool(strata)),
         cards=static.cards(audit),
@@ -227,6 +228,7 @@ def environment() -> Any:
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["shown"] = static.shown
     made.filters["tied"] = static.tied
+    made.filters["breakable"] = static.breakable
     return made
 
 

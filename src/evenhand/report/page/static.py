@@ -69,6 +69,17 @@ def shown(text: str) -> str:
     return _UNSEEN.sub("�", text)
 
 
+def breakable(name: str) -> Any:
+    """A name as a page may show it, that a narrow column breaks after an underscore and not within a word.
+
+    >>> print(breakable("pred_lr"), breakable("<b>"))
+    pred_<wbr>lr &lt;b&gt;
+    """
+    from markupsafe import Markup, escape
+
+    return escape(shown(name)).replace("_", Markup("_<wbr>"))
+
+
 def tied(text: str) -> str:
     """A sentence as a page may show it, in which no number is parted from what belongs to it.
 

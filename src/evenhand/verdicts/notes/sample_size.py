@@ -53,7 +53,11 @@ def sample_notes(stratum: Stratum, sample: Sample | None, people: int) -> list[s
     unit = stratum.table.measures[stratum.gap.measure or 0].unit
     if stratum.table.base is None and math.isfinite(sample.expected_gap) and len(stratum.table.groups) > 2:
         expected = min(sample.expected_gap, 1.0) if unit == "rate" else sample.expected_gap
-        said.append(f"Groups of these sizes would lie {distance(expected, unit)} apart by chance alone.")
+        allowed = "; the interval allows for that" if stratum.request.policy.interval == "simultaneous" else ""
+        said.append(
+            f"If all groups were alike, the highest and the lowest of these sizes would still lie about "
+            f"{distance(expected, unit)} apart by chance{allowed}."
+        )
     if stratum.verdict == "inconclusive" and stratum.request.policy.interval == "simultaneous":
         if sample.rows_to_settle is None:
             said += _unsettled(stratum)

@@ -79,8 +79,10 @@ function reach({ shown: { low, high }, ...found }) {
 
 function limit(found) {
   if (!there(found.threshold)) return "not judged";
-  if (pointsOf(found)) return `\u2264 ${Number((100 * found.threshold).toPrecision(6))}`;
-  return `${isFloor(found) ? "\u2265" : "\u2264"} ${Number(found.threshold.toPrecision(4)).toLocaleString("en-US")}`;
+  const around = found.judged_on === "difference" && Object.values(found.shown).some((end) => end < 0);
+  const side = around ? "\u00b1" : isFloor(found) ? "\u2265 " : "\u2264 ";
+  if (pointsOf(found)) return `${side}${Number((100 * found.threshold).toPrecision(6))}`;
+  return `${side}${Number(found.threshold.toPrecision(4)).toLocaleString("en-US")}`;
 }
 
 // The numbers as they are, beside the words and marks that round them: whoever checks a page reads these.

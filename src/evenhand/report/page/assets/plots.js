@@ -38,7 +38,7 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
     over = 14 * Math.max(...own.map((words) => words.length)),
     height = over + (points > 1 ? Math.max(ROW + 4, 9 * points + 12) : ROW);
   const beside = Math.min(
-    narrow ? width * 0.34 : 230,
+    narrow ? width * 0.42 : 230,
     12 + 7.2 * Math.max(...rows.map((row) => Math.min(Array.from(row.label).length, 30))),
   );
   const left = above ? 0 : beside;
@@ -159,8 +159,9 @@ function roundUp(value) {
 function stripLabels(at, found, domain, width) {
   const points = pointsOf(found),
     text = (value) => (points ? String(Number((100 * value).toPrecision(3))) : figure(value));
-  const limitAt = at(found.threshold),
-    words = `threshold ${text(found.threshold)}`,
+  const around = found.judged_on === "difference" && domain[0] < 0, // a gap with a sign may go as far to either side
+    limitAt = at(around ? 0 : found.threshold),
+    words = `threshold ${around ? "\u00b1" : ""}${text(found.threshold)}`,
     half = 3.3 * words.length;
   const middle = Math.min(Math.max(limitAt, half), width - half);
   const y = STRIP.height - 3,

@@ -370,7 +370,7 @@ function verdictSection() {
 // The room for the picture of a card: one card has half of the row, others what `.cards` of the style gives each of them.
 function cardWidth(cards) {
   const row = widthOf($("cards")),
-    columns = Math.max(1, Math.min(cards, Math.floor((row + 16) / 336)));
+    columns = Math.max(1, Math.min(cards, Math.floor((row + 16) / (printing ? 216 : 336))));
   return Math.min(cards === 1 && row > 720 ? row / 2 : (row - 16 * (columns - 1)) / columns, 528) - 42;
 }
 
