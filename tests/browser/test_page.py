@@ -248,6 +248,20 @@ def test_the_slider_by_keyboard_computes_what_python_does(opened):
     assert shown.tab.locator("#moved").is_hidden()
 
 
+def test_no_sentence_of_the_audit_stands_beside_the_verdict_of_another_cutoff(opened):
+    shown = opened(page("compas"))
+    audited = shown.tab.get_by_role("term").filter(has_text=re.compile("^(What was|What is|It rests on|To know)"))
+    assert audited.filter(visible=True).count() == 5
+    slider = shown.tab.locator("#cutoff")
+    slider.focus()
+    slider.press("End")
+    shown.frame()
+    assert audited.filter(visible=True).count() == 0
+    shown.tab.get_by_role("button", name="Back to audited").click()
+    shown.frame()
+    assert audited.filter(visible=True).count() == 5
+
+
 def test_the_slider_by_mouse_moves_cards_and_plots(opened):
     shown = opened(page("compas"))
     slider = shown.tab.locator("#cutoff")
