@@ -230,3 +230,19 @@ def test_the_names_of_many_small_groups_are_found_once(monkeypatch):
     monkeypatch.setattr(Stratum, "without_value", counted)
     eh.demographic_parity(prediction=[0, 1, 1] * 200, sensitive=[f"g{i}" for i in range(60)] * 10)
     assert len(times) == 1
+
+
+def test_an_average_over_measures_names_the_extremes_of_each():
+    rates = {"a": (0.5, 0.3), "b": (0.7, 0.1), "c": (0.9, 0.2)}
+    rows = [(g, y, int(i < 100 * rates[g][1 - y])) for g in rates for y in (1, 0) for i in range(100)]
+    group, label, prediction = zip(*rows, strict=True)
+    found = eh.average_odds(label=label, prediction=prediction, sensitive={"g": group})
+    said = "g = c and g = a in the true positive rate and g = a and g = b in the false positive rate: on average they"
+    assert f"{said} differ by 30.0 points" in found.interpretation
+    assert found.value.value == pytest.approx((0.4 + 0.2) / 2)
+    two = [row for row in rows if row[0] != "b"]
+    group, label, prediction = zip(*two, strict=True)
+    assert (
+        "g = c (n = 100) and g = a (n = 100) differ by 25.0 points"
+        in eh.average_odds(label=label, prediction=prediction, sensitive={"g": group}).interpretation
+    )

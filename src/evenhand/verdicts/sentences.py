@@ -37,7 +37,7 @@ def stratum_sentence(stratum: Stratum) -> str:
     names = table.name(group), str(stratum.baseline) if other is None else table.name(other)
     pair = Pair(evidence, names, request.judged_on, ending, clear=is_clear(judged, request.judged_on, stratum.verdict))
     if measure is None:
-        return average(table.measures, pair, stratum.unit, signed=stratum.signed)
+        return average(table.measures, pair, stratum.unit, _extremes(stratum), signed=stratum.signed)
     value = float(table.values[measure, group])
     if other is not None:
         return between(table.measures[measure], pair, (value, float(table.values[measure, other])))
@@ -234,8 +234,31 @@ def _two(row: Measure, pair: Pair, value: float, other: float) -> str:
     return f"The {row.title} is {amount(value, row.unit)} for {first} and {amount(other, row.unit)} for {second}"
 
 
-def average(rows: Sequence[Measure], pair: Pair, unit: str, *, signed: bool) -> str:
-    """Two groups in several measures averaged."""
+def _extremes(stratum: Stratum) -> list[tuple[str, str]]:
+    """Of measures that are averaged, the highest and the lowest group of each; nothing against a baseline."""
+    table = stratum.table
+    if table.base is not None:
+        return []
+    usable = stratum.judged.everyone
+    gaps = [
+        comparison.gap(table.values[i : i + 1], None, usable[i : i + 1], people=table.support[i : i + 1])
+        for i in range(len(table.measures))
+    ]
+    return [(table.name(each.high), table.name(each.low)) for each in gaps if None not in (each.high, each.low)]
+
+
+def average(
+    rows: Sequence[Measure], pair: Pair, unit: str, extremes: Sequence[tuple[str, str]] = (), *, signed: bool
+) -> str:
+    """Two groups in several measures averaged, or the `extremes` of each measure where these are not the same two."""
+    if len({frozenset(each) for each in extremes}) > 1:
+        each = [f"{one} and {other} in the {row.title}" for row, (one, other) in zip(rows, extremes, strict=True)]
+        ratio, difference = (
+            f"their ratio is {quotient(pair.ratio)}",
+            f"they differ by {distance(pair.difference, unit)}",
+        )
+        apart = ratio if pair.judged_on == "ratio" else difference
+        return f"The highest and the lowest group are {' and '.join(each)}: on average {apart}{pair.ending}."
     names, who = " and ".join(row.title for row in rows), " and ".join(pair.people)
     if pair.judged_on == "ratio":
         return f"On average over {names}, the ratio between {who} is {quotient(pair.ratio)}{pair.ending}."

@@ -439,6 +439,9 @@ function sentence(set, each) {
   if (!pair || !there(each.shown.value))
     return `The ${each.title} cannot be computed here${each.reasons.length ? `: ${each.reasons.slice(0, 4).join("; ")}` : ""}.`;
   const row = measures.get(pair.measure);
+  // Where measures are averaged, each has a highest and a lowest group of its own.
+  if (!row && names.length > 2 && names.includes(pair.against))
+    return `On average over the measures, the highest and the lowest group differ: ${judged(each)}.`;
   const of = (name, n) => {
     const i = names.indexOf(name),
       value = i < 0 || !row ? null : now(set).get(pair.measure, i).value;
