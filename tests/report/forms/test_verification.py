@@ -131,9 +131,23 @@ def test_a_form_to_share_is_of_the_counts_that_may_leave(cube: eh.Cube, saved: P
     digest = json.loads((saved / "shared.json").read_text())["digests"]["cube"]
     assert digest in shown
     assert json.loads((saved / "full.json").read_text())["digests"]["cube"] not in shown
-    assert "Native American" not in shown
+    assert shown.count("Native American") == shown.count("Left out of race: Asian; Native American.") == 1, "in the note"
     for counts in ("day.cube", "shared.json", "full.json"):
         assert verify(saved / "f.html", [saved / counts]).verified, counts
+
+
+@pytest.mark.parametrize("form", forms.FORMS)
+def test_a_form_to_share_names_whom_it_leaves_out(form: str):
+    """Those who are left out may be those with the highest rate, by which others would be measured."""
+    people = {"White": (500, 1000), "Black": (300, 1000), "Asian": (400, 900), "Islander": (60, 62)}
+    cells = [(race, answer, n) for race, (k, size) in people.items() for answer, n in ((1, k), (0, size - k))]
+    data = dict(zip(("race", "selected", "people"), zip(*cells, strict=True), strict=True))
+    roles = {"prediction": "selected", "sensitive": "race", "count": "people"}
+    shared = eh.audit(data, **roles, policy="nyc-ll144").shared()
+    for suffix in forms.SUFFIXES:
+        text = forms.dumps(shared, form, suffix)
+        assert re.search("Left out of race: .*Islander", text)
+        assert ("divided by the highest of those that are shown." in text) == (form == "ll144" and suffix != ".csv")
 
 
 def test_the_policy_that_a_signer_holds(cube: eh.Cube, saved: Path):

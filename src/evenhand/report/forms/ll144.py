@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding, Row, spell
-from evenhand.core.wording import number_of
+from evenhand.core.wording import clip, number_of
 from evenhand.errors import CallError
 from evenhand.report.forms import parts
 from evenhand.report.forms.document import Document, Section, Table, Terms
+from evenhand.verdicts.comparison import EXTREMES
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -48,6 +49,8 @@ def content(audit: Audit, record: Record) -> Document:
             "the form ll144 needs impact ratios against the highest category: audit with policy='nyc-ll144' "
             "(--policy nyc-ll144)."
         )
+    for finding in found:
+        _check_highest(finding)
     sections = [_section(audit, metric, [each for each in found if each.metric == metric]) for metric in _RATES]
     excluded = any(row[-2] == "excluded" for part in sections for table in part.tables for row in table.rows)
     cover = [name for name in _COVER if name != "exclusion" or excluded]
@@ -69,6 +72,24 @@ def content(audit: Audit, record: Record) -> Document:
     )
 
 
+def _check_highest(finding: Finding) -> None:
+    """Raise unless the ratios are those to the highest of the categories that are compared, which the form says."""
+    remedy = "audit with policy='nyc-ll144' (--policy nyc-ll144) and without reference=."
+    if finding.settings.get("against") != EXTREMES["highest"]:
+        raise CallError(
+            f"the form ll144 divides by the highest rate, and this audit by that of {clip(str(finding.settings.get('against')))}: "
+            f"{remedy}"
+        )
+    above = [row for row in finding.rows if None not in row.group and row.ratio is not None and row.ratio.value > 1]
+    if above:
+        name = clip(spell(above[0].group, finding.attributes))
+        raise CallError(
+            f"the form ll144 divides by the highest rate, and {name} has a higher rate than {clip(above[0].against)}, "
+            "by which this audit divides, because the policy takes small groups for no measure of others: set "
+            f"min_group_size = 1 and min_reference_share = 0 in it, or {remedy}"
+        )
+
+
 def _what(audit: Audit) -> Terms:
     """What counts as selected, and the column of scores."""
     found = {name: text for name, text in parts.role_terms(audit) if text != "none"}
@@ -82,7 +103,8 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
         "selection rate": "The selection rate is the share of the applicants of a category who were selected.",
         "scoring rate": "The scoring rate is the share of a category that scores above the median of everyone.",
     }
-    ratio = f"The impact ratio is the {rate} of a category divided by the highest."
+    shown = " of those that are shown" if audit.sharing is not None and audit.sharing.groups else ""
+    ratio = f"The impact ratio is the {rate} of a category divided by the highest{shown}."
     unknown = (_said_of_unknown(finding) for finding in findings[-1:])
     tables = tuple(impact_table(audit, finding) for finding in findings)
     sure = (
