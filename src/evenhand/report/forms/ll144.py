@@ -75,10 +75,10 @@ def content(audit: Audit, record: Record) -> Document:
 def _check_highest(finding: Finding) -> None:
     """Raise unless the ratios are those to the highest of the categories that are compared, which the form says."""
     remedy = "audit with policy='nyc-ll144' (--policy nyc-ll144) and without reference=."
-    if finding.settings.get("against") != EXTREMES["highest"]:
+    against = str(finding.settings.get("against"))
+    if against != EXTREMES["highest"]:
         raise CallError(
-            f"the form ll144 divides by the highest rate, and this audit by that of {clip(str(finding.settings.get('against')))}: "
-            f"{remedy}"
+            f"the form ll144 divides by the highest rate, and this audit by that of {clip(against)}: {remedy}"
         )
     above = [row for row in finding.rows if None not in row.group and row.ratio is not None and row.ratio.value > 1]
     if above:
