@@ -264,10 +264,14 @@ def test_the_highest_is_the_highest_however_few_people_it_has():
     """The rule divides by the most selected category; it knows no other limit than 2 % of the data."""
     left_out = lines(of_small_and_best(), "race")
     assert left_out["White"][3:] == ("1.000", "the highest")
+    page = forms.dumps(of_small_and_best(), "ll144", ".md")
+    assert "divided by the highest of the categories that are compared." in page
     assert left_out["Islander"] == ("20", "20", "100.0 %", "excluded", "under 2 % of the people")
     kept = lines(of_small_and_best(policy=NOBODY_LEFT_OUT), "race")
     assert [kept[name][3] for name in ("White", "Black", "Islander")] == ["0.500", "0.300", "1.000"]
     assert kept["Islander"][4] == "the highest"
+    page = forms.dumps(of_small_and_best(policy=NOBODY_LEFT_OUT), "ll144", ".md")
+    assert "divided by the highest.\n" in page
 
 
 @pytest.mark.parametrize(

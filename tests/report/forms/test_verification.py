@@ -148,7 +148,8 @@ def test_a_form_to_share_names_whom_it_leaves_out(form: str):
     for suffix in forms.SUFFIXES:
         text = forms.dumps(shared, form, suffix)
         assert re.search("Left out of race: .*Islander", text)
-        assert ("divided by the highest of those that are shown." in text) == (form == "ll144" and suffix != ".csv")
+        said = "divided by the highest of the categories that are compared." in text
+        assert said == (form == "ll144" and suffix != ".csv")
 
 
 def test_the_policy_that_a_signer_holds(cube: eh.Cube, saved: Path):

@@ -7,6 +7,7 @@ from which the tool was used. A category under 2 % may be left out of the ratios
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding, Row, spell
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from evenhand.report.forms.record import Record
 
 _RATES = {"disparate_impact": "selection rate", "scoring_rate_parity": "scoring rate"}
+_EXCLUDED = "excluded"
 _COVER = (
     "system",
     "version",
@@ -52,7 +54,7 @@ def content(audit: Audit, record: Record) -> Document:
     for finding in found:
         _check_highest(finding)
     sections = [_section(audit, metric, [each for each in found if each.metric == metric]) for metric in _RATES]
-    excluded = any(row[-2] == "excluded" for part in sections for table in part.tables for row in table.rows)
+    excluded = _excluded(table for part in sections for table in part.tables)
     cover = [name for name in _COVER if name != "exclusion" or excluded]
     sets = ", ".join(dict.fromkeys(" × ".join(finding.attributes) for finding in found))
     return Document(
@@ -103,15 +105,21 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
         "selection rate": "The selection rate is the share of the applicants of a category who were selected.",
         "scoring rate": "The scoring rate is the share of a category that scores above the median of everyone.",
     }
-    shown = " of those that are shown" if audit.sharing is not None and audit.sharing.groups else ""
-    ratio = f"The impact ratio is the {rate} of a category divided by the highest{shown}."
     unknown = (_said_of_unknown(finding) for finding in findings[-1:])
     tables = tuple(impact_table(audit, finding) for finding in findings)
+    apart = _excluded(tables) or (audit.sharing is not None and audit.sharing.groups)
+    among = " of the categories that are compared" if apart else ""
+    ratio = f"The impact ratio is the {rate} of a category divided by the highest{among}."
     sure = (
         "Intervals hold for all categories of a table together, and allow for the data having chosen the highest. "
         "The rule does not ask for them."
     )
     return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", sure, *unknown), tables=tables)
+
+
+def _excluded(tables: Iterable[Table]) -> bool:
+    """Is a category left out of the ratios for having few people?"""
+    return any(row[-2] == _EXCLUDED for table in tables for row in table.rows)
 
 
 def _said_of_unknown(finding: Finding) -> str:
@@ -166,5 +174,5 @@ def _ratio(audit: Audit, row: Row, size: int) -> tuple[str, str]:
         return f"{row.ratio.value:.3f}", "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
     least = audit.policy.min_group_share
     if row.ratio is None and (row.n or 0) < least * size:
-        return "excluded", f"under {100 * least:g} % of the people"
+        return _EXCLUDED, f"under {100 * least:g} % of the people"
     return "undefined", row.reason or "the highest rate is 0"
