@@ -152,6 +152,19 @@ def test_a_form_to_share_names_whom_it_leaves_out(form: str):
         assert said == (form == "ll144" and suffix != ".csv")
 
 
+@pytest.mark.parametrize("changes", [{"groups": {}}, {"attributes": ()}, {"least": 1}, None], ids=str)
+def test_a_shared_form_cannot_deny_whom_it_leaves_out(changes, cube: eh.Cube, saved: Path):
+    shared = cube.audit(policy="eu-ai-act").shared()
+    shared.save(saved / "shared.json")
+    record, _ = Record.of(shared, "nist")
+    assert record.sharing is not None
+    forged = replace(record, sharing=None if changes is None else replace(record.sharing, **changes))
+    (saved / "f.md").write_text(f"{MARK} {forged.pack()}", encoding="utf-8")
+    found = verify(saved / "f.md", [saved / "shared.json"])
+    assert found.problems == ("What the form says to leave out is not what is left out of these counts.",)
+    assert not verify(saved / "f.md", [saved / "day.cube"]).verified
+
+
 def test_the_policy_that_a_signer_holds(cube: eh.Cube, saved: Path):
     cube.audit(policy="four-fifths").save(saved / "f.html", form="nist")
     counts = [saved / "day.cube"]
