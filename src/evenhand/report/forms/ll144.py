@@ -86,7 +86,7 @@ def _check_highest(finding: Finding) -> None:
     if above:
         name = clip(spell(above[0].group, finding.attributes))
         raise CallError(
-            f"the form ll144 divides by the highest rate, and {name} has a higher rate than {clip(above[0].against)}, "
+            f"the form ll144 divides by the highest rate, and {name} has a higher rate than {clip(str(above[0].against))}, "
             "by which this audit divides, because the policy takes small groups for no measure of others: set "
             f"min_group_size = 1 and min_reference_share = 0 in it, or {remedy}"
         )
