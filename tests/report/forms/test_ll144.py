@@ -247,6 +247,17 @@ def test_audits_that_are_not_what_the_rule_asks_for(arguments, message):
         forms.dumps(audit, "ll144")
 
 
+def test_people_of_an_unknown_category_are_never_said_not_to_be_there():
+    roles = {"prediction": "selected", "sensitive": ["sex", "race"], "count": "people", "policy": "nyc-ll144"}
+    data = table(SELECTED, 250)
+    data["race"][-1] = "White"
+    apart = forms.dumps(eh.audit(data, **roles, intersections=False), "ll144", ".md")
+    assert "250 people have an unknown sex; they are not included below." in apart
+    assert "125 people have an unknown race; they are not included below." in apart
+    with pytest.raises(eh.CallError, match="people have an unknown category, and they were left out of these counts"):
+        forms.dumps(eh.audit(data, **roles, missing="drop"), "ll144")
+
+
 SMALL_AND_BEST = {
     "race": ["White", "White", "Black", "Black", "Islander"],
     "selected": [1, 0, 1, 0, 1],

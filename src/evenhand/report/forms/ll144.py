@@ -46,6 +46,11 @@ def content(audit: Audit, record: Record) -> Document:
         )
     if audit.meaning.control:
         raise CallError("the form ll144 is about everyone: audit without control=, because the rule knows no strata.")
+    if audit.cube.facts.get("dropped"):
+        raise CallError(
+            "the form ll144 says how many people have an unknown category, and they were left out of these counts: "
+            "count without missing='drop' (--missing drop)."
+        )
     if not any(row.ratio is not None for finding in found for row in finding.rows):
         raise CallError(
             "the form ll144 needs impact ratios against the highest category: audit with policy='nyc-ll144' "
@@ -105,7 +110,8 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
         "selection rate": "The selection rate is the share of the applicants of a category who were selected.",
         "scoring rate": "The scoring rate is the share of a category that scores above the median of everyone.",
     }
-    unknown = (_said_of_unknown(finding) for finding in findings[-1:])
+    widest = [each for each in findings if not any({*each.attributes} < {*other.attributes} for other in findings)]
+    unknown = (_said_of_unknown(finding) for finding in widest)
     tables = tuple(impact_table(audit, finding) for finding in findings)
     apart = _excluded(tables) or (audit.sharing is not None and audit.sharing.groups)
     among = " of the categories that are compared" if apart else ""
