@@ -89,10 +89,10 @@ def _check_highest(finding: Finding) -> None:
         )
     above = [row for row in finding.rows if None not in row.group and row.ratio is not None and row.ratio.value > 1]
     if above:
-        name = clip(spell(above[0].group, finding.attributes))
+        name, against = clip(spell(above[0].group, finding.attributes)), clip(str(above[0].against))
         raise CallError(
-            f"the form ll144 divides by the highest rate, and {name} has a higher rate than {clip(str(above[0].against))}, "
-            "by which this audit divides, because the policy takes small groups for no measure of others: set "
+            f"the form ll144 divides by the highest rate, and {name} has a higher rate than {against}, by which this "
+            "audit divides, because the policy takes small groups for no measure of others: set "
             f"min_group_size = 1 and min_reference_share = 0 in it, or {remedy}"
         )
 
