@@ -197,6 +197,21 @@ def test_the_checksum_is_of_the_content_and_not_of_the_file(cube: eh.Cube, saved
     assert shuffled.audit().to_dict()["digests"]["cube"] == cube.audit().to_dict()["digests"]["cube"]
 
 
+def test_counts_of_numbers_and_of_their_text_have_one_checksum(tmp_path: Path):
+    """A column of a CSV file is text, and that of a frame or of Parquet may hold numbers."""
+    rows = [(code, answer) for code in (0, 2, 10) for answer in (0, 1) for _ in range(40 + code)]
+    table = dict(zip(("code", "hired"), zip(*rows, strict=True), strict=True))
+    (tmp_path / "people.csv").write_text("code,hired\n" + "\n".join(f"{code},{answer}" for code, answer in rows))
+    roles = {"prediction": "hired", "sensitive": "code"}
+    numbers = eh.Cube.count(table, **roles)
+    eh.Cube.count(tmp_path / "people.csv", **roles).save(tmp_path / "text.cube")
+    assert numbers.kinds != eh.Cube.load(tmp_path / "text.cube").kinds
+    for share in (False, True):
+        numbers.audit(policy="nyc-ll144").save(tmp_path / "f.html", form="ll144", share=share)
+        found = verify(tmp_path / "f.html", [tmp_path / "text.cube"])
+        assert found.verified, found
+
+
 def test_findings_of_rows_are_said_not_to_be_computed_again(tmp_path: Path):
     rng = np.random.default_rng(5)
     data = {"y": rng.integers(0, 2, 400), "d": rng.integers(0, 2, 400), "g": rng.choice(list("ab"), 400)}
