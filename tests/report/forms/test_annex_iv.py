@@ -194,6 +194,8 @@ def test_a_sheet_has_figures_for_programs():
     rows = list(csv.reader(io.StringIO(forms.dumps(audit, "annex-iv", ".csv"))))
     start = next(i for i, row in enumerate(rows) if row and row[0].endswith("Accuracy by sex"))
     assert rows[start + 2][:2] == ["(everyone)", "7214"]
+    (odds,) = [row for row in rows if row[:1] == ["equalized odds"] and row[1:3] == ["Male", "Female"]]
+    assert (odds[4], odds[6]) == ("", "not judged"), "no threshold, which is shown as - elsewhere"
 
 
 def test_many_groups_are_cut_with_a_word():
