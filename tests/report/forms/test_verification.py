@@ -17,6 +17,7 @@ from evenhand.core import records
 from evenhand.report import forms
 from evenhand.report.forms.record import MARK, Record, unpack
 from evenhand.report.forms.verification import verify
+from evenhand.report.json import content_digests
 from support import hostile
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -337,6 +338,37 @@ def test_what_decides_is_judged_as_the_policy_says(changes, said, cube: eh.Cube,
     found = verify(rewritten(saved / "f.html", record, cube, asked=asked), [saved / "day.cube"])
     assert not found.verified
     assert said in found.problems[0]
+
+
+def test_a_metric_of_ones_own_does_not_let_others_be_judged_otherwise(cube: eh.Cube, saved: Path):
+    """Of metrics that somebody made only the names are known; what is beside them is checked all the same."""
+    record, _ = Record.of(cube.audit(), "nist")
+    wider = tuple(replace(each, threshold=0.9) if each.metric == "equalized_odds" else each for each in record.asked)
+    names = ["equalized_odds", "mine"]
+    forged = replace(record, policy={**record.policy, "required": names}, required=(*names,), asked=wider)
+    digest = content_digests(replace(forged.compute(cube), findings=()))["policy"]
+    found = verify(rewritten(saved / "f.html", forged, cube, policy_digest=digest), [saved / "day.cube"])
+    assert "equalized_odds by race is judged by a threshold of 0.9, and under the policy by 0.1." in found.problems
+    left_out = rewritten(saved / "g.html", forged, cube, policy_digest=digest, required=("mine",))
+    said = "In the form mine decides, and under the policy equalized_odds, mine decide."
+    assert said in verify(left_out, [saved / "day.cube"]).problems
+
+
+def hits(label, prediction) -> float:
+    return float((label == prediction).mean())
+
+
+@pytest.mark.parametrize("own", ["accuracy_score", hits])
+def test_a_form_with_a_metric_of_ones_own_is_verified(own, tmp_path: Path):
+    rng = np.random.default_rng(2)
+    data = {name: rng.integers(0, 2, 900) for name in ("y", "d", "g", "h")}
+    policy = eh.Policy(required=["equalized_odds", own])
+    audit = eh.audit(data, label="y", prediction="d", sensitive=["g", "h"], policy=policy)
+    audit.cube.save(tmp_path / "c.cube")
+    audit.save(tmp_path / "f.html", form="nist")
+    found = verify(tmp_path / "f.html", [tmp_path / "c.cube"])
+    assert found.verified, found
+    assert any("not computed again" in line for line in found.checked)
 
 
 def test_a_policy_that_names_what_decides_is_kept_to(cube: eh.Cube, saved: Path):
