@@ -230,6 +230,8 @@ def test_rounded_shares_are_scaled():
     found = represented({"White": 600, "Black": 300, "Asian": 100}, {"White": 0.601, "Black": 0.3, "Asian": 0.101})
     assert any("add up to 1.002; they are scaled to 1" in note for note in found.notes)
     assert sum(line["expected"] for line in cells(found.panels[0]).values()) == pytest.approx(1)
+    found = represented({"White": 600, "Black": 400}, {"White": 0.6, "Black": 0.4000001})
+    assert any("add up to 1.0000001; they are scaled to 1" in note for note in found.notes)
 
 
 def test_names_stay_names():

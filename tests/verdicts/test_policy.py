@@ -111,10 +111,10 @@ def test_unknown_categories_are_counted_and_small_ones_may_be_left_out():
     assert (shown["C"].n, shown["C"].estimate.value, shown["C"].ratio) == (30, 1.0, None)
     assert (shown[None].n, shown[None].ratio) == (100, None)
     policy = Policy.named("nyc-ll144").updated(min_group_share=0.0)
-    kept = audit(counts, policy).findings[0]
-    assert (ratios(kept)["C"].against, ratios(kept)["C"].ratio.value) == ("A", 2.0)
-    kept = audit(counts, policy.updated(min_reference_share=0.0)).findings[0]
+    kept = audit(counts, policy).findings[0]  # the rule divides by the most selected category, however small
     assert (ratios(kept)["A"].against, ratios(kept)["A"].ratio.value) == ("C", 0.5)
+    kept = audit(counts, policy.updated(min_reference_share=0.02)).findings[0]
+    assert (ratios(kept)["C"].against, ratios(kept)["C"].ratio.value) == ("A", 2.0)
 
 
 def test_a_share_leaves_a_reference_in():

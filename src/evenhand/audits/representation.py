@@ -305,7 +305,7 @@ def _notes(request: Request, people: _People, test: Test | None) -> list[str]:
     if absent:
         notes.append(f"Nobody in the data is {join_names(absent, 6, mark=' or ')}, of whom the benchmark has a share.")
     if abs(people.benchmark.total - 1) > 1e-9:
-        notes.append(f"The shares of the benchmark add up to {people.benchmark.total:.4g}; they are scaled to 1.")
+        notes.append(f"The shares of the benchmark add up to {people.benchmark.total:.10g}; they are scaled to 1.")
     if people.missing:
         notes.append(f"{number_of(people.missing)} without a value are left out; the shares are those of the others.")
     if people.size < request.policy.min_group_size and request.threshold is not None:

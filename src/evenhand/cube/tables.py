@@ -66,15 +66,21 @@ def write(cube: Cube) -> dict[str, Any]:
     return {**header(cube), "pairs": records.write(cube.pairs), "decisions": decisions(cube), "scores": scores(cube)}
 
 
-def digest(cube: Cube) -> str:
-    """The checksum of all that a cube holds: the same in memory and from a file."""
+def digest(cube: Cube, *, kinds: bool = True) -> str:
+    """The checksum of all that a cube holds: the same in memory and from a file.
+
+    Without `kinds` it is also the same whether the data spelled the groups as numbers or, as CSV does, as text.
+    """
     places = np.nonzero(cube.n)
     arrays: dict[str, Array] = dict(zip(_KEYS, places, strict=True))
     arrays |= {name: values[places] for name in _ARRAYS if (values := getattr(cube, name)) is not None}
     if (table := cube.scores) is not None:
         arrays |= {f"scores.{name}": getattr(table, name) for name in _SCORE_KEYS}
         arrays |= {f"sums.{name}": table.sums[name] for name in sorted(table.sums)}
-    return checksum.of_arrays(_whole({**header(cube), "pairs": records.write(cube.pairs)}), arrays.items())
+    told = {**header(cube), "pairs": records.write(cube.pairs)}
+    if not kinds:
+        del told["kinds"]
+    return checksum.of_arrays(_whole(told), arrays.items())
 
 
 def _whole(value: Any) -> Any:

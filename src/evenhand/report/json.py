@@ -85,10 +85,11 @@ def as_origin(audit: Audit) -> dict[str, str]:
 def content_digests(audit: Audit) -> dict[str, str]:
     """The SHA-256 of the counts of an audit (of the shared ones, where it is shared) and of its policy.
 
-    They are those of the content, whatever the file. Of a policy they cover what differs from the defaults, and not the
-    cover, so that a later version with more fields, and another title, have the same.
+    They are those of the content, whatever the file: from CSV, where a number is text, they are as from Parquet. Of a
+    policy they cover what differs from the defaults, and not the cover, so that a later version with more fields, and
+    another title, have the same.
     """
-    own = digests(audit)
+    own = digests(audit, kinds=False)
     usual = policy_data(type(audit.policy)())
     told = {key: value for key, value in policy_data(audit.policy).items() if value != usual.get(key)}
     return {
@@ -97,9 +98,10 @@ def content_digests(audit: Audit) -> dict[str, str]:
     }
 
 
-def digests(audit: Audit) -> dict[str, Any]:
+def digests(audit: Audit, *, kinds: bool = True) -> dict[str, Any]:
     """The checksums of the counts of an audit, which stand for them in its own."""
-    return {"cube": tables.digest(audit.cube), "parts": [tables.digest(part) for part in audit.parts]}
+    cube, *parts = (tables.digest(each, kinds=kinds) for each in (audit.cube, *audit.parts))
+    return {"cube": cube, "parts": parts}
 
 
 def _sharing(audit: Audit) -> dict[str, Any]:

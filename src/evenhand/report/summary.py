@@ -204,10 +204,15 @@ def _whom(audit: Audit, finding: Finding, named: Mapping[str, Sequence[Row]]) ->
 def _rests_on(audit: Audit) -> str:
     if not audit.required:
         return "No metric is required, so nothing is judged."
-    titles = dict(zip(audit.required, required_titles(audit), strict=True))
-    outcomes = tables.outcomes(audit, lambda name: clip(titles.get(name, name)))
     sure = f"Intervals hold at {100 * audit.policy.confidence:g} % confidence."
-    return " ".join([f"{capital(outcomes or joined(titles.values()))}.", *whose_thresholds(audit), sure])
+    made = outcomes(audit) or joined(required_titles(audit))
+    return " ".join([f"{capital(made)}.", *whose_thresholds(audit), sure])
+
+
+def outcomes(audit: Audit) -> str:
+    """What failed, what is open and what passed among the findings that decide, by the titles of the metrics."""
+    titles = dict(zip(audit.required, required_titles(audit), strict=True))
+    return tables.outcomes(audit, lambda name: clip(titles.get(name, name)))
 
 
 def whose_thresholds(audit: Audit) -> list[str]:

@@ -6,6 +6,7 @@ import csv
 import io
 
 import numpy as np
+import pytest
 
 import evenhand as eh
 from evenhand.report import forms, tables
@@ -134,7 +135,8 @@ def test_the_verdict_is_among_the_first_words_of_every_form():
     judged = eh.audit(eh.datasets.compas(), **ROLES)
     unjudged = eh.audit(eh.datasets.compas(), **ROLES, policy="nyc-ll144")
     for form in ("annex-iv", "model-card", "nist"):
-        assert "- Verdict: fail\n" in forms.dumps(judged, form, ".md").split("## ")[0]
+        first = forms.dumps(judged, form, ".md").split("## ")[0]
+        assert "- Verdict: fail (failed: equalized odds on race; passed: equalized odds on sex)\n" in first
     for form in forms.FORMS:
         assert "- Verdict: not judged: under this policy" in forms.dumps(unjudged, form, ".md").split("## ")[0]
 
@@ -158,11 +160,42 @@ def test_the_rule_says_what_was_changed_of_the_policy():
     assert ("Changed from the policy that ships", "thresholds, confidence") in rule.terms
 
 
+HIRED = {"team": ["a", "a", "b", "b", "c", "c"], "hired": [1, 0] * 3}
+COUNTED = {"prediction": "hired", "sensitive": "team", "count": "people"}
+
+
+@pytest.mark.parametrize("form", sorted({*forms.FORMS} - {"ll144"}))
+def test_what_the_policy_counts_as_a_pass_is_said_beside_it(form: str):
+    data = {**HIRED, "people": [50, 50, 40, 60, 50, 50]}
+    audit = eh.audit(data, **COUNTED, policy=eh.Policy.named("four-fifths").updated(inconclusive="pass"))
+    assert (audit.verdict, audit.findings[0].verdict) == ("pass", "inconclusive")
+    said = "- Verdict: pass (inconclusive, which counts as a pass here: disparate impact on team)"
+    assert said in forms.dumps(audit, form, ".md")
+
+
+@pytest.mark.parametrize("form", sorted({*forms.FORMS} - {"ll144"}))
+def test_a_pass_names_the_groups_that_it_leaves_out(form: str):
+    data = {**HIRED, "people": [50_000, 50_000, 49_500, 50_500, 10, 10]}
+    policy = eh.Policy(required=["demographic_parity"], thresholds={"demographic_parity": 0.4})
+    page = forms.dumps(eh.audit(data, **COUNTED, policy=policy), form, ".md")
+    assert "- Verdict: pass (passed: demographic parity on team (leaving out team = c))" in page
+
+
+def test_a_rule_that_does_not_ship_is_not_called_unchanged():
+    data = {**HIRED, "people": [50, 50, 40, 60, 50, 50]}
+    own = eh.Policy(required=["disparate_impact"], rule={"name": "four-fifth", "title": "The four-fifths rule"})
+    page = forms.dumps(eh.audit(data, **COUNTED, policy=own), "nist", ".md")
+    assert "- Made by: those who made the audit: no policy that ships has this name" in page
+    assert "Changed from the policy that ships" not in page
+
+
 def test_a_sheet_has_figures_for_programs():
     audit = eh.audit(eh.datasets.compas(), **ROLES, policy="eu-ai-act")
     rows = list(csv.reader(io.StringIO(forms.dumps(audit, "annex-iv", ".csv"))))
     start = next(i for i, row in enumerate(rows) if row and row[0].endswith("Accuracy by sex"))
     assert rows[start + 2][:2] == ["(everyone)", "7214"]
+    (odds,) = [row for row in rows if row[:1] == ["equalized odds"] and row[1:3] == ["Male", "Female"]]
+    assert (odds[4], odds[6]) == ("", "not judged"), "no threshold, which is shown as - elsewhere"
 
 
 def test_many_groups_are_cut_with_a_word():

@@ -76,8 +76,8 @@ SCORED = {
     ("Female", "Native American"): (8, "62.5", "0.83"),
     ("Female", "Two or More Races"): (8, "50", "0.67"),
 }
-# The auditor of the examples leaves no category out, and lets the smallest be the highest.
-NOBODY_LEFT_OUT = {"min_group_share": 0.0, "min_reference_share": 0.0, "min_group_size": 1}
+NOBODY_LEFT_OUT = {"min_group_share": 0.0}
+"""The auditor of the first example leaves no category out; in the second none has under 2 % of the people."""
 
 
 def table(groups: dict, unknown: int = 0) -> dict[str, list]:
@@ -106,8 +106,7 @@ def of_scores() -> eh.Audit:
         scores += [0.9] * above + [0.1] * (applicants - above)
     # Half of everyone scores high, so the median lies between; the unknown do not move it.
     sexes, races, scores = sexes + [None] * 15, races + [None] * 15, scores + [0.1] * 15
-    judged = eh.Policy.named("nyc-ll144").updated(**NOBODY_LEFT_OUT)
-    return eh.audit(score=scores, sensitive={"sex": sexes, "race": races}, policy=judged)
+    return eh.audit(score=scores, sensitive={"sex": sexes, "race": races}, policy="nyc-ll144")
 
 
 def lines(audit: eh.Audit, *attributes: str, metric: str = "disparate_impact") -> dict[str, tuple[str, ...]]:
@@ -214,7 +213,7 @@ def test_what_5_303_asks_to_publish_is_there():
 def test_a_threshold_of_the_auditor_makes_a_verdict_and_the_form_says_whose_it_is():
     audit = of_selection(SELECTED, 250, thresholds={"disparate_impact": 0.9}, required=["disparate_impact"])
     page = forms.dumps(audit, "ll144", ".md")
-    assert f"- Verdict: {audit.verdict}\n" in page
+    assert f"- Verdict: {audit.verdict} (" in page
     assert "The rule sets no threshold, so this is not a verdict by the rule." in page
     assert "The policy of this audit sets the threshold." in page
     assert f"Verdict of the policy: {audit.verdict}." in page
@@ -246,6 +245,60 @@ def test_audits_that_are_not_what_the_rule_asks_for(arguments, message):
     audit = eh.audit(prediction=[1, 0, 1, 1] * 50, sensitive=list("aabb") * 50, **given)
     with pytest.raises(eh.CallError, match=re.escape(message)):
         forms.dumps(audit, "ll144")
+
+
+def test_people_of_an_unknown_category_are_never_said_not_to_be_there():
+    roles = {"prediction": "selected", "sensitive": ["sex", "race"], "count": "people", "policy": "nyc-ll144"}
+    data = table(SELECTED, 250)
+    data["race"][-1] = "White"
+    apart = forms.dumps(eh.audit(data, **roles, intersections=False), "ll144", ".md")
+    assert "250 people have an unknown sex; they are not included below." in apart
+    assert "125 people have an unknown race; they are not included below." in apart
+    with pytest.raises(eh.CallError, match="people have an unknown category, and they were left out of these counts"):
+        forms.dumps(eh.audit(data, **roles, missing="drop"), "ll144")
+
+
+SMALL_AND_BEST = {
+    "race": ["White", "White", "Black", "Black", "Islander"],
+    "selected": [1, 0, 1, 0, 1],
+    "people": [500, 500, 300, 700, 20],
+}
+
+
+def of_small_and_best(**judging) -> eh.Audit:
+    policy = eh.Policy.named("nyc-ll144").updated(**judging.pop("policy", {}))
+    roles = {"prediction": "selected", "sensitive": "race", "count": "people"}
+    return eh.audit(SMALL_AND_BEST, **roles, policy=policy, **judging)
+
+
+def test_the_highest_is_the_highest_however_few_people_it_has():
+    """The rule divides by the most selected category; it knows no other limit than 2 % of the data."""
+    left_out = lines(of_small_and_best(), "race")
+    assert left_out["White"][3:] == ("1.000", "the highest")
+    page = forms.dumps(of_small_and_best(), "ll144", ".md")
+    assert "divided by the highest of the categories that are compared." in page
+    assert left_out["Islander"] == ("20", "20", "100.0 %", "excluded", "under 2 % of the people")
+    kept = lines(of_small_and_best(policy=NOBODY_LEFT_OUT), "race")
+    assert [kept[name][3] for name in ("White", "Black", "Islander")] == ["0.500", "0.300", "1.000"]
+    assert kept["Islander"][4] == "the highest"
+    page = forms.dumps(of_small_and_best(policy=NOBODY_LEFT_OUT), "ll144", ".md")
+    assert "divided by the highest.\n" in page
+
+
+@pytest.mark.parametrize(
+    ("judging", "message"),
+    [
+        ({"reference": "Black"}, "divides by the highest rate, and this audit by that of Black:"),
+        ({"reference": "rest"}, "divides by the highest rate, and this audit by that of everyone else:"),
+        ({"reference": "lowest"}, "divides by the highest rate, and this audit by that of the lowest:"),
+        ({"policy": {**NOBODY_LEFT_OUT, "min_group_size": 30}}, "Islander has a higher rate than White"),
+        ({"policy": {**NOBODY_LEFT_OUT, "min_reference_share": 0.02}}, "Islander has a higher rate than White"),
+    ],
+    ids=str,
+)
+def test_ratios_that_are_not_to_the_highest_are_not_handed_in_as_such(judging, message):
+    with pytest.raises(eh.CallError, match=re.escape(message)):
+        forms.dumps(of_small_and_best(**judging), "ll144")
 
 
 def test_several_classes_are_audited_one_by_one():

@@ -17,6 +17,7 @@ from evenhand.core import records
 from evenhand.report import forms
 from evenhand.report.forms.record import MARK, Record, unpack
 from evenhand.report.forms.verification import verify
+from evenhand.report.json import content_digests
 from support import hostile
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -131,9 +132,38 @@ def test_a_form_to_share_is_of_the_counts_that_may_leave(cube: eh.Cube, saved: P
     digest = json.loads((saved / "shared.json").read_text())["digests"]["cube"]
     assert digest in shown
     assert json.loads((saved / "full.json").read_text())["digests"]["cube"] not in shown
-    assert "Native American" not in shown
+    assert shown.count("Native American") == 1, "in the note"
+    assert "Left out of race: Asian; Native American." in shown
     for counts in ("day.cube", "shared.json", "full.json"):
         assert verify(saved / "f.html", [saved / counts]).verified, counts
+
+
+@pytest.mark.parametrize("form", forms.FORMS)
+def test_a_form_to_share_names_whom_it_leaves_out(form: str):
+    """Those who are left out may be those with the highest rate, by which others would be measured."""
+    people = {"White": (500, 1000), "Black": (300, 1000), "Asian": (400, 900), "Islander": (60, 62)}
+    cells = [(race, answer, n) for race, (k, size) in people.items() for answer, n in ((1, k), (0, size - k))]
+    data = dict(zip(("race", "selected", "people"), zip(*cells, strict=True), strict=True))
+    roles = {"prediction": "selected", "sensitive": "race", "count": "people"}
+    shared = eh.audit(data, **roles, policy="nyc-ll144").shared()
+    for suffix in forms.SUFFIXES:
+        text = forms.dumps(shared, form, suffix)
+        assert re.search("Left out of race: .*Islander", text)
+        said = "divided by the highest of the categories that are compared." in text
+        assert said == (form == "ll144" and suffix != ".csv")
+
+
+@pytest.mark.parametrize("changes", [{"groups": {}}, {"attributes": ()}, {"least": 1}, None], ids=str)
+def test_a_shared_form_cannot_deny_whom_it_leaves_out(changes, cube: eh.Cube, saved: Path):
+    shared = cube.audit(policy="eu-ai-act").shared()
+    shared.save(saved / "shared.json")
+    record, _ = Record.of(shared, "nist")
+    assert record.sharing is not None
+    forged = replace(record, sharing=None if changes is None else replace(record.sharing, **changes))
+    (saved / "f.md").write_text(f"{MARK} {forged.pack()}", encoding="utf-8")
+    found = verify(saved / "f.md", [saved / "shared.json"])
+    assert found.problems == ("What the form says to leave out is not what is left out of these counts.",)
+    assert not verify(saved / "f.md", [saved / "day.cube"]).verified
 
 
 def test_the_policy_that_a_signer_holds(cube: eh.Cube, saved: Path):
@@ -166,6 +196,21 @@ def test_the_checksum_is_of_the_content_and_not_of_the_file(cube: eh.Cube, saved
     order = np.random.default_rng(3).permutation(len(rows["count"]))
     shuffled = eh.Cube.count({key: np.array(values)[order] for key, values in rows.items()}, **ROLES)
     assert shuffled.audit().to_dict()["digests"]["cube"] == cube.audit().to_dict()["digests"]["cube"]
+
+
+def test_counts_of_numbers_and_of_their_text_have_one_checksum(tmp_path: Path):
+    """A column of a CSV file is text, and that of a frame or of Parquet may hold numbers."""
+    rows = [(code, answer) for code in (0, 2, 10) for answer in (0, 1) for _ in range(40 + code)]
+    table = dict(zip(("code", "hired"), zip(*rows, strict=True), strict=True))
+    (tmp_path / "people.csv").write_text("code,hired\n" + "\n".join(f"{code},{answer}" for code, answer in rows))
+    roles = {"prediction": "hired", "sensitive": "code"}
+    numbers = eh.Cube.count(table, **roles)
+    eh.Cube.count(tmp_path / "people.csv", **roles).save(tmp_path / "text.cube")
+    assert numbers.kinds != eh.Cube.load(tmp_path / "text.cube").kinds
+    for share in (False, True):
+        numbers.audit(policy="nyc-ll144").save(tmp_path / "f.html", form="ll144", share=share)
+        found = verify(tmp_path / "f.html", [tmp_path / "text.cube"])
+        assert found.verified, found
 
 
 def test_findings_of_rows_are_said_not_to_be_computed_again(tmp_path: Path):
@@ -293,6 +338,37 @@ def test_what_decides_is_judged_as_the_policy_says(changes, said, cube: eh.Cube,
     found = verify(rewritten(saved / "f.html", record, cube, asked=asked), [saved / "day.cube"])
     assert not found.verified
     assert said in found.problems[0]
+
+
+def test_a_metric_of_ones_own_does_not_let_others_be_judged_otherwise(cube: eh.Cube, saved: Path):
+    """Of metrics that somebody made only the names are known; what is beside them is checked all the same."""
+    record, _ = Record.of(cube.audit(), "nist")
+    wider = tuple(replace(each, threshold=0.9) if each.metric == "equalized_odds" else each for each in record.asked)
+    names = ["equalized_odds", "mine"]
+    forged = replace(record, policy={**record.policy, "required": names}, required=(*names,), asked=wider)
+    digest = content_digests(replace(forged.compute(cube), findings=()))["policy"]
+    found = verify(rewritten(saved / "f.html", forged, cube, policy_digest=digest), [saved / "day.cube"])
+    assert "equalized_odds by race is judged by a threshold of 0.9, and under the policy by 0.1." in found.problems
+    left_out = rewritten(saved / "g.html", forged, cube, policy_digest=digest, required=("mine",))
+    said = "In the form mine decides, and under the policy equalized_odds, mine decide."
+    assert said in verify(left_out, [saved / "day.cube"]).problems
+
+
+def hits(label, prediction) -> float:
+    return float((label == prediction).mean())
+
+
+@pytest.mark.parametrize("own", ["accuracy_score", hits])
+def test_a_form_with_a_metric_of_ones_own_is_verified(own, tmp_path: Path):
+    rng = np.random.default_rng(2)
+    data = {name: rng.integers(0, 2, 900) for name in ("y", "d", "g", "h")}
+    policy = eh.Policy(required=["equalized_odds", own])
+    audit = eh.audit(data, label="y", prediction="d", sensitive=["g", "h"], policy=policy)
+    audit.cube.save(tmp_path / "c.cube")
+    audit.save(tmp_path / "f.html", form="nist")
+    found = verify(tmp_path / "f.html", [tmp_path / "c.cube"])
+    assert found.verified, found
+    assert any("not computed again" in line for line in found.checked)
 
 
 def test_a_policy_that_names_what_decides_is_kept_to(cube: eh.Cube, saved: Path):

@@ -40,7 +40,7 @@ def content(audit: Audit, record: Record) -> Document:
         parts.title(audit, "Technical documentation, figures of accuracy, robustness and data governance"),
         (
             "Parts of a technical file under Article 11 and Annex IV of Regulation (EU) 2024/1689, computed from "
-            "counts. Every figure stands with its interval.",
+            "counts. A figure that has an interval stands with it.",
         ),
         (*parts.cover_terms(audit, _COVER), *parts.verdict_term(audit)),
         (

@@ -18,16 +18,17 @@ from evenhand.errors import EvenhandError, join_names
 from evenhand.report import saved
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.finding import to_scale
+from evenhand.verdicts.policy import Policy
 from evenhand.verdicts.request import Request, make_request
 from evenhand.verdicts.selective_labels import judgeable
 
 
 def judging(audit: Audit) -> tuple[list[str], list[str]]:
     """What is wrong with how an audit was judged, and what must be known of it; its findings are those of the form."""
-    try:
-        wanted = _deciding(audit)
-    except EvenhandError:  # metrics that somebody made are known by name only
-        return [], []
+    policy = _of_catalogue(audit.policy)
+    own = {*(audit.policy.required or ())} - {*(policy.required or ())}
+    audit = replace(audit, policy=policy)
+    wanted = _deciding(audit) | own
     problems, known = [], []
     if audit.policy.required is not None and wanted != {*audit.required}:
         problems.append(f"In the form {_decide(audit.required)}, and under the policy {_decide(sorted(wanted))}.")
@@ -37,6 +38,22 @@ def judging(audit: Audit) -> tuple[list[str], list[str]]:
         if audit.decides(finding) and isinstance(finding.basis, Basis):
             problems += _differences(audit, finding, finding.basis.request)
     return problems, known
+
+
+def _of_catalogue(policy: Policy) -> Policy:
+    """The policy without metrics that somebody made: they are known by name only, and all others are still checked."""
+
+    def known(names: Any) -> Any:
+        return tuple(name for name in names if _is_known(name)) if isinstance(names, tuple) else names
+
+    return replace(policy, required=known(policy.required), metrics=known(policy.metrics))
+
+
+def _is_known(name: Any) -> bool:
+    try:
+        return find(name)[0].name in METRICS  # and not a function of scikit-learn, which needs the rows
+    except EvenhandError:
+        return False
 
 
 def _decide(names: Any) -> str:

@@ -7,19 +7,22 @@ from which the tool was used. A category under 2 % may be left out of the ratios
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from evenhand.core.results import Finding, Row, spell
-from evenhand.core.wording import number_of
+from evenhand.core.wording import clip, number_of
 from evenhand.errors import CallError
 from evenhand.report.forms import parts
 from evenhand.report.forms.document import Document, Section, Table, Terms
+from evenhand.verdicts.comparison import EXTREMES
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
     from evenhand.report.forms.record import Record
 
 _RATES = {"disparate_impact": "selection rate", "scoring_rate_parity": "scoring rate"}
+_EXCLUDED = "excluded"
 _COVER = (
     "system",
     "version",
@@ -43,13 +46,20 @@ def content(audit: Audit, record: Record) -> Document:
         )
     if audit.meaning.control:
         raise CallError("the form ll144 is about everyone: audit without control=, because the rule knows no strata.")
+    if audit.cube.facts.get("dropped"):
+        raise CallError(
+            "the form ll144 says how many people have an unknown category, and they were left out of these counts: "
+            "count without missing='drop' (--missing drop)."
+        )
     if not any(row.ratio is not None for finding in found for row in finding.rows):
         raise CallError(
             "the form ll144 needs impact ratios against the highest category: audit with policy='nyc-ll144' "
             "(--policy nyc-ll144)."
         )
+    for finding in found:
+        _check_highest(finding)
     sections = [_section(audit, metric, [each for each in found if each.metric == metric]) for metric in _RATES]
-    excluded = any(row[-2] == "excluded" for part in sections for table in part.tables for row in table.rows)
+    excluded = _excluded(table for part in sections for table in part.tables)
     cover = [name for name in _COVER if name != "exclusion" or excluded]
     sets = ", ".join(dict.fromkeys(" × ".join(finding.attributes) for finding in found))
     return Document(
@@ -69,6 +79,24 @@ def content(audit: Audit, record: Record) -> Document:
     )
 
 
+def _check_highest(finding: Finding) -> None:
+    """Raise unless the ratios are those to the highest of the categories that are compared, which the form says."""
+    remedy = "audit with policy='nyc-ll144' (--policy nyc-ll144) and without reference=."
+    against = str(finding.settings.get("against"))
+    if against != EXTREMES["highest"]:
+        raise CallError(
+            f"the form ll144 divides by the highest rate, and this audit by that of {clip(against)}: {remedy}"
+        )
+    above = [row for row in finding.rows if None not in row.group and row.ratio is not None and row.ratio.value > 1]
+    if above:
+        name, against = clip(spell(above[0].group, finding.attributes)), clip(str(above[0].against))
+        raise CallError(
+            f"the form ll144 divides by the highest rate, and {name} has a higher rate than {against}, by which this "
+            "audit divides, because the policy takes small groups for no measure of others: set "
+            f"min_group_size = 1 and min_reference_share = 0 in it, or {remedy}"
+        )
+
+
 def _what(audit: Audit) -> Terms:
     """What counts as selected, and the column of scores."""
     found = {name: text for name, text in parts.role_terms(audit) if text != "none"}
@@ -82,14 +110,22 @@ def _section(audit: Audit, metric: str, findings: list[Finding]) -> Section:
         "selection rate": "The selection rate is the share of the applicants of a category who were selected.",
         "scoring rate": "The scoring rate is the share of a category that scores above the median of everyone.",
     }
-    ratio = f"The impact ratio is the {rate} of a category divided by the highest."
-    unknown = (_said_of_unknown(finding) for finding in findings[-1:])
+    widest = [each for each in findings if not any({*each.attributes} < {*other.attributes} for other in findings)]
+    unknown = (_said_of_unknown(finding) for finding in widest)
     tables = tuple(impact_table(audit, finding) for finding in findings)
+    apart = _excluded(tables) or (audit.sharing is not None and audit.sharing.groups)
+    among = " of the categories that are compared" if apart else ""
+    ratio = f"The impact ratio is the {rate} of a category divided by the highest{among}."
     sure = (
         "Intervals hold for all categories of a table together, and allow for the data having chosen the highest. "
         "The rule does not ask for them."
     )
     return Section(f"{rate.capitalize()}s and impact ratios", (f"{made[rate]} {ratio}", sure, *unknown), tables=tables)
+
+
+def _excluded(tables: Iterable[Table]) -> bool:
+    """Is a category left out of the ratios for having few people?"""
+    return any(row[-2] == _EXCLUDED for table in tables for row in table.rows)
 
 
 def _said_of_unknown(finding: Finding) -> str:
@@ -144,5 +180,5 @@ def _ratio(audit: Audit, row: Row, size: int) -> tuple[str, str]:
         return f"{row.ratio.value:.3f}", "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
     least = audit.policy.min_group_share
     if row.ratio is None and (row.n or 0) < least * size:
-        return "excluded", f"under {100 * least:g} % of the people"
+        return _EXCLUDED, f"under {100 * least:g} % of the people"
     return "undefined", row.reason or "the highest rate is 0"

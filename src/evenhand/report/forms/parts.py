@@ -8,12 +8,13 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from evenhand.audits.audit_notes import data_notes
+from evenhand.audits.sharing import sharing_notes
 from evenhand.catalogue import METRICS
 from evenhand.core.results import Finding, spell
 from evenhand.core.wording import number_of, shown_scale
 from evenhand.report import tables
 from evenhand.report.forms.document import Section, Table, Terms
-from evenhand.report.summary import CORRECTIONS, decision, valued, whose_thresholds
+from evenhand.report.summary import CORRECTIONS, decision, outcomes, valued, whose_thresholds
 from evenhand.verdicts.policy import SHIPPED
 
 if TYPE_CHECKING:
@@ -71,10 +72,11 @@ def role_terms(audit: Audit) -> Terms:
 
 
 def verdict_term(audit: Audit) -> Terms:
-    """The verdict, where a reader looks first."""
-    if audit.verdict != "not judged":
-        return (("Verdict", audit.verdict),)
-    return (("Verdict", "not judged: under this policy no threshold decides"),)
+    """The verdict with what makes it, where a reader looks first: a pass names the groups that it leaves out, and says
+    what the policy counts as one."""
+    if audit.verdict == "not judged":
+        return (("Verdict", "not judged: under this policy no threshold decides"),)
+    return (("Verdict", f"{audit.verdict} ({outcomes(audit)})"),)
 
 
 def title(audit: Audit, what: str) -> str:
@@ -89,9 +91,10 @@ def people(audit: Audit) -> str:
 
 
 def counted_notes(audit: Audit) -> tuple[str, ...]:
-    """What must be known of how the data was counted; of a shared audit, of each table that it holds."""
+    """What must be known of how the data was counted; of a shared audit, of each table that it holds, and by name what
+    was left out of it."""
     counted = [audit.counts(names) for names in audit.counted_sets] if audit.parts else [audit.cube]
-    return tuple(dict.fromkeys(note for cube in counted for note in data_notes(cube)))
+    return tuple(dict.fromkeys([*(note for cube in counted for note in data_notes(cube)), *sharing_notes(audit)]))
 
 
 def finding_tables(audit: Audit, findings: Sequence[Finding], what: str) -> tuple[Table, ...]:
@@ -209,7 +212,11 @@ def rule_section(audit: Audit) -> tuple[Section, ...]:
         ("Policy", f"{rule.name}, {rule.title}"),
         ("Sources", "; ".join(rule.sources)),
         ("Read on", rule.read),
-        ("Changed from the policy that ships", ", ".join(changed).replace("_", " ") or "nothing"),
+        (
+            ("Changed from the policy that ships", ", ".join(changed).replace("_", " ") or "nothing")
+            if rule.name in SHIPPED
+            else ("Made by", "those who made the audit: no policy that ships has this name")
+        ),
     ]
     points = [f"Not checked: {text}" for text in rule.unchecked] + [f"Not covered: {text}" for text in rule.not_covered]
     asks = (rule.asks, "This is a screen by figures, and not legal advice.")

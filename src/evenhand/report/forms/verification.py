@@ -23,6 +23,7 @@ from evenhand.core.version import __version__
 from evenhand.core.wording import clean, clip, number_of
 from evenhand.cube import merge
 from evenhand.cube.cube import Cube
+from evenhand.cube.privacy import Sharing
 from evenhand.errors import CallError, DataError, EvenhandError, either, join_names, short_path
 from evenhand.report import forms
 from evenhand.report.forms.judged import judging
@@ -70,17 +71,26 @@ def verify(form: Path, counts: Sequence[str | Path], policy: Any = None) -> Veri
         raise DataError(f"{shown} is a form {clip(record.form)!r}, which this version does not know.")
     asked = None if policy is None else policy_file.resolve(policy)
     try:
-        cube, parts = _counts(record, counts)
-        return _compared(form, text, record, (cube, parts), asked)
+        return _compared(form, text, record, _counts(record, counts), asked)
     except records.MisfitError as error:
         raise DataError(f"the record in {shown} is damaged: {error}. Write the form again.") from None
 
 
-def _compared(
-    form: Path, text: str, record: Record, counts: tuple[Cube, tuple[Cube, ...]], asked: Policy | None
-) -> Verification:
+@dataclass(frozen=True)
+class _Counts:
+    """The counts that a form may show, and what was left out of them where they are shared."""
+
+    cube: Cube
+    parts: tuple[Cube, ...] = ()
+    sharing: Sharing | None = None
+
+
+def _compared(form: Path, text: str, record: Record, counts: _Counts, asked: Policy | None) -> Verification:
     """The form as it stands beside the form that the counts give."""
-    shown, (cube, parts) = repr(short_path(form)), counts
+    shown, cube, parts = repr(short_path(form)), counts.cube, counts.parts
+    if _hides(record.sharing) != _hides(counts.sharing):
+        said = "What the form says to leave out is not what is left out of these counts."
+        return Verification(shown, (), (said,))
     try:
         audit = record.compute(cube, parts)
         again = forms.rewrite(record, form.suffix, cube, parts)
@@ -108,7 +118,7 @@ def _compared(
     return Verification(shown, tuple(checked), tuple(problems))
 
 
-def _counts(record: Record, counts: Sequence[str | Path]) -> tuple[Cube, tuple[Cube, ...]]:
+def _counts(record: Record, counts: Sequence[str | Path]) -> _Counts:
     """The counts of the form: as given, or of them what may be shared, where the form is of a shared audit."""
     paths = [Path(each) for each in counts]
     if not paths:
@@ -117,12 +127,12 @@ def _counts(record: Record, counts: Sequence[str | Path]) -> tuple[Cube, tuple[C
         audit = Audit.load(paths[0])
         if record.sharing is not None and audit.sharing is None:
             audit = audit.shared(record.sharing.least)
-        return audit.cube, audit.parts
+        return _Counts(audit.cube, audit.parts, audit.sharing)
     cube = merge.counted([str(path) for path in paths], {})
     if cube is None:
         raise CallError(f"{short_path(paths[0])!r} is neither a cube (.cube) nor an audit saved as JSON (.json).")
     if record.sharing is None:
-        return cube, ()
+        return _Counts(cube)
     # The sets that were left out have to be there again, because what may leave depends on what else is there.
     first = record.asked[0]
     more = [replace(first, attributes=names) for names in record.sharing.sets]
@@ -130,7 +140,12 @@ def _counts(record: Record, counts: Sequence[str | Path]) -> tuple[Cube, tuple[C
     shared = replace(whole.compute(cube), findings=())
     shared = replace(shared, findings=tuple(with_bases(replace(shared, findings=whole.compute(cube).findings))))
     found = shared.shared(record.sharing.least)
-    return found.cube, found.parts
+    return _Counts(found.cube, found.parts, found.sharing)
+
+
+def _hides(sharing: Sharing | None) -> Any:
+    """From how few people, and which groups of which attributes were left out: a forged form could deny it."""
+    return None if sharing is None else (sharing.least, sharing.attributes, sharing.groups)
 
 
 def _digests(record: Record, held: Audit) -> tuple[list[str], list[str]]:

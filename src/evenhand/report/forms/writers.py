@@ -112,7 +112,9 @@ def comma_separated(document: Document, packed: str) -> str:
 
 
 def _plain(cell: str) -> str:
-    """A figure for a program: 1234, where people read 1,234."""
+    """A figure for a program: 1234, where people read 1,234, and nothing where they read that there is none."""
+    if cell == "-":
+        return ""
     return cell.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+", cell) else cell
 
 
