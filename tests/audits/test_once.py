@@ -11,28 +11,38 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.inference import draws
-from evenhand.measures import cells, scores
+from evenhand.inference import draws, spread
+from evenhand.measures import cells, combinations, scores
 from support.stored_numbers import people
 
 
 @pytest.fixture
 def computed(monkeypatch) -> Counter:
-    """How often each measure was computed for each table of groups."""
+    """How often each measure was computed for each table of groups, and each quantile of its limits."""
     times: Counter = Counter()
+    alive = []  # else another spread may have the identity of one that is gone
 
-    def counting(kind, name):
+    def counting(kind, name, key):
         compute = getattr(kind, name)
 
-        def count(self, data):
-            if data._whose == "groups":
-                times[self.name, self.bin, data._cube.meaning.sensitive, data._cube.pairs] += 1
-            return compute(self, data)
+        def count(self, *arguments):
+            times[kind.__name__, name, *key(self, *arguments)] += 1
+            return compute(self, *arguments)
 
         monkeypatch.setattr(kind, name, count)
 
-    counting(cells.CellMeasure, "spread")
-    counting(scores.ScoreMeasure, "spread")
+    def of_groups(measure, data):
+        cube = data._cube
+        return measure.name, getattr(measure, "bin", None), data._whose, cube.meaning.sensitive, cube.pairs
+
+    def of_spread(counts, *level):
+        alive.append(counts)
+        return id(counts), *level
+
+    for kind in (cells.CellMeasure, scores.ScoreMeasure, combinations.Combination):
+        counting(kind, "spread", of_groups)
+    for name in ("lower", "upper"):
+        counting(spread.Proportions, name, of_spread)
     return times
 
 
@@ -46,9 +56,16 @@ def test_every_measure_is_computed_once(computed, metrics, tmp_path):
         sensitive=["group", "sex"],
         metrics=metrics,
     )
+    first = {key for key in computed if key[1] == "spread"}
     str(audit)
+    audit.details()
     audit.groups()
-    assert len(computed) > 20
+    for name in ("page.html", "audit.md", "audit.json", "audit.xml"):
+        audit.save(tmp_path / name)
+    kinds = Counter(key[:2] for key in computed)
+    assert len(first) > 20
+    assert min(kinds["CellMeasure", "spread"], kinds["ScoreMeasure", "spread"], kinds["Combination", "spread"]) > 5
+    assert min(kinds["Proportions", "lower"], kinds["Proportions", "upper"]) > 20
     assert {key: times for key, times in computed.items() if times > 1} == {}
 
 

@@ -439,9 +439,30 @@ def test_no_library_complains_at_the_end(code, call, tmp_path):
     assert "leak" not in done.stderr
 
 
+@pytest.mark.parametrize(("chosen", "cycles"), [(None, "20"), ("26", "26")])
+def test_threads_that_wait_soon_sleep(chosen, cycles):
+    """Each thread of OpenBLAS looked for work for a twentieth of a second, and an audit has none for it."""
+    code = (
+        "import atexit, os, sys\n"
+        "from evenhand.cli import main\n"
+        "assert 'numpy' not in sys.modules, 'it reads the variable when it is loaded'\n"
+        "atexit.register(lambda: print(os.environ['OPENBLAS_THREAD_TIMEOUT'], 'numpy' in sys.modules))\n"
+        "main()"
+    )
+    variables = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "metrics", "accuracy_parity"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=variables if chosen is None else {**variables, "OPENBLAS_THREAD_TIMEOUT": chosen},
+    )
+    assert done.stdout.splitlines()[-1] == f"{cycles} True"
+
+
 def test_a_call_within_another_program_freezes_nothing(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(_TABLE, encoding="utf-8")
-    before = gc.get_freeze_count()
+    before = gc.get_freeze_count(), os.environ.get("OPENBLAS_THREAD_TIMEOUT")
     run(["audit", str(path), *_CALL[2:], "-q"])
-    assert gc.get_freeze_count() == before
+    assert (gc.get_freeze_count(), os.environ.get("OPENBLAS_THREAD_TIMEOUT")) == before

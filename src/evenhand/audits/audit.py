@@ -86,11 +86,16 @@ class Audit(Accessors):
     @property
     def verdict(self) -> Verdict:
         """The verdict of the required metrics, on the sets of attributes that the policy names; others do not count."""
-        deciding = [finding.verdict for finding in self.findings if self.decides(finding) and _is_covered(finding)]
+        deciding = [finding.verdict for finding in self._deciding if _is_covered(finding)]
         decided = overall([self.policy.counted(verdict) for verdict in deciding])
         return "inconclusive" if self.left_out and (decided == "pass" or not deciding) else decided
 
-    @property
+    @cached_property
+    def _deciding(self) -> list[Finding]:
+        """The findings that count in the verdict."""
+        return [finding for finding in self.findings if self.decides(finding)]
+
+    @cached_property
     def left_out(self) -> tuple[str, ...]:
         """What would decide and is left out, in words: a pass cannot rest on the others."""
         return (*self._not_found, *self._not_shared, *self._not_covered)
@@ -127,7 +132,7 @@ class Audit(Accessors):
     @property
     def _not_covered(self) -> list[str]:
         """What would decide and has a value alone, because it is not known how much rows that belong together vary."""
-        alone = [each for each in self.findings if self.decides(each) and not _is_covered(each)]
+        alone = [each for each in self._deciding if not _is_covered(each)]
         return [f"{each.metric} on {' × '.join(each.attributes)}, which clusters do not cover" for each in alone]
 
     def decides(self, finding: Finding) -> bool:

@@ -63,18 +63,24 @@ def checked(door: T, itself: Collection[str] = ()) -> T:
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        signature, hints = _annotated(function)
+        signature, hints, order = _annotated(function)
         if named and not _open_ended(signature):  # else whoever is handed the arguments knows their names
             named = in_our_words(function.__qualname__, named, signature.parameters)
         if not hints:
             return function(*positional, **named)
-        bound = signature.bind(*positional, **named)
-        for name, hint in hints.items():
-            if name in bound.arguments:
-                bound.arguments[name] = check_argument(name, hint, bound.arguments[name])
-        return function(*bound.args, **bound.kwargs)
+        if len(positional) > len(order):  # the rest of them are one argument, or one too many
+            bound = signature.bind(*positional, **named)
+            bound.arguments |= _fitting(bound.arguments, hints)
+            return function(*bound.args, **bound.kwargs)
+        first = dict(zip(order, positional, strict=False))
+        return function(*{**first, **_fitting(first, hints)}.values(), **{**named, **_fitting(named, hints)})
 
     return call
+
+
+def _fitting(given: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
+    """Those arguments that have an annotation, checked."""
+    return {name: check_argument(name, hints[name], value) for name, value in given.items() if name in hints}
 
 
 def _open_ended(signature: inspect.Signature) -> bool:
@@ -82,8 +88,9 @@ def _open_ended(signature: inspect.Signature) -> bool:
 
 
 @cache
-def _annotated(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
-    """The signature, and the annotation of each parameter; but for those that name what only a type checker imports."""
+def _annotated(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any], list[str]]:
+    """The signature; the annotation of each parameter, but for those that name what only a type checker imports; and
+    the parameters that may be given by their place."""
     found: dict[str, Any] = {}
     signature = inspect.signature(function)
     for each in signature.parameters.values():
@@ -98,7 +105,8 @@ def _annotated(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[st
             del found[each.name]  # the function says how to get such an object, by `errors.check_kind`
         elif _is_read(found.get(each.name)):
             del found[each.name]  # whoever reads it says what is wrong with it
-    return signature, found
+    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return signature, found, [name for name, each in signature.parameters.items() if each.kind in placed]
 
 
 def _is_read(hint: Any) -> bool:
