@@ -164,6 +164,40 @@ def test_a_picture_is_only_behind_the_verdict_where_the_verdict_rests_on_it(open
     assert opened(page("compas")).texts("#picture h2") == ["The groups behind it race: false positive rate"]
 
 
+def test_the_words_under_a_picture_say_what_squares_and_dashes_are(opened):
+    words = opened(page("compas")).texts("#picture .aside")[0]
+    assert "The squares are the two groups on which the verdict rests." in words
+    assert "A dashed interval rests on fewer than 30 people." in words
+    alone = opened(page("two groups")).texts("#picture .aside")[0]
+    assert "square" not in alone  # both groups are
+    assert "dashed" not in alone
+
+
+def test_in_a_stratum_too_few_people_have_a_dashed_interval(opened):
+    """25 women applied to department B."""
+    shown = opened(page("strata"))
+    few = [row for row in pages.strata().findings[0].groups if row.stratum and row.n < 30]
+    assert [(row.stratum, row.group) for row in few] == [(("B",), ("Female",))]
+    assert shown.tab.locator("#picture .whisker.small").count() == 1
+    assert "A dashed interval rests on fewer than 30 people." in shown.texts("#picture .aside")[0]
+
+
+def test_attributes_are_chosen_where_the_choice_changes_something(opened):
+    shown = opened(page("compas"))
+    seen = {tab: shown.tab.locator("#bar .attribute").is_visible() for tab in shown.tabs()}
+    assert [tab for tab, visible in seen.items() if visible] == ["groups", "metrics", "scores", "limits"]
+
+
+def test_the_name_of_an_attribute_is_whole_on_a_narrow_card(opened):
+    table = pages._drawn()
+    names = ("sex", "foreign_worker", "age_group")
+    audit = eh.audit(label=table["label"], prediction=table["decided"], sensitive=dict.fromkeys(names, table["sex"]))
+    shown = opened(html.dumps(audit), width=680)
+    shown.tab.emulate_media(media="print")
+    heights = shown.tab.locator("#cards .on bdi").evaluate_all("(all) => all.map((n) => n.getClientRects().length)")
+    assert heights == [1, 1, 1]
+
+
 def test_a_link_opens_its_tab_and_its_line(opened):
     shown = opened(page("compas"))
     shown.tab.goto(shown.tab.url + "#metrics/equal_opportunity")

@@ -89,7 +89,7 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
       const middle = y + (j - (row.points.length - 1) / 2) * 9;
       const dot = mark(point.kind, at(clamp(point.value)), middle, 4.6, point.title);
       svg.append(
-        whisker(at, domain, point, middle, row.small),
+        whisker(at, domain, point, middle, row.small || point.small),
         fill(dot, { ...raw(point), "data-group": row.label }, []),
       );
     });

@@ -410,6 +410,7 @@ function strataPlot(panel, width) {
         value: row[value],
         low: row[low],
         high: row[high],
+        small: row[size] < DATA.least,
         title: pointWords(
           `${row[1]} in ${stratum}`,
           { value: row[value], low: row[low], high: row[high], n: row[size] },
