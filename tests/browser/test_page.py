@@ -182,6 +182,44 @@ def test_in_a_stratum_too_few_people_have_a_dashed_interval(opened):
     assert "A dashed interval rests on fewer than 30 people." in shown.texts("#picture .aside")[0]
 
 
+def test_of_many_strata_the_summary_shows_those_that_are_farthest_apart(opened):
+    random = np.random.default_rng(2)
+    place, sex = random.choice([f"place {i:02d}" for i in range(40)], 8000), random.choice(["f", "m"], 8000)
+    decided = random.random(8000) < np.where((place == "place 23") & (sex == "f"), 0.1, 0.6)
+    audit = eh.audit(prediction=decided.astype(int), sensitive={"sex": sex}, control={"place": place})
+    shown = opened(html.dumps(audit))
+    names = shown.tab.locator("#picture svg text").evaluate_all("(all) => all.map((each) => each.firstChild.data)")
+    assert "place = place 23" in names
+    assert "all together" in names
+    assert len([name for name in names if name.startswith("place = ")]) == 12
+    assert "28 more strata" in shown.texts("#picture .body")[0]
+    assert shown.tab.evaluate("() => document.documentElement.scrollHeight") <= 2000
+    shown.go("intersections")
+    names = shown.tab.locator("#strata svg text").evaluate_all("(all) => all.map((each) => each.firstChild.data)")
+    assert len([name for name in names if name.startswith("place = ")]) == 40
+
+
+def test_no_letters_are_too_wide_for_their_plot(opened):
+    """Letters of some scripts are twice as wide as those of others."""
+    names = ["W" * 40, "\u6771\u4eac\u90fd" * 12, "i" * 40]
+    audit = eh.audit(prediction=[0, 1] * 150, sensitive={"city": [name for name in names for _ in range(100)]})
+    for width in (1280, 390):
+        shown = opened(html.dumps(audit), width=width)
+        card = shown.tab.locator("#picture").bounding_box()
+        for name in shown.tab.locator("#picture svg text").all():
+            assert name.bounding_box()["x"] >= card["x"]
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_many_attributes_with_long_names_fit_a_phone(opened, width):
+    table = pages._drawn()
+    roles = {"label": table["label"], "prediction": table["decided"]}
+    for names in ([f"attribute_with_number_{i}" for i in range(4)], ["W" * 100]):
+        shown = opened(html.dumps(eh.audit(**roles, sensitive=dict.fromkeys(names, table["sex"]))), width=width)
+        for tab in shown.tabs():
+            assert shown.tab.evaluate("() => document.documentElement.scrollWidth") <= width, tab
+
+
 def test_attributes_are_chosen_where_the_choice_changes_something(opened):
     shown = opened(page("compas"))
     seen = {tab: shown.tab.locator("#bar .attribute").is_visible() for tab in shown.tabs()}

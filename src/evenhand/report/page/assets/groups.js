@@ -25,7 +25,7 @@ function pictureSection() {
     const width = widthOf(body),
       strata = strataPanel(document.querySelector(".stratum"));
     if (strata) {
-      return put(body, strataPlot(strata, width));
+      return put(body, strataPlot(strata, width, printing ? Infinity : FEW));
     }
     const [set, each] = first,
       current = now(set).finding(each),

@@ -394,13 +394,22 @@ function trendSection() {
   };
 }
 
-function strataPlot(panel, width) {
+// At most so many strata: those whose groups surely lie farthest apart.
+function strataPlot(panel, width, most = Infinity) {
   const [size, value, low, high] = ["n", "value", "low", "high"].map((name) => panel.columns.indexOf(name));
   const groups = [...new Set(panel.rows.map((row) => row[1]))],
     kind = (name) => (groups.length <= MOST ? groups.indexOf(name) : -1);
   const values = panel.rows.flatMap((row) => [row[value], row[low], row[high]]),
     unit = unitFor(values);
-  const rows = [...new Set(panel.rows.map((row) => row[0]))].map((stratum) => ({
+  const strata = [...new Set(panel.rows.map((row) => row[0]))],
+    together = strata.pop();
+  const apart = (stratum) => {
+    const mine = panel.rows.filter((row) => row[0] === stratum && there(row[low]) && there(row[high]));
+    return mine.length > 1 ? Math.max(...mine.map((row) => row[low])) - Math.min(...mine.map((row) => row[high])) : -9;
+  };
+  const first = strata.length <= most ? strata : [...strata].sort((a, b) => apart(b) - apart(a)).slice(0, most),
+    left = strata.length - first.length;
+  const rows = [...strata.filter((stratum) => first.includes(stratum)), together].map((stratum) => ({
     label: stratum,
     strong: stratum === "all together",
     points: panel.rows
@@ -421,6 +430,7 @@ function strataPlot(panel, width) {
   return [
     groups.length <= MOST ? legend(groups.map((name, i) => ({ name, kind: i }))) : null,
     intervals({ rows, domain: roomy(values, unit), unit, width, summary: panel.title }),
+    left ? aside(`${whole(left)} more strata, whose groups lie nearer to each other, are under Intersections and strata.`) : null,
   ];
 }
 
