@@ -244,7 +244,9 @@ def _extremes(stratum: Stratum) -> list[tuple[str, str]]:
         comparison.gap(table.values[i : i + 1], None, usable[i : i + 1], people=table.support[i : i + 1])
         for i in range(len(table.measures))
     ]
-    return [(table.name(each.high), table.name(each.low)) for each in gaps if None not in (each.high, each.low)]
+    return [
+        (table.name(each.high), table.name(each.low)) for each in gaps if each.high is not None and each.low is not None
+    ]
 
 
 def average(
