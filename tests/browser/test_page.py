@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from conftest import require
+from conftest import ROOT, require
 from evenhand.core.results import spell
 from evenhand.report import page as html
 from evenhand.report import tables
 from evenhand.report.page import static
 from evenhand.report.summary import summary
 from support import hostile, page_data, pages
+from support.seals import sealed
 
 every_kind = pytest.mark.parametrize("kind", list(pages.KINDS))
 
@@ -76,6 +77,20 @@ def test_it_loads_without_a_complaint_and_asks_for_nothing(opened, kind):
     assert shown.quiet, (shown.errors, shown.requests)
 
 
+@pytest.mark.parametrize("name", ["compas", "berkeley", "scores", "regression", "stability", "individual"])
+def test_an_audit_that_was_saved_long_ago_is_still_a_page(opened, tmp_path, name):
+    """The files are described in tests/data/before/README.md; the scores of then do not add up."""
+    told = json.loads((ROOT / f"tests/data/before/{name}.json").read_text(encoding="utf-8"))
+    told["cube"] |= {"scores": None, "reading": None}
+    (tmp_path / "old.json").write_text(json.dumps(sealed(told)), encoding="utf-8")
+    audit = eh.Audit.load(tmp_path / "old.json")
+    shown = opened(html.dumps(audit))
+    assert shown.texts("#verdict-state") == [audit.verdict]
+    for tab in shown.tabs():
+        assert shown.tab.locator(".tab.open > section:visible").count(), tab
+    assert shown.quiet, (shown.errors, shown.requests)
+
+
 @every_kind
 def test_no_tab_and_no_frame_is_empty(opened, kind):
     shown = opened(page(kind))
@@ -88,6 +103,20 @@ def test_no_tab_and_no_frame_is_empty(opened, kind):
             for body in section.locator(".body:visible").all():
                 assert body.locator("> *").count() > 0, name
     assert shown.texts("#summary h2")[0].startswith("Verdict")
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+@pytest.mark.parametrize("metrics", [None, ["equalized_odds"]])
+@pytest.mark.parametrize("control", [None, "region"])
+def test_no_tab_of_a_score_is_empty(opened, tmp_path, control, metrics, embedded):
+    """Also without counts, and within strata."""
+    table, path = pages._drawn(), tmp_path / "made.html"
+    roles = {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": "sex", "control": control}
+    eh.audit(table, **roles, metrics=metrics).save(path, embed_cube=embedded)
+    shown = opened(path.read_text(encoding="utf-8"))
+    for tab in shown.tabs():
+        assert shown.tab.locator(".tab.open > section:visible").count(), tab
+    assert shown.quiet
 
 
 def test_the_demo_shows_every_part(opened):
