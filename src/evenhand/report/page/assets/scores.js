@@ -229,14 +229,14 @@ function calibrationBins(attributes) {
     return ofPicked(engine.calibration(attributes))
       .map(([each, kind, name]) => [each.bins, kind, name])
       .filter(([bins]) => bins.length);
-  const { findings, names } = here(),
+  const { findings, names, groups } = here(),
     each = findings.find((one) => one.metric === "calibration");
   const panel = each && each.panels.map((place) => found.panels[place]).find((one) => one.kind === "curve");
   if (!panel) return [];
   const bin = ([, from, to, n, value, low, high, mean]) => ({ from, to, n, rate: value, low, high, mean });
   return picked()
-    .map((i, kind) => [panel.rows.filter((row) => row[0] === names[i]).map(bin), kind, names[i]])
-    .filter(([bins]) => bins.length);
+    .map((i, kind) => [panel.rows.filter((row) => [names[i], spell(groups[i])].includes(row[0])).map(bin), kind, names[i]])
+    .filter(([bins]) => bins.length); // audits of before say "f" where those of today say "sex = f"
 }
 
 function calibration(list, i, width) {
