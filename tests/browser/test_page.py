@@ -363,6 +363,20 @@ def test_no_sentence_of_the_audit_stands_beside_the_verdict_of_another_cutoff(op
     assert audited.filter(visible=True).count() == 5
 
 
+def test_at_another_cutoff_what_stays_says_that_it_is_as_audited(opened):
+    shown = opened(page("compas"))
+    shown.go("limits")
+    told = shown.tab.locator("#notes .as-audited, #forced .as-audited")
+    assert set(told.all_inner_texts()) == {""}
+    shown.tab.locator("#cutoff").press("End")  # nobody is selected
+    shown.frame()
+    assert set(told.all_inner_texts()) == {"As audited: not computed again."}
+    assert shown.texts("#every-finding .lead")[0].startswith("The audit as it was made.")
+    shown.go("summary")
+    assert shown.tab.locator("#picture .mark.g1, #picture .g1").count() == 0
+    assert "square" not in shown.texts("#picture .aside")[0]
+
+
 def test_the_slider_by_mouse_moves_cards_and_plots(opened):
     shown = opened(page("compas"))
     slider = shown.tab.locator("#cutoff")

@@ -257,11 +257,12 @@ function bandWords(each) {
 }
 
 // What a square and a dashed line are, where they tell groups apart.
-function markWords(set, key, { evidence, required }) {
+function markWords(set, key, { evidence, required, verdict }) {
   const { names } = found.results[set],
     pair = evidence && [evidence.group, evidence.against].filter((name) => names.includes(name)),
     few = names.map((_, i) => now(set).get(key, i)).some(({ value, n }) => there(value) && n < DATA.least);
-  const squares = required && pair && pair.length < names.length && pair.length;
+  const rests = required && verdict !== "not judged" && pair && evidence.measure === key,
+    squares = rests && pair.length < names.length && pair.length;
   const told = squares > 1 ? "The squares are the two groups on which" : "The square is the group on which";
   return `${squares ? ` ${told} the verdict rests.` : ""}${few ? ` A dashed interval rests on fewer than ${DATA.least} people.` : ""}`;
 }

@@ -434,9 +434,13 @@ function strataPlot(panel, width, most = Infinity) {
   ];
 }
 
+const saySoIfMoved = (id) => all(`#${id} .as-audited`).forEach((node) => put(node, moved() ? "As audited: not computed again." : ""));
+
+const notesSection = () => () => saySoIfMoved("notes");
+
 function forcedSection() {
   return (why) => {
-    all(".forced .as-audited").forEach((node) => put(node, moved() ? "As audited: not computed again." : ""));
+    saySoIfMoved("forced");
     if (why !== "set" && why !== "width") return;
     for (const box of all(".forced")) {
       const told = found.forced.find((each) => each.attribute === box.dataset.attribute),
