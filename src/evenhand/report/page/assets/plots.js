@@ -105,7 +105,7 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
 const MEASURE = document.createElement("canvas").getContext("2d");
 
 function widthOfWords(words) {
-  MEASURE.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
+  if (!MEASURE.font.startsWith("12.5px")) MEASURE.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
   return MEASURE.measureText(shown(words)).width;
 }
 
