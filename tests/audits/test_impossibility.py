@@ -125,7 +125,7 @@ def test_the_panel_holds_the_curve_and_what_was_observed():
     result = eh.impossibility(compas(), groups=PAIR)
     assert result.panel.kind == "curve"
     series = [row[0] for row in result.panel.rows]
-    assert series[-2:] == ["smallest ε", "observed"]
+    assert series[-2:] == ["least for all three", "observed"]
     assert result.panel.rows[-1][1:] == (result.gaps.ppv, max(result.gaps.fpr, result.gaps.fnr))
     assert all(len(row) == len(result.panel.columns) for row in result.panel.rows)
 

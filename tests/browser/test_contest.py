@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from functools import cache
 
+import numpy as np
 import pytest
 
 import evenhand as eh
+from conftest import require
 from evenhand.report import contest_page
 from support import contests
 
@@ -110,6 +114,21 @@ def test_numbers_stay_on_one_line(opened):
         assert heights
         assert set(heights) == {1}
         assert not wide(shown)
+
+
+def test_on_paper_a_heading_stands_above_its_table(opened, tmp_path):
+    random = np.random.default_rng(5)
+    race = random.choice(["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"], 3000)
+    table = {**contests.people(), "race": race}
+    roles = {"label": "label", "predictions": ["old", "new"], "sensitive": ["race", "team"]}
+    shown = opened(contest_page.dumps(eh.contest(table, **roles)), wait=False)
+    path = tmp_path / "printed.pdf"
+    shown.tab.pdf(path=str(path), format="Letter", print_background=True)
+    require("pdftotext", shutil.which("pdftotext") is not None, "apt-get install poppler-utils")
+    text = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, text=True, check=True).stdout
+    for name in ("race", "team"):
+        (sheet,) = (sheet for sheet in text.split("\f") if f"By {name}\n" in sheet)
+        assert f"Who gained and who lost, by {name}" in sheet
 
 
 def test_a_link_of_the_contents_leads_to_its_part(opened):

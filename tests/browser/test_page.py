@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from conftest import require
+from conftest import ROOT, require
 from evenhand.core.results import spell
 from evenhand.report import page as html
 from evenhand.report import tables
 from evenhand.report.page import static
 from evenhand.report.summary import summary
 from support import hostile, page_data, pages
+from support.seals import sealed
 
 every_kind = pytest.mark.parametrize("kind", list(pages.KINDS))
 
@@ -76,6 +77,20 @@ def test_it_loads_without_a_complaint_and_asks_for_nothing(opened, kind):
     assert shown.quiet, (shown.errors, shown.requests)
 
 
+@pytest.mark.parametrize("name", ["compas", "berkeley", "scores", "regression", "stability", "individual"])
+def test_an_audit_that_was_saved_long_ago_is_still_a_page(opened, tmp_path, name):
+    """The files are described in tests/data/before/README.md; the scores of then do not add up."""
+    told = json.loads((ROOT / f"tests/data/before/{name}.json").read_text(encoding="utf-8"))
+    told["cube"] |= {"scores": None, "reading": None}
+    (tmp_path / "old.json").write_text(json.dumps(sealed(told)), encoding="utf-8")
+    audit = eh.Audit.load(tmp_path / "old.json")
+    shown = opened(html.dumps(audit))
+    assert shown.texts("#verdict-state") == [audit.verdict]
+    for tab in shown.tabs():
+        assert shown.tab.locator(".tab.open > section:visible").count(), tab
+    assert shown.quiet, (shown.errors, shown.requests)
+
+
 @every_kind
 def test_no_tab_and_no_frame_is_empty(opened, kind):
     shown = opened(page(kind))
@@ -88,6 +103,20 @@ def test_no_tab_and_no_frame_is_empty(opened, kind):
             for body in section.locator(".body:visible").all():
                 assert body.locator("> *").count() > 0, name
     assert shown.texts("#summary h2")[0].startswith("Verdict")
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+@pytest.mark.parametrize("metrics", [None, ["equalized_odds"]])
+@pytest.mark.parametrize("control", [None, "region"])
+def test_no_tab_of_a_score_is_empty(opened, tmp_path, control, metrics, embedded):
+    """Also without counts, and within strata."""
+    table, path = pages._drawn(), tmp_path / "made.html"
+    roles = {"label": "label", "score": "score", "cutoff": 0.5, "sensitive": "sex", "control": control}
+    eh.audit(table, **roles, metrics=metrics).save(path, embed_cube=embedded)
+    shown = opened(path.read_text(encoding="utf-8"))
+    for tab in shown.tabs():
+        assert shown.tab.locator(".tab.open > section:visible").count(), tab
+    assert shown.quiet
 
 
 def test_the_demo_shows_every_part(opened):
@@ -162,6 +191,78 @@ def test_a_score_without_a_cutoff_says_so(opened):
 def test_a_picture_is_only_behind_the_verdict_where_the_verdict_rests_on_it(opened):
     assert opened(page("regression")).texts("#picture h2") == ["Groups region: mean prediction"]
     assert opened(page("compas")).texts("#picture h2") == ["The groups behind it race: false positive rate"]
+
+
+def test_the_words_under_a_picture_say_what_squares_and_dashes_are(opened):
+    words = opened(page("compas")).texts("#picture .aside")[0]
+    assert "The squares are the two groups on which the verdict rests." in words
+    assert "A dashed interval rests on fewer than 30 people." in words
+    alone = opened(page("two groups")).texts("#picture .aside")[0]
+    assert "square" not in alone  # both groups are
+    assert "dashed" not in alone
+
+
+def test_in_a_stratum_too_few_people_have_a_dashed_interval(opened):
+    """25 women applied to department B."""
+    shown = opened(page("strata"))
+    few = [row for row in pages.strata().findings[0].groups if row.stratum and row.n < 30]
+    assert [(row.stratum, row.group) for row in few] == [(("B",), ("Female",))]
+    assert shown.tab.locator("#picture .whisker.small").count() == 1
+    assert "A dashed interval rests on fewer than 30 people." in shown.texts("#picture .aside")[0]
+
+
+def test_of_many_strata_the_summary_shows_those_that_are_farthest_apart(opened):
+    random = np.random.default_rng(2)
+    place, sex = random.choice([f"place {i:02d}" for i in range(40)], 8000), random.choice(["f", "m"], 8000)
+    decided = random.random(8000) < np.where((place == "place 23") & (sex == "f"), 0.1, 0.6)
+    audit = eh.audit(prediction=decided.astype(int), sensitive={"sex": sex}, control={"place": place})
+    shown = opened(html.dumps(audit))
+    names = shown.tab.locator("#picture svg text").evaluate_all("(all) => all.map((each) => each.firstChild.data)")
+    assert "place = place 23" in names
+    assert "all together" in names
+    assert len([name for name in names if name.startswith("place = ")]) == 12
+    assert "28 more strata" in shown.texts("#picture .body")[0]
+    assert shown.tab.evaluate("() => document.documentElement.scrollHeight") <= 2000
+    shown.go("intersections")
+    names = shown.tab.locator("#strata svg text").evaluate_all("(all) => all.map((each) => each.firstChild.data)")
+    assert len([name for name in names if name.startswith("place = ")]) == 40
+
+
+def test_no_letters_are_too_wide_for_their_plot(opened):
+    """Letters of some scripts are twice as wide as those of others."""
+    names = ["W" * 40, "\u6771\u4eac\u90fd" * 12, "i" * 40]
+    audit = eh.audit(prediction=[0, 1] * 150, sensitive={"city": [name for name in names for _ in range(100)]})
+    for width in (1280, 390):
+        shown = opened(html.dumps(audit), width=width)
+        card = shown.tab.locator("#picture").bounding_box()
+        for name in shown.tab.locator("#picture svg text").all():
+            assert name.bounding_box()["x"] >= card["x"]
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_many_attributes_with_long_names_fit_a_phone(opened, width):
+    table = pages._drawn()
+    roles = {"label": table["label"], "prediction": table["decided"]}
+    for names in ([f"attribute_with_number_{i}" for i in range(4)], ["W" * 100]):
+        shown = opened(html.dumps(eh.audit(**roles, sensitive=dict.fromkeys(names, table["sex"]))), width=width)
+        for tab in shown.tabs():
+            assert shown.tab.evaluate("() => document.documentElement.scrollWidth") <= width, tab
+
+
+def test_attributes_are_chosen_where_the_choice_changes_something(opened):
+    shown = opened(page("compas"))
+    seen = {tab: shown.tab.locator("#bar .attribute").is_visible() for tab in shown.tabs()}
+    assert [tab for tab, visible in seen.items() if visible] == ["groups", "metrics", "scores", "limits"]
+
+
+def test_the_name_of_an_attribute_is_whole_on_a_narrow_card(opened):
+    table = pages._drawn()
+    names = ("sex", "foreign_worker", "age_group")
+    audit = eh.audit(label=table["label"], prediction=table["decided"], sensitive=dict.fromkeys(names, table["sex"]))
+    shown = opened(html.dumps(audit), width=680)
+    shown.tab.emulate_media(media="print")
+    heights = shown.tab.locator("#cards .on bdi").evaluate_all("(all) => all.map((n) => n.getClientRects().length)")
+    assert heights == [1, 1, 1]
 
 
 def test_a_link_opens_its_tab_and_its_line(opened):
@@ -260,6 +361,20 @@ def test_no_sentence_of_the_audit_stands_beside_the_verdict_of_another_cutoff(op
     shown.tab.get_by_role("button", name="Back to audited").click()
     shown.frame()
     assert audited.filter(visible=True).count() == 5
+
+
+def test_at_another_cutoff_what_stays_says_that_it_is_as_audited(opened):
+    shown = opened(page("compas"))
+    shown.go("limits")
+    told = shown.tab.locator("#notes .as-audited, #forced .as-audited")
+    assert set(told.all_inner_texts()) == {""}
+    shown.tab.locator("#cutoff").press("End")  # nobody is selected
+    shown.frame()
+    assert set(told.all_inner_texts()) == {"As audited: not computed again."}
+    assert shown.texts("#every-finding .lead")[0].startswith("The audit as it was made.")
+    shown.go("summary")
+    assert shown.tab.locator("#picture .mark.g1, #picture .g1").count() == 0
+    assert "square" not in shown.texts("#picture .aside")[0]
 
 
 def test_the_slider_by_mouse_moves_cards_and_plots(opened):

@@ -42,6 +42,7 @@ def test_groups_have_their_whole_names_and_gaps_are_in_points(opened, made, widt
     assert f"{name}{name}" in names  # as it is read, and as a title
     assert "gap, points" in panel.inner_text()
     panel.locator("details.twin summary").click()
+    panel.locator("th[scope=col]").first.wait_for()  # a box that opens draws what is in it a moment later
     head = panel.locator("th[scope=col]").all_inner_texts()
     assert head[:3] == ["group", "people", "measured on"]
     assert {"false positive rate, %", "gap, points", "shrunken gap, points"} <= set(head)

@@ -14,7 +14,7 @@ PAGE = " ".join((ROOT / "docs/learn/reading-a-report.md").read_text(encoding="ut
 TABS = {
     title
     for made, strata in ((learn_pictures.demo, False), (learn_pictures.berkeley, True))
-    for title in static.tabs(made(), strata=strata).values()
+    for title in static.tabs(made(), strata=strata, counted=True).values()
 }
 
 

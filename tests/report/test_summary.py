@@ -92,3 +92,22 @@ def test_groups_that_a_search_leaves_open_are_open():
         "Of 41 groups, 18 are open, such as race = Caucasian: their gaps may lie within the threshold or beyond it."
     )
     assert told.found.endswith("worse off; if it harms, race = African-American, age = under 25 is.")
+
+
+def test_a_group_is_worse_off_than_everyone_together():
+    """Everyone together is not a group that is worse off."""
+    audit = eh.audit(
+        prediction=[1] * 300 + [0] * 100 + [1] * 200 + [0] * 400,
+        sensitive=["a"] * 400 + ["b"] * 600,
+        reference="overall",
+    )
+    assert audit.findings[0].evidence.group == ("a",)
+    assert "group a is better off than everyone together; if it harms, worse off." in summary(audit).found
+
+
+def test_why_nothing_is_judged():
+    """A metric that is required and says nothing about this table is still required."""
+    table = {"label": [0, 1] * 50, "prediction": [0] * 100, "sensitive": ["a", "b"] * 50}
+    assert summary(eh.audit(**table)).rests_on == "Nothing that is required can be judged on this table."
+    free = eh.audit(**table, policy=eh.Policy(required=()))
+    assert summary(free).rests_on == "No metric is required, so nothing is judged."

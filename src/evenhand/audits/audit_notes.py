@@ -13,6 +13,7 @@ from evenhand.verdicts.selective_labels import lacking_labels
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
+    from evenhand.verdicts.policy import Policy
 
 
 def data_notes(cube: Cube) -> list[str]:
@@ -93,13 +94,20 @@ def correction_notes(audited: Audit) -> list[str]:
     return [f"P-values are corrected ({audited.policy.correction}) over {tests:,} different tests."]
 
 
+def nothing_judged(policy: Policy) -> str:
+    """Why no metric decides: the policy requires none, or nothing that is required can be judged on this table."""
+    if policy.required == ():
+        return "No metric is required, so nothing is judged."
+    return "Nothing that is required can be judged on this table."
+
+
 def judging_notes(audited: Audit, chosen: bool) -> list[str]:
     """Notes on what decides and on the policy; `chosen` is False where the metrics that decide are the default."""
     policy, judged = audited.policy, ", ".join(audited.required)
     on = _ON[policy.on]
     limits = [finding.threshold for finding in audited.findings if audited.decides(finding)]
     if not audited.required:
-        notes = ["No metric is required, so nothing is judged."]
+        notes = [nothing_judged(policy)]
     elif all(limit is None for limit in limits):
         notes = [f"Shown and not judged {on}: {judged}."]
     else:

@@ -399,7 +399,7 @@ def _panel(base: BaseRates, gaps: RateTriple, epsilon: Estimate) -> Panel | None
     if not epsilon.defined:
         return None
     rows: list[tuple[object, ...]] = [("least possible", *point) for point in least_gaps.frontier(base)]
-    rows.append(("smallest ε", epsilon.value, epsilon.value))
+    rows.append(("least for all three", epsilon.value, epsilon.value))
     rows.append(("observed", gaps.ppv, max(gaps.fpr, gaps.fnr)))
     columns = ("series", "gap in PPV", "larger gap of FPR and FNR")
     return Panel("curve", "What can be held together at these base rates", columns, tuple(rows))

@@ -25,7 +25,8 @@ from evenhand.report.forms import FORMS, REPORTED
     "--output",
     multiple=True,
     type=REPORT,
-    help="Save the audit: .html, .json, .md (Markdown) or .xml (JUnit); a form: .html, .md or .csv. May be repeated.",
+    help="Save the audit: .html, .json, .md (Markdown), .pdf or .xml (JUnit); a form: .html, .md or .csv. May be "
+    "repeated.",
 )
 @force_option
 @click.option("--form", type=click.Choice(list(FORMS)), help="Write the document that a rule asks for.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from evenhand.audits.model_change import Flips, MeasureChange, ModelChange
 from evenhand.core import wording
 from evenhand.core.files import write_text
-from evenhand.core.results import Estimate, spell
+from evenhand.core.results import spell
 from evenhand.core.wording import amount, capital, clip, distance, shown_scale
 from evenhand.errors import CallError, join_names, nearest, shorten
 from evenhand.report import markdown, tables
@@ -199,7 +199,7 @@ def _gaps(contest: Contest, change: ModelChange, attributes: tuple[str, ...]) ->
     for each in sorted(own, key=lambda gap: not gap.required):
         scale = shown_scale(each.judged_on, each.unit)
         figures = [tables.interval(one.value, None, None, scale) for one in (each.before, each.after)]
-        rows.append([each.metric, *figures, _interval(each.change, scale), tendency(each)])
+        rows.append([each.metric, *figures, tables.change(each.change, scale), tendency(each)])
     return _sheet(f"Gaps by {attributes[0]}", columns, rows, ("",))
 
 
@@ -216,7 +216,7 @@ def _accuracies(contest: Contest, change: ModelChange, attributes: tuple[str, ..
                 spell(each.group, attributes),
                 f"{each.people:,}",
                 *(tables.interval(value, None, None, 100) for value in (each.before, each.after)),
-                _interval(each.change, 100),
+                tables.change(each.change, 100),
                 *([tendency(each)] if judged else []),
             ]
             for each in own
@@ -229,10 +229,6 @@ def _accuracies(contest: Contest, change: ModelChange, attributes: tuple[str, ..
 
 def _sides(contest: Contest, change: ModelChange) -> tuple[str, str]:
     return clip(contest.first, 16), clip(change.name, 16)
-
-
-def _interval(value: Estimate, scale: int) -> str:
-    return tables.interval(value.value, value.low, value.high, scale)
 
 
 # --- files

@@ -57,7 +57,7 @@ GRAVE = (
     "Whatever the missing labels",
 )
 MINOR = (
-    "Groups of these sizes would lie",
+    "If all groups were alike",
     "Within strata, the test",
     "The strata differ among themselves",
     "Over all strata together",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenhand.audits.audit_notes import nothing_judged
 from evenhand.core.results import TREND, Finding, Row, pair_names, shown_names, spell, spell_stratum
 from evenhand.core.wording import capital, clip, number_of
 from evenhand.errors import join_names
@@ -85,6 +86,9 @@ _RISES_WITH_DECISIONS = ("selection_rate", "true_positive_rate", "false_positive
 """The rates that are higher where more people get the decision."""
 
 
+_EVERYONE = "everyone"  # the name of what groups are compared with where that is all of them
+
+
 def _worse_off(audit: Audit, finding: Finding) -> list[str]:
     """Who is worse off, as far as it can be said: no data tells whether a decision helps a person or harms them."""
     pair, made = finding.evidence, decision(audit)
@@ -99,6 +103,9 @@ def _worse_off(audit: Audit, finding: Finding) -> list[str]:
     if finding.over_time and f"higher for {higher} than for {lower}" not in finding.interpretation:
         return []  # the evidence is of other groups than the gap of all periods together
     what = clip(valued(audit, "prediction", audit.meaning.prediction) or made)
+    if pair.against == _EVERYONE and all(row.group != (_EVERYONE,) for row in finding.rows):
+        helped, harmed = ("better", "worse") if higher == one else ("worse", "better")
+        return [f"If {what} helps a person, {one} is {helped} off than everyone together; if it harms, {harmed} off."]
     where = f"In {spell_stratum(pair.stratum, audit.meaning.control)}, if" if pair.stratum else "If"
     return [f"{where} {what} helps a person, {lower} is worse off; if it harms, {higher} is."]
 
@@ -203,7 +210,7 @@ def _whom(audit: Audit, finding: Finding, named: Mapping[str, Sequence[Row]]) ->
 
 def _rests_on(audit: Audit) -> str:
     if not audit.required:
-        return "No metric is required, so nothing is judged."
+        return nothing_judged(audit.policy)
     sure = f"Intervals hold at {100 * audit.policy.confidence:g} % confidence."
     made = outcomes(audit) or joined(required_titles(audit))
     return " ".join([f"{capital(made)}.", *whose_thresholds(audit), sure])

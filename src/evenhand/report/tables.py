@@ -290,6 +290,19 @@ def gap(value: float, low: float | None, high: float | None, scale: int = 1) -> 
     return f"{'+' if value > 0 else ''}{interval(value, low, high, scale)}"
 
 
+def change(moved: Estimate, scale: int = 1) -> str:
+    """A change and its ends, with as many digits as show on which side of no change each end lies, at most three.
+
+    >>> change(Estimate(-0.003, -0.006, -0.0004), 100), change(Estimate(-0.003, -0.006, 0.0), 100)
+    ('-0.30 [-0.60, -0.04]', '-0.3 [-0.6, 0.0]')
+    """
+    ends = [scale * end for end in (moved.low, moved.high) if end]
+    digits = 1 if scale == 100 else 2
+    while digits < 3 and any(round(end, digits) == 0 for end in ends):
+        digits += 1
+    return interval(moved.value, moved.low, moved.high, scale, digits=digits)
+
+
 def _joined(value: str, low: str | None, high: str | None) -> str:
     return value if low is None or high is None else f"{value} [{low}, {high}]"
 

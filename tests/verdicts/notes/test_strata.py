@@ -48,7 +48,7 @@ def test_berkeley_is_simpsons_paradox():
     (paradox,) = (note for note in found.notes if note.startswith("Simpson's paradox"))
     assert "44.5 % for Male and 30.4 % for Female" in paradox
     assert "4 of 6 strata" in paradox
-    assert any("p = 0.217 (Mantel-Haenszel)" in note for note in found.notes)
+    assert any("p = 0.217 (Mantel-Haenszel, which weights strata by how many of both" in note for note in found.notes)
     assert any("Breslow-Day p = 0.0021" in note for note in found.notes)
     panel = next(panel for panel in found.panels if "within strata" in panel.title)
     assert len(panel.rows) == 14

@@ -214,7 +214,7 @@ def _card(contest: Contest, change: ModelChange, gap: Change) -> Card:
         (sides[0], sides[1]),
         (f"{start * scale + 0.0:g}", f"{end * scale:g}"),  # + 0.0: an axis does not begin at -0
         tuple(lines.place(each, start, end) for each in bounds),
-        Side("change", _interval(gap.change, scale), drawn, way),
+        Side("change", tables.change(gap.change, scale), drawn, way),
         f"{size:g}",
         gap.notes,
     )

@@ -62,7 +62,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         summary=said,
         still_open=still_open(audit),
         glance=glance.groups(audit, glance.leading(audit), static.MOST_LINES),
-        tabs=static.tabs(audit, strata=bool(strata)),
+        tabs=static.tabs(audit, strata=bool(strata), counted=data["counts"] is not None),
         cards=static.cards(audit),
         more_cards=max(len(tables.deciding(audit)) - static.MOST_CARDS, 0),
         value=tables.value,

@@ -199,15 +199,16 @@ def deciding_notes(audit: Audit) -> list[tuple[Finding, tuple[str, ...]]]:
     return [(finding, notes) for finding, notes in said if notes]
 
 
-def tabs(audit: Audit, *, strata: bool) -> dict[str, str]:
-    """The parts of a page that have something to show, by the name that a link has."""
-    meaning = audit.meaning
+def tabs(audit: Audit, *, strata: bool, counted: bool) -> dict[str, str]:
+    """The parts of a page that have something to show, by the name that a link has; `counted` is a page with counts."""
+    calibrated = any(finding.metric == "calibration" and finding.panels for finding in audit.findings)
+    scored = audit.cube.scores is not None if counted else calibrated
     several = strata or any(len(names) > 1 for names in audit.counted_sets)
     known = {
         "summary": "Summary",
         "groups": "Groups",
         "metrics": "Metrics" if audit.findings else "",
-        "scores": "Scores and cutoffs" if meaning.score is not None else "",
+        "scores": "Scores and cutoffs" if scored else "",
         "intersections": ("Intersections and strata" if strata else "Intersections") if several else "",
         "limits": "Limits",
         "method": "Method",

@@ -205,7 +205,7 @@ def _differences(strata: Sequence[Stratum], measure: int, names: tuple[Group, Gr
     if not math.isnan(common.p_value):
         notes.append(
             f"Within strata, the test of no gap between {' and '.join(shown)} gives p = "
-            f"{common.p_value:.3g} (Mantel-Haenszel)."
+            f"{common.p_value:.3g} (Mantel-Haenszel, which weights strata by how many of both groups they have)."
         )
     apart = stratified.breslow_day(np.array(k), np.array(n))
     if not math.isnan(apart.p_value) and apart.p_value < _SURE:

@@ -25,7 +25,7 @@ function pictureSection() {
     const width = widthOf(body),
       strata = strataPanel(document.querySelector(".stratum"));
     if (strata) {
-      return put(body, strataPlot(strata, width));
+      return put(body, strataPlot(strata, width, printing ? Infinity : FEW));
     }
     const [set, each] = first,
       current = now(set).finding(each),
@@ -35,7 +35,7 @@ function pictureSection() {
     if (!each.required) section.querySelector("h2").firstChild.data = "Groups ";
     const drawn = forest(set, key, row, current, { ...forestFrame(set, [[key, row]], current, width), many: FEW });
     if (box) drawn.querySelector("details.twin").remove(); // the table below has more of the same groups
-    put(body, drawn, aside(there(now(set).overall(key)) ? bandWords(current) : null));
+    put(body, drawn, aside(there(now(set).overall(key)) ? `${bandWords(current)}${markWords(set, key, current)}` : null));
   };
 }
 
@@ -254,6 +254,17 @@ function bandWords(each) {
   }
   const reach = ratio ? `from ${wide} times to 1 / ${wide} times` : `${wide} to either side of`;
   return `${everyone}. The band is the threshold: ${reach} ${each.against}.`;
+}
+
+// What a square and a dashed line are, where they tell groups apart.
+function markWords(set, key, { evidence, required, verdict }) {
+  const { names } = found.results[set],
+    pair = evidence && [evidence.group, evidence.against].filter((name) => names.includes(name)),
+    few = names.map((_, i) => now(set).get(key, i)).some(({ value, n }) => there(value) && n < DATA.least);
+  const rests = required && verdict !== "not judged" && pair && evidence.measure === key,
+    squares = rests && pair.length < names.length && pair.length;
+  const told = squares > 1 ? "The squares are the two groups on which" : "The square is the group on which";
+  return `${squares ? ` ${told} the verdict rests.` : ""}${few ? ` A dashed interval rests on fewer than ${DATA.least} people.` : ""}`;
 }
 
 // Around what groups are compared with; where that is each other, around everyone, as wide as the gap that is tolerated.

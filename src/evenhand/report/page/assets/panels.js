@@ -81,7 +81,7 @@ function curvePanel(panel, width) {
         ),
       ),
       width: plots.length > 1 ? Math.min(width, 310) : width,
-      height: Math.min(340, width * 0.75),
+      height: Math.min(340, width * (columns[x] === "period" && !printing ? 0.62 : 0.75)),
       summary: `${panel.title}: ${name}`,
     }),
   );

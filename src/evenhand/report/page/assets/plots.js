@@ -39,7 +39,7 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
     height = over + (points > 1 ? Math.max(ROW + 4, 9 * points + 12) : ROW);
   const beside = Math.min(
     narrow ? width * 0.42 : 230,
-    12 + 7.2 * Math.max(...rows.map((row) => Math.min(Array.from(row.label).length, 30))),
+    12 + Math.max(...rows.map(({ label }) => Math.max(7.2 * Math.min(Array.from(label).length, 30), widthOfWords(label)))),
   );
   const left = above ? 0 : beside;
   const room = narrow ? 42 : 68;
@@ -76,7 +76,7 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
     if (row.strong) svg.append(s("rect", { class: "strong", x: 0, y: r1(top + i * height), width, height }));
     const name = above
       ? own[i].map((words, k) => label(0, y + 4 - 14 * (own[i].length - k), words, { class: bold.trim() }, row.label))
-      : [label(left, y + 4, clip(row.label, Math.floor((left - 4) / 6.9)), { class: `end${bold}` }, row.label)];
+      : [label(left, y + 4, fitted(row.label, left), { class: `end${bold}` }, row.label)];
     svg.append(...name);
     row.points.forEach((point, j) => {
       if (!there(point.value)) {
@@ -89,7 +89,7 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
       const middle = y + (j - (row.points.length - 1) / 2) * 9;
       const dot = mark(point.kind, at(clamp(point.value)), middle, 4.6, point.title);
       svg.append(
-        whisker(at, domain, point, middle, row.small),
+        whisker(at, domain, point, middle, row.small || point.small),
         fill(dot, { ...raw(point), "data-group": row.label }, []),
       );
     });
@@ -99,6 +99,21 @@ function intervals({ rows, domain, unit, width, band, line, lineName, heads = []
     for (const { x, cell } of columns) svg.append(label(x, y + 4, cell(row), { class: "end" }));
   });
   return svg;
+}
+
+// How wide words are in a plot: letters of some scripts, and some capitals, are twice as wide as others.
+const MEASURE = document.createElement("canvas").getContext("2d");
+
+function widthOfWords(words) {
+  if (!MEASURE.font.startsWith("12.5px")) MEASURE.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
+  return MEASURE.measureText(shown(words)).width;
+}
+
+// As much of a name as there is room for.
+function fitted(name, room) {
+  let most = Math.floor((room - 4) / 6.9);
+  while (most > 1 && widthOfWords(clip(name, most)) > room) most -= 1;
+  return clip(name, most);
 }
 
 // A name in as many lines as it takes, broken between its parts and never within a band; a part that is too long by itself is cut.

@@ -229,14 +229,14 @@ function calibrationBins(attributes) {
     return ofPicked(engine.calibration(attributes))
       .map(([each, kind, name]) => [each.bins, kind, name])
       .filter(([bins]) => bins.length);
-  const { findings, names } = here(),
+  const { findings, names, groups } = here(),
     each = findings.find((one) => one.metric === "calibration");
   const panel = each && each.panels.map((place) => found.panels[place]).find((one) => one.kind === "curve");
   if (!panel) return [];
   const bin = ([, from, to, n, value, low, high, mean]) => ({ from, to, n, rate: value, low, high, mean });
   return picked()
-    .map((i, kind) => [panel.rows.filter((row) => row[0] === names[i]).map(bin), kind, names[i]])
-    .filter(([bins]) => bins.length);
+    .map((i, kind) => [panel.rows.filter((row) => [names[i], spell(groups[i])].includes(row[0])).map(bin), kind, names[i]])
+    .filter(([bins]) => bins.length); // audits of before say "f" where those of today say "sex = f"
 }
 
 function calibration(list, i, width) {
@@ -394,13 +394,22 @@ function trendSection() {
   };
 }
 
-function strataPlot(panel, width) {
+// At most so many strata: those whose groups surely lie farthest apart.
+function strataPlot(panel, width, most = Infinity) {
   const [size, value, low, high] = ["n", "value", "low", "high"].map((name) => panel.columns.indexOf(name));
   const groups = [...new Set(panel.rows.map((row) => row[1]))],
     kind = (name) => (groups.length <= MOST ? groups.indexOf(name) : -1);
   const values = panel.rows.flatMap((row) => [row[value], row[low], row[high]]),
     unit = unitFor(values);
-  const rows = [...new Set(panel.rows.map((row) => row[0]))].map((stratum) => ({
+  const strata = [...new Set(panel.rows.map((row) => row[0]))],
+    together = strata.pop();
+  const apart = (stratum) => {
+    const mine = panel.rows.filter((row) => row[0] === stratum && there(row[low]) && there(row[high]));
+    return mine.length > 1 ? Math.max(...mine.map((row) => row[low])) - Math.min(...mine.map((row) => row[high])) : -9;
+  };
+  const first = strata.length <= most ? strata : [...strata].sort((a, b) => apart(b) - apart(a)).slice(0, most),
+    left = strata.length - first.length;
+  const rows = [...strata.filter((stratum) => first.includes(stratum)), together].map((stratum) => ({
     label: stratum,
     strong: stratum === "all together",
     points: panel.rows
@@ -410,6 +419,7 @@ function strataPlot(panel, width) {
         value: row[value],
         low: row[low],
         high: row[high],
+        small: row[size] < DATA.least,
         title: pointWords(
           `${row[1]} in ${stratum}`,
           { value: row[value], low: row[low], high: row[high], n: row[size] },
@@ -420,12 +430,17 @@ function strataPlot(panel, width) {
   return [
     groups.length <= MOST ? legend(groups.map((name, i) => ({ name, kind: i }))) : null,
     intervals({ rows, domain: roomy(values, unit), unit, width, summary: panel.title }),
+    left ? aside(`${whole(left)} more strata, whose groups lie nearer to each other, are under Intersections and strata.`) : null,
   ];
 }
 
+const saySoIfMoved = (id) => all(`#${id} .as-audited`).forEach((node) => put(node, moved() ? "As audited: not computed again." : ""));
+
+const notesSection = () => () => saySoIfMoved("notes");
+
 function forcedSection() {
   return (why) => {
-    all(".forced .as-audited").forEach((node) => put(node, moved() ? "As audited: not computed again." : ""));
+    saySoIfMoved("forced");
     if (why !== "set" && why !== "width") return;
     for (const box of all(".forced")) {
       const told = found.forced.find((each) => each.attribute === box.dataset.attribute),

@@ -46,6 +46,7 @@ async function start() {
     heat: heatSection,
     trend: trendSection,
     strata: strataSection,
+    notes: notesSection,
     forced: forcedSection,
   };
   for (const id in makers) if ($(id)) sections[id] = makers[id]();
