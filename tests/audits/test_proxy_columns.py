@@ -142,6 +142,19 @@ def test_nothing_is_said_beyond_chance_of_columns_that_say_nothing():
     assert finding.interpretation.startswith("x says nothing about g beyond chance (p at most 0.05 after Holm).")
 
 
+def test_the_sentence_does_not_call_the_farthest_from_chance_the_largest():
+    random = np.random.default_rng(2)
+    people = {"sex": random.choice(["f", "m"], 300), "number": random.normal(size=300)}
+    people |= {"code": random.choice(list("ab"), 300)}
+    found = eh.proxies(people, sensitive="sex")
+    first = found.rows[0]
+    assert first.estimate.value < max(row.estimate.value for row in found.rows)
+    name = first.measure.removeprefix("column: ")
+    assert f"The farthest from chance is {name}, with a maximal correlation of {first.estimate.value:.2f}" in str(found)
+    alone = eh.proxies(people, sensitive="sex", features=["number"])
+    assert "number says nothing about sex beyond chance (p at most 0.05 after Holm): its maximal" in str(alone)
+
+
 def test_few_false_flags_under_independence():
     """A small simulation; `benchmarks/explain.py` has the settings and the bar."""
     random, runs, flagged = np.random.default_rng(5), 120, 0
