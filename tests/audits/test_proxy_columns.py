@@ -139,7 +139,7 @@ def test_nothing_is_said_beyond_chance_of_columns_that_say_nothing():
     random = np.random.default_rng(3)
     finding = eh.proxies({"g": random.choice(list("ab"), 300), "x": random.normal(size=300)}, sensitive="g")
     assert finding.settings["flagged"] == []
-    assert finding.interpretation.startswith("x says nothing about g beyond chance (p at most 0.05 after Holm).")
+    assert finding.interpretation.startswith("x says nothing about g beyond chance (p at most 0.05 after Holm): ")
 
 
 def test_the_sentence_does_not_call_the_farthest_from_chance_the_largest():
