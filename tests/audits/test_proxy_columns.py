@@ -139,7 +139,20 @@ def test_nothing_is_said_beyond_chance_of_columns_that_say_nothing():
     random = np.random.default_rng(3)
     finding = eh.proxies({"g": random.choice(list("ab"), 300), "x": random.normal(size=300)}, sensitive="g")
     assert finding.settings["flagged"] == []
-    assert finding.interpretation.startswith("x says nothing about g beyond chance (p at most 0.05 after Holm).")
+    assert finding.interpretation.startswith("x says nothing about g beyond chance (p at most 0.05 after Holm): ")
+
+
+def test_the_sentence_does_not_call_the_farthest_from_chance_the_largest():
+    random = np.random.default_rng(2)
+    people = {"sex": random.choice(["f", "m"], 300), "number": random.normal(size=300)}
+    people |= {"code": random.choice(list("ab"), 300)}
+    found = eh.proxies(people, sensitive="sex")
+    first = found.rows[0]
+    assert first.estimate.value < max(row.estimate.value for row in found.rows)
+    name = first.measure.removeprefix("column: ")
+    assert f"The farthest from chance is {name}, with a maximal correlation of {first.estimate.value:.2f}" in str(found)
+    alone = eh.proxies(people, sensitive="sex", features=["number"])
+    assert "number says nothing about sex beyond chance (p at most 0.05 after Holm): its maximal" in str(alone)
 
 
 def test_few_false_flags_under_independence():

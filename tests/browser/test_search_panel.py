@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 import evenhand as eh
-from evenhand.datasets import compas
+from evenhand.cli import run
+from evenhand.datasets import berkeley, compas
 from evenhand.report import page as html
 
 ROLES = {"data": compas(), "label": "recidivated", "score": "decile", "cutoff": 5, "count": "count"}
+BERKELEY = {
+    "data": berkeley(),
+    "prediction": "admitted",
+    "sensitive": "gender",
+    "control": "department",
+    "count": "count",
+}
 WIDTHS = [1280, 390]
 
 
@@ -58,6 +67,26 @@ def test_parts_of_a_gap_are_in_points(opened, made, width):
     assert "points" in found.locator("summary .value").first.inner_text()
     head = found.locator("figure.panel").nth(1).locator("th[scope=col]").all_inner_texts()
     assert head == ["stratum", "share, %", "share of other, %", "rate, %", "rate of other, %", "gap, points"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_where_nothing_decides_the_parts_of_a_gap_stand_on_the_summary(opened, width, tmp_path):
+    table, saved = tmp_path / "admissions.csv", tmp_path / "page.html"
+    pd.DataFrame(berkeley()).to_csv(table, index=False)
+    named = {name: value for name, value in BERKELEY.items() if name != "data"}
+    options = [word for name, value in named.items() for word in (f"--{name}", value)]
+    assert run(["explain", str(table), *options, "--output", str(saved), "--quiet"]) == 0
+    finding = eh.explain(**BERKELEY)
+    page = opened(saved.read_text(encoding="utf-8"), width=width)
+    picture = page.tab.locator("#picture")
+    assert picture.locator("h2").inner_text() == f"What was found {finding.title}"
+    assert picture.locator("figure.panel h4").all_inner_texts() == ["From Female to Male in the selection rate"]
+    drawn = picture.locator("svg")
+    assert all(row[0] in " ".join(drawn.locator("text").all_text_contents()) for row in finding.panels[0].rows)
+    assert drawn.bounding_box()["width"] <= width
+    judged = eh.audit(**{**BERKELEY, "control": None}).add(finding)
+    page = opened(html.dumps(judged), width=width)
+    assert page.tab.locator("#picture h2").inner_text().startswith("The groups behind it")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

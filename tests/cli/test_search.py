@@ -49,6 +49,16 @@ def test_it_says_what_the_function_says(file, capsys, monkeypatch):
         assert row[0] in out
 
 
+def test_groups_that_are_open_stand_below_those_that_fail(file, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["search", str(file), *WITHIN, *ROLES, "--metric", "false_positive_rate"]) == 1
+    out = capsys.readouterr().out
+    finding = found(metric="false_positive_rate")
+    (panel,) = (panel for panel in finding.panels if panel.title == "Groups that are open")
+    below = out.partition("Groups that are open: false positive rate %")[2]
+    assert all(str(row[0]) in " ".join(below.split()) or str(row[0]).split(", ")[-1] in below for row in panel.rows)
+
+
 def test_a_narrow_terminal_is_enough(file, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     run(["search", str(file), *WITHIN, *ROLES, "--metric", "equalized_odds"])

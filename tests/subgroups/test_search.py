@@ -417,6 +417,39 @@ def test_the_first_of_groups_that_are_open_is_not_called_sure():
     assert "The one that is listed first: " in finding.interpretation
 
 
+def test_where_no_open_group_says_more_than_larger_ones_the_sentence_does_not_speak_of_a_list():
+    finding = eh.search(people(19, size=1500), within=["a", "c"], prediction="decided", draws=99)
+    assert "Groups that are open" not in [panel.title for panel in finding.panels]
+    assert (finding.verdict, finding.settings["open"] > 0) == ("inconclusive", True)
+    assert "The one that may differ most: " in finding.interpretation
+
+
+def test_a_rate_of_several_that_no_group_has_enough_people_for_keeps_a_search_from_passing():
+    frame = people(size=8000)
+    frame["label"] = (frame.index < 90).astype(int)
+    roles = {"within": ["a", "b"], "label": "label", "prediction": "decided"}
+    assert eh.search(frame, metric="predictive_equality", **roles).verdict == "pass"
+    finding = eh.search(frame, metric="equalized_odds", **roles)
+    assert (finding.verdict, finding.value.high, finding.settings["certified"]) == ("inconclusive", 1.0, 0)
+    assert "No group has 100 people whom the true positive rate is about, so that the search cannot pass: " in (
+        " ".join(finding.notes)
+    )
+    frame["decided"] = np.where(frame["a"] == "x", 1, frame["decided"])
+    assert eh.search(frame, metric="equalized_odds", **roles).verdict == "fail"
+
+
+def test_a_rate_or_a_bin_that_few_groups_have_people_for_is_noted():
+    frame = people(size=8000)
+    frame["label"] = (np.arange(8000) < 450).astype(int)
+    roles = {"within": ["a", "b"], "label": "label"}
+    finding = eh.search(frame, metric="equalized_odds", prediction="decided", **roles)
+    assert "The true positive rate was looked at in " in finding.notes[1]
+    assert " of 11 groups: the others have fewer than 100 people whom it is about." in finding.notes[1]
+    frame["score"] = frame["score"] * 0.6
+    finding = eh.search(frame, metric="calibration", score="score", score_range=(0, 1), bins=10, **roles)
+    assert finding.notes[1] == "5 of 10 bins of scores have no group of 100 people."
+
+
 def test_a_large_even_population_passes():
     table = [(a, b, y, 200_000) for a in "xyz" for b in "pq" for y in (0, 1)]
     data = dict(zip(("a", "b", "y", "n"), map(list, zip(*table, strict=True)), strict=True))
@@ -556,6 +589,17 @@ def test_split_searches_one_half_and_asks_the_other():
     assert finding.settings["chosen"] <= 20
     assert finding.evidence.n < ((frame["a"] == "x") & (frame["b"] == 1)).sum() * 0.6
     assert finding == eh.search(frame, split=True, **roles)
+
+
+def test_split_counts_groups_and_not_their_names():
+    frame = people(size=8000)
+    frame["a"], frame["b"] = np.where(frame["a"] == "y", "x, b = 1", frame["a"]), frame["b"].astype(str)
+    inside = (frame["a"] == "x, b = 1") | ((frame["a"] == "x") & (frame["b"] == "1"))
+    frame["decided"] = np.where(inside, 1, frame["decided"])
+    finding = eh.search(frame, within=["a", "b"], prediction="decided", split=True)
+    assert finding.settings["chosen"] == len(finding.rows)
+    beyond = [row for row in finding.rows if row.difference.low > 0.1 or row.difference.high < -0.1]
+    assert finding.settings["flagged"] == len(beyond)
 
 
 def test_split_of_people_who_do_not_differ_is_open():
@@ -861,6 +905,18 @@ def test_names_that_are_numbers():
     frame = frame.rename(columns={"b": "1"})
     finding = eh.search(frame, within=["a", "1"], prediction="decided")
     assert finding.evidence.group == ("a = x, 1 = 1",)
+
+
+def test_groups_that_are_not_looked_at_are_counted():
+    frame = people()
+    frame["label"] = frame["label"].where((frame["a"] != "x") | (frame["decided"] == 1))
+    finding = eh.search(frame, within=["a", "b"], label="label", prediction="decided", metric="tpr")
+    assert "about: 8. Another 3 have as many people, but fewer whom it is about." in finding.notes[0]
+
+
+def test_without_draws_the_deviate_is_named():
+    finding = eh.search(people(), within=["a", "b"], prediction="decided", draws=0)
+    assert f"by Šidák's deviate ({finding.settings['deviate']:.2f})" in finding.notes[1]
 
 
 def test_more_profiles_than_can_be_drawn_take_bonferronis_deviate(monkeypatch):

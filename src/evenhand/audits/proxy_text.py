@@ -24,10 +24,13 @@ def sentence(people: People, found: Sequence[Proxy], flagged: Sequence[Proxy], c
     attribute = " × ".join(people.attributes)
     if not flagged:
         first, level = found[0], f"p at most {1 - confidence:.3g} after Holm"
-        nothing = f"None of {len(found):,} columns says anything" if len(found) > 1 else f"{first.name} says nothing"
+        value = f"{first.correlation:.2f} (by chance {first.correlation_chance:.2f})"
+        if len(found) == 1:
+            nothing = f"{first.name} says nothing about {attribute} beyond chance ({level})"
+            return f"{nothing}: its maximal correlation is {value}."
         return (
-            f"{nothing} about {attribute} beyond chance ({level}). The largest maximal correlation is "
-            f"{first.correlation:.2f}, of {first.name} (by chance {first.correlation_chance:.2f})."
+            f"None of {len(found):,} columns says anything about {attribute} beyond chance ({level}). The farthest "
+            f"from chance is {first.name}, with a maximal correlation of {value}."
         )
     top = flagged[0]
     told, others = spell(top.group, people.attributes), "the other" if len(people.groups) == 2 else "all others"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 8_000  # numbers of one set of attributes; beyond, only the measures that people ask for first
 MOST_PANEL_CELLS = 12_000
+_OWN = ("listed", "waterfall")  # roles of panels that say on the summary what a finding says
 
 FIRST = (
     "selection_rate",
@@ -263,7 +264,7 @@ def findings_data(audit: Audit, *, curves: bool) -> tuple[list[dict[str, Any]], 
                     panels.append(panel_data(panel))
             if places[key] is not None:
                 mine.append(places[key])
-                listed += [places[key]] if panel.role == "listed" else []
+                listed += [places[key]] if panel.role in _OWN else []
         rank = next((i for i, each in enumerate(decided) if each is finding), None)
         within = _within(finding, audit.meaning.control)
         findings.append({**_finding_data(finding, rank), "within": within, "panels": mine, "listed": listed})

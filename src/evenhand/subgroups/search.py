@@ -270,7 +270,7 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     columns = len(profiles.columns)
     result = ValueResult(
         value,
-        text.sentence(evidence[0], counts, decided, plan.threshold, plan.confidence, plan.least),
+        text.sentence(evidence[0], counts, decided, plan.threshold, plan.confidence, plan.least, listed=bool(others)),
         _farthest(judged, by_size=True).row,
         [line.row for line in (*listed, *others)],
         text.notes(judged, counts, (listed, others), (plan.depth, plan.least, columns), drawn, deviate),
@@ -309,7 +309,8 @@ def _largest(judged: Sequence[Judged]) -> Estimate:
     some = [each for each in judged if len(each.near)]
     size = max(float(np.abs(each.gaps.differences).max()) for each in some)
     low, high = (max(float(getattr(each, end).max()) for each in some) for end in ("near", "far"))
-    return Estimate(size, low, max(size, high))
+    unknown = text.unmeasured(judged)
+    return Estimate(size, low, max(size, high, _most(unknown) if unknown else 0.0))
 
 
 def _farthest(judged: Sequence[Judged], *, by_size: bool = False) -> lines.Line:
@@ -350,8 +351,8 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     listed.sort(key=lambda line: -line.near)
     value = _of_chosen(listed, asked)
     decided = verdict(value, plan.threshold)
-    named = {line.name for line in listed}
-    sure = len({line.name for line in listed if line.state == "flagged"})
+    named = {line.group for line in listed}
+    sure = len({line.group for line in listed if line.state == "flagged"})
     result = ValueResult(
         value,
         text.confirmed(listed[0], len(named), sure, looked, decided, plan.threshold, plan.confidence),
@@ -388,6 +389,11 @@ def _by_question(chosen: Sequence[lines.Line]) -> dict[tuple[str, Any], list[int
 def _of_chosen(listed: Sequence[lines.Line], asked: Sequence[Question]) -> Estimate:
     """The largest of the gaps that were asked about; nothing bounds it from above, as others were not asked about."""
     size = max(abs(line.gap.value) for line in listed)
+    return Estimate(size, max(line.near for line in listed), _most(asked))
+
+
+def _most(asked: Sequence[Question]) -> float:
+    """How large a gap in any of these may be."""
     numbers = [question for question in asked if isinstance(question, MeanQuestion)]
     most = max((question.span[1] - question.span[0] for question in numbers), default=1.0)
-    return Estimate(size, max(line.near for line in listed), most if math.isfinite(most) else math.inf)
+    return most if math.isfinite(most) else math.inf

@@ -14,6 +14,7 @@ from evenhand.errors import as_typed, join_names
 from evenhand.subgroups import gaps
 from evenhand.subgroups.gaps import Judged
 from evenhand.subgroups.lines import AGAINST, MOST_LISTED, MOST_OPEN, Line
+from evenhand.subgroups.questions import Question
 
 _BASE = {**AGAINST, "score": "the mean score"}
 
@@ -37,15 +38,23 @@ class Counts:
             flagged[which] |= judged.flagged
             uncertain[which] |= ~judged.certified
         gaps = sum(len(judged.gaps.which) for judged in every)
-        return cls(int(looked.sum()), gaps, int(flagged.sum()), int((looked & ~uncertain).sum()))
+        certified = 0 if unmeasured(every) else int((looked & ~uncertain).sum())
+        return cls(int(looked.sum()), gaps, int(flagged.sum()), certified)
 
     @property
     def open(self) -> int:
         return self.groups - self.flagged - self.certified
 
 
-def sentence(line: Line, counts: Counts, decided: Verdict, threshold: float, confidence: float, least: int) -> str:
-    """What was found, on how many groups, with the group on which the verdict rests."""
+def unmeasured(every: Sequence[Judged]) -> list[Question]:
+    """The rates or means of a metric of several that no group has enough people for; a bin of scores may have none."""
+    return [judged.gaps.question for judged in every if not len(judged.gaps.which) and not judged.gaps.question.alone]
+
+
+def sentence(
+    line: Line, counts: Counts, decided: Verdict, threshold: float, confidence: float, least: int, *, listed: bool
+) -> str:
+    """What was found, on how many groups, with the group on which the verdict rests. Is any that is open `listed`?"""
     limit = wording.distance(threshold, line.question.unit)
     of_size, about = f"of at least {least:,} people", _about(line, confidence)
     apart = f"{_differ(counts.flagged)} from {_BASE[line.against]} by more than {limit}"
@@ -59,6 +68,7 @@ def sentence(line: Line, counts: Counts, decided: Verdict, threshold: float, con
     if decided == "fail":
         return f"{looked}, {counts.flagged:,} surely {apart}, {rest}. The surest: {about}."
     first = "The surest of these" if line.near > 0 else "The one that is listed first"
+    first = first if listed else "The one that may differ most"
     shown = f"none is shown to differ from {_BASE[line.against]} by more than {limit}"
     return f"{looked}, {shown}: {rest}. {first}: {about}."
 
@@ -121,10 +131,13 @@ def notes(
     depth, least, columns = settings
     groups = every[0].gaps.groups
     names = join_names(groups.profiles.columns, 6)
+    fewer = len(groups) - counts.groups
+    others = f" Another {fewer:,} {'has' if fewer == 1 else 'have'} as many people, but fewer whom it is about."
     asked = "" if counts.gaps == counts.groups else f" in {counts.gaps:,} gaps"
     found = [
         f"Looked at: every group that the values of up to {min(depth, columns)} of {names} make, with at least "
-        f"{least:,} people whom the measure is about: {counts.groups:,}{asked}."
+        f"{least:,} people whom the measure is about: {counts.groups:,}{asked}.{others if fewer else ''}",
+        *_few(every, counts, least),
     ]
     if draws:
         found.append(
@@ -136,6 +149,8 @@ def notes(
             f"The intervals hold for all of them together, by Bonferroni's deviate ({deviate:.2f}): there are more "
             f"than {gaps.MOST_PROFILES:,} profiles, too many to draw."
         )
+    elif counts.gaps > 1:
+        found.append(f"The intervals hold for all of them together, by Šidák's deviate ({deviate:.2f}).")
     found += _listing(every, *listed)
     missing = [
         name for name, values in zip(groups.profiles.columns, groups.profiles.values, strict=True) if None in values
@@ -145,6 +160,26 @@ def notes(
         found.append(
             f"Values are missing in {join_names(missing, 6)}; people without one are searched too, unless {drop}."
         )
+    return found
+
+
+def _few(every: Sequence[Judged], counts: Counts, least: int) -> list[str]:
+    """What was not looked at, of bins of scores or of several rates, because too few people are in it."""
+    empty = [judged.gaps.question for judged in every if not len(judged.gaps.which)]
+    if every[0].gaps.question.alone:
+        return [f"{len(empty)} of {len(every)} bins of scores have no group of {least:,} people."] if empty else []
+    found = [
+        f"No group has {least:,} people whom the {question.title} is about, so that the search cannot pass: lower "
+        f"{as_typed('least=', '--least')}, or search another {as_typed('metric=', '--metric')}."
+        for question in empty
+    ]
+    for judged in every:
+        size = len(judged.gaps.which)
+        if 0 < size < counts.groups:
+            found.append(
+                f"The {judged.gaps.question.title} was looked at in {size:,} of {counts.groups:,} groups: the others "
+                f"have fewer than {least:,} people whom it is about."
+            )
     return found
 
 

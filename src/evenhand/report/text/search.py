@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.core.results import Finding, Panel
 from evenhand.core.wording import clean, clip, shown_scale, table_figure
 from evenhand.report import tables
+from evenhand.report.glance import listed
 from evenhand.report.text import PAGE, STYLES, heading, say, words
 from evenhand.report.text.columns import Columns
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
 
 _MOST = 12  # lines of a table
+_FEW = 5  # of those that are open, below those beyond the threshold
 _SHORT = {"everyone else": "others", "its mean score": "score"}
 _POINTS = {100: " in points", 1: ""}
 _NAME_WIDTH = 120
@@ -24,13 +26,16 @@ _LINE = 36  # letters of a name on a narrow screen, which leaves room for the nu
 
 
 def write(audit: Audit, finding: Finding, console: Console) -> None:
-    """Write a search to a console: the verdict, the groups beyond the threshold (else those that are open), notes."""
+    """Write a search to a console: the verdict, the groups beyond the threshold, those that are open, notes."""
     heading(audit.cover, console)
     verdict = (audit.verdict, f"bold {STYLES[audit.verdict]}")
     say(console, "Verdict: ", verdict, f" ({audit.cube.size:,} people)")
     console.print()
     say(console, clean(finding.interpretation))
-    _table(finding.panels[0], finding, console)
+    first, *others = listed(finding) or finding.panels[:1]
+    _table(first, finding, console)
+    for panel in others:
+        _table(panel, finding, console, _FEW)
     for note in finding.notes:
         say(console, f"- {clean(note)}")
 
@@ -41,9 +46,9 @@ def write_groups(_audit: Audit, finding: Finding, console: Console) -> None:
         _table(panel, finding, console)
 
 
-def _table(panel: Panel, finding: Finding, console: Console) -> None:
+def _table(panel: Panel, finding: Finding, console: Console, most: int = _MOST) -> None:
     scale = shown_scale(finding.judged_on, finding.unit)
-    rows = [dict(zip(panel.columns, row, strict=True)) for row in panel.rows[:_MOST]]
+    rows = [dict(zip(panel.columns, row, strict=True)) for row in panel.rows[:most]]
     # The value of the group and what it is compared with stand between the people and the gap.
     value, base = panel.columns[panel.columns.index("gap") - 2 : panel.columns.index("gap")]
     several = "measure" in panel.columns
@@ -61,8 +66,8 @@ def _table(panel: Panel, finding: Finding, console: Console) -> None:
         table.add(["", f"{people:,}", _number(row[value], scale), _number(row[base], scale), away, *told])
         table.rows[-1][0] = [words(console, each) for each in _name(str(row["group"]), console.width)]
     table.show()
-    if len(panel.rows) > _MOST:
-        say(console, f" and {len(panel.rows) - _MOST} more, which --json and a saved page list")
+    if len(panel.rows) > most:
+        say(console, f" and {len(panel.rows) - most} more, which --json and a saved page list")
 
 
 def _name(group: str, width: int) -> list[str]:

@@ -1,17 +1,20 @@
 // The groups behind the verdict, metrics as lines, groups with intervals and the limit, measures, intersections.
 
-// The groups on which the verdict rests: of the finding that comes first, by the measure of its two groups.
+// The groups on which the verdict rests: of the finding that comes first, by the measure of its two groups. A finding
+// that brings its own picture, such as a search or the parts of a gap, is shown by that.
 function pictureSection() {
   const { section, body } = part("picture"),
     box = section.querySelector("details.twin"),
     first = leading();
   if (box) box.open = false; // it is open for whoever has no script
-  const own = found.findings.find((each) => each.rank === 0 && each.listed.length);
-  if (own && !DATA.strata) {
+  const decides = found.findings.some((each) => each.rank === 0),
+    own = found.findings.find((each) => each.listed.length && (each.rank === 0 || !decides));
+  if (own && !document.querySelector(".stratum")) {
     if (box) box.remove(); // each picture has a table of its own
     return (why) => {
       if (why !== "set" && why !== "width") return;
       title(section, own.title);
+      if (!decides) section.querySelector("h2").firstChild.data = "What was found ";
       redraw(body, ...own.listed.map((place) => panelBox(found.panels[place], widthOf(body), own)));
     };
   }
