@@ -39,20 +39,22 @@ class Summary:
 
 def summary(audit: Audit) -> Summary:
     """The audit in a few sentences."""
-    lead = next(iter(glance.leading(audit)), None)
     return Summary(
         decided(audit),
-        "Nothing was computed." if lead is None else _found(audit, lead),
+        " ".join(found(audit)),
         " ".join(still_open(audit)),
         _rests_on(audit),
         _unsaid(audit),
     )
 
 
-def _found(audit: Audit, lead: Finding) -> str:
-    """The sentence of the first finding; where strata turn or explain its gap, that too; and what its measure is."""
+def found(audit: Audit) -> list[str]:
+    """The finding that comes first, with what its measure is; where strata turn or explain its gap; who is worse off."""
+    lead = next(iter(glance.leading(audit)), None)
+    if lead is None:
+        return ["Nothing was computed."]
     turned = [note for note in lead.notes if note.startswith(_OF_STRATA)]
-    return " ".join([lead.interpretation, *turned[:1], *_gloss(audit, lead), *_worse_off(audit, lead)])
+    return [" ".join([lead.interpretation, *_gloss(audit, lead)]), *turned[:1], *_worse_off(audit, lead)]
 
 
 _OF_STRATA = ("Simpson's paradox", "The strata explain the gap", "The strata show a gap")

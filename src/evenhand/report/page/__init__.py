@@ -25,7 +25,7 @@ from evenhand.report import results as pageresults
 from evenhand.report.json import full_counts
 from evenhand.report.page import static
 from evenhand.report.results import Results
-from evenhand.report.summary import Summary, still_open
+from evenhand.report.summary import Summary, found, still_open
 from evenhand.report.summary import summary as summarise
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def dumps(audit: Audit, *, appendix: bool = False, **counts: Any) -> str:
         facts=static.heading(audit, origin["created"]),
         verdict=audit.verdict,
         summary=said,
+        found=found(audit),
         still_open=still_open(audit),
         glance=glance.groups(audit, glance.leading(audit), static.MOST_LINES),
         tabs=static.tabs(audit, strata=bool(strata), counted=data["counts"] is not None),
