@@ -62,7 +62,7 @@ ENTRIES: tuple[Metric, ...] = (
         harm=("quality of service",),
         limits=(
             "It cannot tell the errors apart. One group may bear only wrong refusals and another only wrong "
-            "acceptances, and the accuracies agree. It rides on the base rate: saying no to everyone is 95% "
+            "acceptances, and the accuracies agree. It depends on the base rate: saying no to everyone is 95% "
             "accurate where 5% are positive. Groups whose labels are harder to predict from what is "
             "recorded will show a gap without any difference in treatment, and closing it by making the "
             "other group worse helps nobody."

@@ -47,7 +47,7 @@ ENTRIES: tuple[Metric, ...] = (
             "proportion: who sees a job advert, who is invited to apply, who gets a place by lottery. It is "
             "also the metric that remains when there is no label, or when the label cannot be trusted "
             "because it records earlier discrimination. Add a control column when groups apply for different "
-            "things: a gap overall can vanish, or turn round, within departments."
+            "things: a gap overall can vanish, or change its direction, within departments."
         ),
         assumes=(
             "That the groups ought to be selected at the same rate. This is a moral position, and the data "

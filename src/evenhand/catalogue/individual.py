@@ -68,8 +68,8 @@ ENTRIES: tuple[Metric, ...] = (
         harm=("allocation",),
         limits=(
             "Any sharp line has near people on both sides, so no model with a cutoff reaches 100 %, and a model that "
-            "refuses everyone does. People in sparse regions have far neighbours and look inconsistent for want of "
-            "anyone like them. If a feature stands for the group, neighbours are of one group and two worlds that are "
+            "refuses everyone does. People in sparse regions have far neighbours and look inconsistent because "
+            "nobody is like them. If a feature stands for the group, neighbours are of one group, and groups that are "
             "treated differently look consistent."
         ),
         sources=(_ZEMEL, _DWORK),

@@ -160,7 +160,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "A ratio is harsh where few are selected and mild where most are: at 90 % selected even a large gap in "
             "refusals has a ratio near 1. Nine shares make the interval wider than one would. Four fifths is a rule "
-            "of thumb of US employment agencies, and no safe harbour in lending."
+            "of thumb of US employment agencies, and gives no protection in lending."
         ),
         sources=(_GUIDELINES, _HALL),
         see_also=("disparate_impact", "ks_distance", "impact_ratio_by_class"),
@@ -316,9 +316,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("quality of service",),
         limits=(
-            "It needs some fifty labels of each kind to be known to a tenth or two. Scores of exactly 0 or 1 have no "
-            "logit and are moved a hair inside, where one wrong label weighs much. It is undefined where the score "
-            "tells labels apart without an error."
+            "It needs some fifty labels of each kind to be known to a tenth or two. It is undefined where the score "
+            "tells labels apart without an error, and where a label contradicts a score of exactly 0 or 1, which has "
+            "an infinite logit. Where the label agrees with such a score, that person adds nothing."
         ),
         sources=(_COX, _CALSTER),
         see_also=("calibration", "calibration_in_the_large_parity", "calibration_intercept_parity"),

@@ -116,8 +116,8 @@ ENTRIES: tuple[Metric, ...] = (
             "through that alone. People who later earned the same should have been expected to earn the same."
         ),
         assumes=(
-            "That the label is measured alike in all groups and is itself not the fruit of the unevenness that is "
-            "looked for. That bands are narrow: within a wide one, groups with different labels differ in their "
+            "That the label is measured alike in all groups, and is not itself a result of the unequal treatment that "
+            "is looked for. That bands are narrow: within a wide one, groups with different labels differ in their "
             "predictions too."
         ),
         harm=("quality of service", "allocation"),

@@ -316,7 +316,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("quality of service",),
         limits=(
-            "It rides on the base rate: giving everyone the base rate p costs p(1 − p), which is 0.25 for a group "
+            "It depends on the base rate: giving everyone the base rate p costs p(1 − p), which is 0.25 for a group "
             "where half are positive and 0.05 where one in twenty is. A gap may thus come from how uncertain the "
             "label is in a group, and no score can remove that part. It is symmetric and hides whether a group "
             "is scored too high or too low. Making the score worse for one group is a way to pass, and helps "
@@ -352,13 +352,13 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the score is a probability strictly between 0 and 1, and was not rounded: a risk of 0.001 "
-            "stored as 0 becomes a certainty. That labels have no gross errors, since a mislabelled person with "
+            "stored as 0 becomes a certainty. That labels have no large errors, since a mislabelled person with "
             "an extreme score weighs more than hundreds of others. That the label is there for everyone who has a "
             "score."
         ),
         harm=("quality of service",),
         limits=(
-            "One confident mistake can outweigh a whole group: scores of 0 and 1 are moved a hair inside, so that "
+            "One confident mistake can outweigh a whole group: scores of 0 and 1 are moved inside a little, so that "
             "such a mistake costs about 36 and not infinity. The threshold of 0.1 is a convention on a scale "
             "without end. Like the Brier score it follows the base rate, from 0.69 where half are positive to "
             "0.20 where one in twenty is, when nothing else is known. It is symmetric between too high and too "

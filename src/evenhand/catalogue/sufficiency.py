@@ -141,7 +141,7 @@ ENTRIES: tuple[Metric, ...] = (
             "can still differ because risk is spread differently, and equal averages can hide different "
             "cutoffs. It cannot see who was refused; a lender may turn away every applicant but the safest "
             "of a group. When base rates differ, equal positive predictive values leave equal false positive "
-            "and false negative rates possible only in degenerate cases, such as no false positive at all. "
+            "and false negative rates possible only in extreme cases, such as no false positive at all. "
             "Equal values at one cutoff do not mean that the score is calibrated."
         ),
         sources=(_CHOULDECHOVA, _SIMOIU),
@@ -194,7 +194,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "It depends strongly on the base rate: where positives are rare, nearly every no is right and "
             "the value is close to 1 in every group, whatever the decision does. When base rates differ, "
-            "equalized odds and equal negative predictive values exclude each other, save in degenerate "
+            "equalized odds and equal negative predictive values exclude each other, except in extreme "
             "cases such as no false negative at all. It says nothing of those who got a yes."
         ),
         sources=(_BERK, _SELECTIVE),
@@ -242,7 +242,7 @@ ENTRIES: tuple[Metric, ...] = (
             "of evidence. It takes the share among those decided positively, so it does not say how likely "
             "an innocent person was to be flagged: that is the false positive rate. The two can rank the "
             "groups in opposite order. When base rates differ, both can be equal only if the true positive "
-            "rates are not, save in degenerate cases. Infra-marginality applies as for predictive parity."
+            "rates are not, except in extreme cases. Infra-marginality applies as for predictive parity."
         ),
         sources=(_AEQUITAS, _CHOULDECHOVA),
         see_also=("predictive_parity", "predictive_equality", "false_omission_rate_parity"),
@@ -284,7 +284,7 @@ ENTRIES: tuple[Metric, ...] = (
             "one piece of evidence. It follows the base rate: a group with more need has more of it left "
             "among the refused, even if it gets more help. It does not say how likely a person in need was "
             "to be left out: that is the false negative rate. When base rates differ, both can be equal only "
-            "if the false positive rates are not, save in degenerate cases."
+            "if the false positive rates are not, except in extreme cases."
         ),
         sources=(_AEQUITAS, _SELECTIVE),
         see_also=("negative_predictive_parity", "false_negative_rate_parity", "false_discovery_rate_parity"),
