@@ -44,6 +44,7 @@ BROKEN = {
     "a row after an empty line": "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| 3 | 4 |",
     "a row of code after an empty line": "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| the decision | `x`, `y` |",
     "a table without its second line": "| a | b |\n| 1 | 2 |",
+    "a column without a title": "| | b |\n| --- | --- |\n| 1 | 2 |",
     "a second line that is too short": "| a | b | c |\n| --- | --- |\n| 1 | 2 | 3 |",
     "a fence inside a sentence": "Some ```python\n\nx",
     "emphasis that is not closed": "This **word is bold.",
