@@ -26,9 +26,9 @@ from evenhand.catalogue import (
     lending,
     regression,
     scores,
+    search,
     separation,
     stability,
-    subgroups,
     sufficiency,
     uncertainty,
 )
@@ -68,7 +68,7 @@ _FAMILIES = (
     uncertainty,
     data,
     lending,
-    subgroups,
+    search,
 )
 
 METRICS: dict[str, Metric] = {entry.name: entry for family in _FAMILIES for entry in family.ENTRIES}
