@@ -156,6 +156,20 @@ def test_the_search_finds_a_function(tab: Any, address: str, heard: list[str]):
     assert heard == []
 
 
+def test_no_table_that_is_printed_breaks_in_the_middle_of_a_line():
+    """At 1280 px a line of 82 signs fits the column; sentences may break, the lines of a table may not."""
+    require("site", bool(PAGES), "make docs")
+    broken = []
+    for page in PAGES:
+        blocks = re.findall(
+            r'<div class="language-(?:text|console) highlight">.*?</div>', (SITE / page).read_text("utf-8"), re.S
+        )
+        lines = [line for block in blocks for line in unescape(re.sub(r"<[^>]+>", "", block)).splitlines()]
+        rows = [line for line in lines if re.search(r"\S   +\S|─|\S  \S.*\S  \S", line) and not line.startswith("$ ")]
+        broken += [(page, row) for row in rows if len(row) > 82]
+    assert broken == []
+
+
 # Figures of the tutorial that no example of their chapter prints: what a word means, what another chapter prints, and
 # two groups that a list leaves out.
 ELSEWHERE = {
