@@ -37,7 +37,7 @@ FAMILIES = {
     "counterfactual": "Would the prediction for the same person differ in another group? Needs a graph of causes.",
     "stability": "Do predictions vary more for some groups than for others? From many replicas of a model.",
     "data": "Do the groups differ before any decision is made?",
-    "subgroups": "Is there a group that nobody looked at? Every combination of values is one.",
+    "search": "Is there a group that nobody looked at? Every combination of values is one.",
     "lending": "What lenders and insurers ask for: standardised gaps, every cutoff at once, claims that come true.",
 }
 PASSES = {

@@ -47,7 +47,7 @@ FENCE = re.compile(
 )
 WORDS = {"exec", "raises", "hidden", "quiet"}
 EXIT_CODE = re.compile(r"# exit code (\d+)\s*$")
-WIDTH = "100"
+WIDTH = "80"  # of what examples print: as wide as most terminals, and as the column of a page
 PATIENCE = 300  # seconds, after which a command is taken to wait for somebody
 CUT = re.compile(r"\bnan\b|  \.\.\.  ", re.IGNORECASE)  # what no output may show: no number, columns left out
 

@@ -31,6 +31,8 @@ def faults(html: str) -> list[str]:
     found = [f"a place that was not filled: {text}" for text in unfilled(reader.comments)]
     for tag, prose in reader.blocks:
         found += [f"{what}: {short(prose)}" for what, pattern in MARKUP.items() if pattern.search(prose)]
+        if tag == "th" and not prose.strip():
+            found.append("a column without a title, which no screen reader can name")
         if tag == "p" and prose.strip() and not prose.strip().endswith(ENDS) and not prose.startswith("Bases:"):
             found.append(f"a paragraph that does not end: {short(prose)}")
     return found

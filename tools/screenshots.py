@@ -1,9 +1,9 @@
-"""Pictures for the documentation: the demo's report, the cards of a notebook, and the displays of `evenhand.plots`.
+"""Pictures for the documentation: the demo's report, the cards of a notebook, a contest, and the gallery.
 
-    python tools/screenshots.py [report] [cards] [plots] [gallery]
+    python tools/screenshots.py [report] [cards] [contest] [gallery]
 
-Without a word all of them are made. The third needs matplotlib, the others need chromium and what `make browser` and
-`make docs` install. Looked at by a person before they are committed.
+Without a word all of them are made. They need chromium and what `make browser` and `make docs` install. Looked at by a
+person before they are committed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 VIEWS = {
     "light": ("light", 1280, 1.0, "#picture"),
     "dark": ("dark", 1280, 1.0, "#picture"),
-    "phone": ("light", 390, 1.5, ".card"),
 }
 """The colours of each picture of the demo, its width, its scale, and what it ends with: nothing is cut through."""
 CARDS = {"card-audit": ("Audit", False), "card-finding": ("Finding", True), "card-trend": ("Trend", False)}
@@ -82,31 +81,20 @@ def cards() -> None:
             print(f"wrote docs/images/{name}.png")
 
 
-def plots() -> None:
-    """Each display of `evenhand.plots`, of the people that ship with the package."""
-    import matplotlib
+def contest() -> None:
+    """The page of the contest that docs/two-models.md makes, down to its cards."""
+    import examples
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    from evenhand import plots as displays
-    from support import cards as made
-    from support import pages
-
-    audit = pages.compas()
-    drawn: dict[str, Callable[[], Any]] = {
-        "group-measure": lambda: displays.GroupMeasureDisplay.from_audit(audit, "false_positive_rate").plot(),
-        "finding": audit["equalized_odds", "race"].plot,
-        "forest": audit.plot,
-        "calibration": lambda: displays.CalibrationDisplay.from_audit(audit, "sex").plot(),
-        "roc": lambda: displays.RocDisplay.from_audit(audit, "sex").plot(),
-        "sweep": lambda: displays.SweepDisplay.from_audit(audit, attributes="sex").plot(),
-        "tradeoff": made.result("Comparison").plot,
-    }
-    for name, draw in drawn.items():
-        draw().figure_.savefig(IMAGES / f"plot-{name}.png", dpi=80)
-        plt.close("all")
-        print(f"wrote docs/images/plot-{name}.png")
+    names: dict[str, Any] = {}
+    with browser() as running, examples.place():
+        for block in examples.blocks((ROOT / "docs/two-models.md").read_text("utf-8"))[:2]:
+            last_value(block.source, names)
+        names["contest"].save("contest.html")
+        page = running.new_page(viewport={"width": 1100, "height": 1400})
+        page.goto(Path("contest.html").resolve().as_uri())
+        photograph_down_to(page, ".cards", IMAGES / "contest.png")
+    fewer_colours(IMAGES / "contest.png")
+    print("wrote docs/images/contest.png")
 
 
 def gallery() -> None:
@@ -177,7 +165,7 @@ def fewer_colours(path: Path) -> None:
     small.save(path, optimize=True)
 
 
-PICTURES = {"report": report, "cards": cards, "plots": plots, "gallery": gallery}
+PICTURES = {"report": report, "cards": cards, "contest": contest, "gallery": gallery}
 
 
 def main() -> None:

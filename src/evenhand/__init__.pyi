@@ -109,7 +109,7 @@ def audit(
     random_state: int | None = None,
     **familiar: Unpack[FamiliarKeywords],
 ) -> Audit:
-    """Audit decisions, outcomes and groups: the core metrics that the data allows, with a verdict.
+    """Audit predictions, labels and groups: the core metrics that the data allows, with a verdict.
 
     Columns are named, or passed as arrays: `audit(data, label="repaid", prediction="approved", sensitive="race")`, or
     `audit(y_true, y_pred, sensitive_features=race)`, as in other libraries.
@@ -202,7 +202,7 @@ def audit(
         changes nothing in what decides. By default a core set of about a dozen. Also accepted as:
         metric.
     policy : Policy | str | Path | None, optional
-        What decides and by which limits: a Policy, the name of one that ships with the package
+        What decides and by which thresholds: a Policy, the name of one that ships with the package
         ("four-fifths", "nyc-ll144") or the path of a TOML file, whose table [data] may hold arguments
         that say how data is read. An argument of the call beats the policy.
     intersections : bool | int | None, optional

@@ -23,7 +23,7 @@ _HOMES = {
     "individual": "evenhand.individual.consistency",
     "counterfactual": "evenhand.counterfactual.fairness",
     "stability": "evenhand.replicas.functions",
-    "subgroups": "evenhand.subgroups.search",
+    "search": "evenhand.subgroups.search",
 }
 """Where the functions of a family are that are not computed from counts."""
 

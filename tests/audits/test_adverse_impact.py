@@ -50,7 +50,7 @@ def test_the_example_of_the_enforcement_agencies():
         "White": None,
     }
     assert found["Hispanic"].turn.flip == "one fewer"
-    assert found["White"].standing == "yardstick"
+    assert found["White"].standing == "reference"
 
 
 def test_connecticut_against_teal():
@@ -112,7 +112,7 @@ def test_every_figure_as_in_scipy_and_statsmodels(seed):
     for line in impact_lines(found):
         s, g = int(line.stratum[0]), "abcd".index(line.group[0])
         if g == 0:
-            assert line.standing == "yardstick"
+            assert line.standing == "reference"
             continue
         cell = np.array([[k[s, g], n[s, g] - k[s, g]], [k[s, 0], n[s, 0] - k[s, 0]]])
         theirs = Table2x2(cell, shift_zeros=False)
@@ -138,7 +138,7 @@ def test_unknown_and_excluded_categories_are_lines():
     policy = eh.Policy(reference="highest", min_group_share=0.02)
     found = lines(eh.adverse_impact(table(counts), **ROLES, policy=policy))
     standings = {name: line.standing for name, line in found.items()}
-    assert standings == {"Black": "compared", "White": "yardstick", "Other": "excluded", "(missing)": "unknown"}
+    assert standings == {"Black": "compared", "White": "reference", "Other": "excluded", "(missing)": "unknown"}
     for name, people, selected in (("Other", 11, 9), ("(missing)", 8, 3)):
         line = found[name]
         assert (line.people, line.selected, line.rate.value) == (people, selected, selected / people)
@@ -148,7 +148,7 @@ def test_unknown_and_excluded_categories_are_lines():
 def test_a_handful_of_people_is_not_the_yardstick():
     counts = {"White": (480, 1000), "Black": (300, 900), "Other": (11, 11)}
     found = lines(eh.adverse_impact(table(counts), **ROLES))
-    assert found["White"].standing == "yardstick"
+    assert found["White"].standing == "reference"
     assert (found["Other"].standing, found["Other"].turn.to_reverse) == ("compared", 0)
     assert found["Other"].ratio.value > 2
 
@@ -310,5 +310,5 @@ def test_panels_and_lines_say_the_same():
         line.turn.to_pass,
         line.turn.to_reverse,
     )
-    assert ratios["White"]["line"] == "yardstick"
+    assert ratios["White"]["line"] == "reference"
     assert "White" not in tests

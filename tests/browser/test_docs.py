@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Iterator
 from functools import partial
+from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,47 @@ def test_the_search_finds_a_function(tab: Any, address: str, heard: list[str]):
     tab.wait_for_selector(".md-search-result__item")
     assert re.search("equalized odds", tab.locator(".md-search-result__list").inner_text(), re.IGNORECASE)
     assert heard == []
+
+
+def test_no_table_that_is_printed_breaks_in_the_middle_of_a_line():
+    """At 1280 px a line of 82 signs fits the column. A table is as wide as the line below its head."""
+    require("site", bool(PAGES), "make docs")
+    rules = [(page, rule) for page in PAGES for rule in re.findall("─{5,}", (SITE / page).read_text(encoding="utf-8"))]
+    assert len(rules) > 50
+    assert [(page, len(rule)) for page, rule in rules if len(rule) > 81] == []
+
+
+# Figures of the tutorial that no example of their chapter prints: what a word means, what another chapter prints, and
+# two groups that a list leaves out.
+ELSEWHERE = {
+    "02": {"0.1"},
+    "03": {"21.4", "16.3", "24.1", "16.0", "24.0"},
+    "06": {"0.5"},
+    "07": {"17.1", "61.7", "8.5"},
+}
+
+
+@pytest.mark.parametrize("chapter", [page for page in PAGES if re.match(r"learn/\d", page)])
+def test_the_figures_of_the_tutorial_are_those_of_its_outputs(chapter: str):
+    """What a chapter says of a number, and the note that it quotes, stand in what its examples print."""
+    text = (SITE / chapter).read_text(encoding="utf-8")
+    text = text[text.index("<article") : text.index("</article>")]
+    code = plain(" ".join(re.findall(r"<pre.*?</pre>", text, re.DOTALL))).replace(",", "")
+    prose = plain(re.sub(r"<pre.*?</pre>|<code.*?</code>", "", text, flags=re.DOTALL))
+    figures = {figure.replace(",", "") for figure in re.findall(r"(?<![\w.])\d[\d,]*\.\d+|\d+,\d{3}", prose)}
+    printed = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", code)]
+    unknown = {figure for figure in figures if not any(rounded(number, figure) for number in printed)}
+    assert unknown - ELSEWHERE.get(chapter.split("/")[1][:2], set()) == set()
+    assert [note for note in re.findall(r'[Nn]otes? "([^"]+)"', prose) if note.lower() not in code.lower()] == []
+
+
+def rounded(number: float, figure: str) -> bool:
+    """Is the figure the number, to as many digits as it has?"""
+    return f"{number:.{len(figure.partition('.')[2])}f}" == figure
+
+
+def plain(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
 def test_every_kind_of_page_is_there():

@@ -30,9 +30,9 @@ from evenhand.catalogue import (
     lending,
     regression,
     scores,
+    search,
     separation,
     stability,
-    subgroups,
     sufficiency,
     uncertainty,
 )
@@ -62,7 +62,7 @@ FAMILIES = (
     uncertainty,
     data,
     lending,
-    subgroups,
+    search,
 )
 ENTRIES = [entry for family in FAMILIES for entry in family.ENTRIES]
 NAMES = [entry.name for entry in ENTRIES]

@@ -45,7 +45,7 @@ def test_it_says_what_the_function_says(file, capsys):
     (row,) = [text for text in out.splitlines() if text.startswith(" Black") and "900" in text]
     assert row.split()[1:5] == ["900", "300", "33.3%", "0.69"]
     assert f"{line.shortfall:.1f}" in row
-    for part in ("Impact ratios, against White", "White (yardstick)", "(unknown)", "Tests and effect sizes", "mid-p"):
+    for part in ("Impact ratios, against White", "White (reference)", "(unknown)", "Tests and effect sizes", "mid-p"):
         assert part in out
     assert "How few decisions turn the result, at 0.8, against White" in out
 

@@ -34,7 +34,6 @@ NOT_RUN = {
     "docs/migrating/clarify.md": 1,  # smclarify
     "docs/migrating/fairlearn.md": 1,  # fairlearn, which a test runs
     "docs/install.md": 7,  # pip, conda, Windows, the start-up file of a shell
-    "docs/quickstart.md": 1,  # the start-up file of a shell
     "docs/report.md": 2,  # a server that answers until it is interrupted, and a browser that prints
 }
 

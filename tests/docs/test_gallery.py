@@ -41,6 +41,14 @@ def test_every_picture_is_shown_once():
     assert sorted(name for _, name in SHOWN) == sorted(path.name for path in FOLDER.iterdir())
 
 
+def test_every_picture_of_the_documentation_is_on_a_page():
+    """Nobody looks at the others, and they are not made again."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"images/([\w/.-]+)", page.read_text(encoding="utf-8"))}
+    images = ROOT / "docs" / "images"
+    assert {path.relative_to(images).as_posix() for path in images.rglob("*.*")} - shown == set()
+
+
 @pytest.mark.parametrize("name", plots.__all__)
 def test_the_code_of_each_display_stands_there(name: str):
     assert f"plots.{name}.from_" in PAGE

@@ -6,6 +6,7 @@ A retired word may stand in sentences about something else: the limits of what a
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from markdown_it import MarkdownIt
 
 import evenhand as eh
 from conftest import ROOT
+from evenhand.catalogue import ALIASES, METRICS
 from evenhand.core.results import Panel
 from evenhand.report.forms import FORMS
 from support import cards
@@ -336,6 +338,56 @@ def test_sentences_and_notes():
         rf"\b(?:{RETIRED['cutoff']}|{RETIRED['stratum']}|{RETIRED['ends']}|tolerances?|subgroups?)\b", re.I
     )
     assert [text for text in said if words.search(text)] == []
+
+
+UNMISTAKABLE = re.compile(
+    r"\b(?:cut[ -]offs?|cut[ -]?points?|(?:lower|upper|confidence) limits?|confidence (?:bounds?|intervals?)"
+    r"|error bars?|(?:held|hold|holds|holding)(?: \w+)? fixed|tolerances?|subgroups?|yardsticks?|ground[ -]truths?"
+    r"|sensitive features?|protected attributes?|(?:new|which|honest) limits?|outcomes?(?! test))\b",
+    re.IGNORECASE,
+)
+"""Retired words that mean nothing else, so that no sentence needs them; an outcome test is the name of a test."""
+OTHERS_WORDS = {"migrating/", "glossary.md", "comparison.md"}
+"""Pages where the words of other tools are explained."""
+
+
+def prose(path: Path) -> Iterator[str]:
+    """The sentences and tables of a page, without code, addresses, and names of papers."""
+    for token in MarkdownIt("commonmark").enable("table").parse(path.read_text(encoding="utf-8")):
+        if token.type == "inline":
+            plain = re.sub(r"`[^`]*`|\]\([^)]*\)|\*[^*]+\*", "", token.content)
+            yield "" if re.search(r"\(\d{4}\)\. ", plain) else " ".join(plain.split())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
+def test_pages(path):
+    where = path.relative_to(ROOT / "docs").as_posix()
+    if not any(where.startswith(other) for other in OTHERS_WORDS):
+        assert [text for text in prose(path) if UNMISTAKABLE.search(text)] == []
+
+
+_SAID = ("title", "question", "formula", "compares", "when", "assumes", "limits")
+
+
+def test_what_the_catalogue_says():
+    """The texts of metrics are on the page, in the help of the command line and in the documentation."""
+    for metric in METRICS.values():
+        said = [getattr(metric, name) for name in _SAID]
+        assert [text for text in said if UNMISTAKABLE.search(text)] == [], metric.name
+
+
+def test_what_the_reference_says():
+    """The docstrings of public names, without the parameters that have such a name and the metrics, which are above."""
+    found = []
+    for name in set(eh.__all__) - set(METRICS) - set(ALIASES):
+        thing = getattr(eh, name)
+        members = [thing, *(vars(thing).values() if isinstance(thing, type) else ())]
+        for each in members:
+            text = (inspect.getdoc(each) or "") if callable(each) or isinstance(each, property) else ""
+            plain = re.sub(r"`[^`]*`|[Aa]lso accepted as:[^.]*\.|^>>>.*$", "", text, flags=re.MULTILINE)
+            found += [(name, line) for line in plain.splitlines() if UNMISTAKABLE.search(line)]
+    named_so = ("InvariantPredictor", "Change")  # `outcome` is a parameter of the one, and a field of the other
+    assert [line for line in found if line[0] not in named_so] == []
 
 
 @pytest.mark.parametrize("form", FORMS)

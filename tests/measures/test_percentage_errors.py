@@ -62,7 +62,7 @@ def test_an_outcome_of_0_leaves_the_percentage_undefined_and_not_huge():
     y, f, group = [0.0, 2.5, 4.0, 8.0], [1.0, 2.0, 5.0, 6.0], ["a", "a", "b", "b"]
     found = eh.mape_difference(y, f, sensitive=group, task="regression")
     assert np.isnan(float(found))
-    assert "no outcomes, or an outcome of 0, among group a" in found.interpretation
+    assert "no labels, or a label of 0, among group a" in found.interpretation
     weighted = eh.wape_difference(y, f, sensitive=group, task="regression")
     assert float(weighted) == pytest.approx(1.5 / 2.5 - 3 / 12)
 

@@ -244,7 +244,7 @@ def test_constant_predictions_and_outcomes_are_undefined_not_zero():
     data = {"group": ["a", "a", "b", "b"] * 10, "y": [1.5, 1.5, 2.5, 3.5] * 10, "f": [2.5] * 40}
     found = eh.r_squared_parity(data, label="y", prediction="f", sensitive="group", task="regression")
     assert np.isnan(found.groups[0].estimate.value)
-    assert found.groups[0].reason == "no outcomes that differ among group = a"
+    assert found.groups[0].reason == "no labels that differ among group = a"
     assert found.verdict == "inconclusive"
 
 

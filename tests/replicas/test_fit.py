@@ -235,7 +235,7 @@ def test_every_mistake_in_a_call_is_told_at_once(data):
     ("change", "message"),
     [
         ({"y": [0, 1]}, "y has 2 rows and X has 120"),
-        ({"y": [None] + [0, 1] * 59 + [1]}, "y has missing outcomes"),
+        ({"y": [None] + [0, 1] * 59 + [1]}, "y has missing labels"),
         ({"y": [0] * 120}, "positive=1 does not occur in y"),
         ({"y": [1] * 120}, "y has one value only"),
         ({"y": np.zeros((120, 2))}, "y has 2 dimensions"),

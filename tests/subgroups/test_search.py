@@ -402,11 +402,11 @@ def test_the_verdict_is_the_rule_on_its_ends(gap, threshold, seed, size):
 
 def test_gaps_of_rates_are_shown_in_points_and_say_what_is_measured():
     rates = eh.search(people(gap=0.3), within=["a", "b"], prediction="decided")
-    assert (rates.unit, rates.title) == ("points", "subgroup search (demographic parity)")
+    assert (rates.unit, rates.title) == ("points", "search of groups (demographic parity)")
     assert tables.limit(rates) == "≤ 10 points"
     assert tables.value(rates).startswith(f"{100 * rates.value.value:.1f} [")
     scores = eh.search(people(), within=["a", "b"], score="score", metric="mean_score")
-    assert (scores.unit, scores.title) == ("score", "subgroup search (mean score)")
+    assert (scores.unit, scores.title) == ("score", "search of groups (mean score)")
 
 
 def test_the_first_of_groups_that_are_open_is_not_called_sure():

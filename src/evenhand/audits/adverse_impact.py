@@ -1,4 +1,4 @@
-"""adverse_impact(): selection rates against a yardstick, with every figure that employment practice reads."""
+"""adverse_impact(): selection rates against a reference, with every figure that employment practice reads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def adverse_impact(
     confidence: float | None = None,
     **arguments: Unpack[ReadArguments],
 ) -> Finding:
-    """The adverse impact table: who is selected less often than the yardstick, by how much, and how sure that is.
+    """The adverse impact table: who is selected less often than the reference, by how much, and how sure that is.
 
     The finding is that of `disparate_impact`, with tables in `panels`: impact ratios with their intervals, people and
     selections; the difference, standard deviations, Fisher's exact test and its mid-p, the odds ratio and Cohen's h;
@@ -51,12 +51,12 @@ def adverse_impact(
     data
         A table, the path of a file, or a Cube; without it, pass arrays.
     reference
-        The yardstick: "highest" (by default, the group with the highest rate among those that are large enough), a
-        group, "largest", or "rest" for everyone else.
+        The group that others are compared with: "highest" (by default, the group with the highest rate among those
+        that are large enough), a group, "largest", or "rest" for everyone else.
     threshold
         The least impact ratio that is tolerated; 0.8 by default, which is four fifths.
     policy
-        What else the result is judged by. The default lets no group with less than 2 % of the people be the yardstick.
+        What else the result is judged by. The default lets no group with less than 2 % of the people be the reference.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def impact_lines(finding: Finding) -> tuple[ImpactLine, ...]:
     ----------
     finding
         Of `adverse_impact`, of `disparate_impact` or of an audit, also of one that was loaded, whose ratio is judged
-        against a yardstick.
+        against a reference.
 
     Returns
     -------

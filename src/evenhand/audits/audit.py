@@ -243,7 +243,7 @@ class Audit(Accessors):
         Returns
         -------
         Sequence[MeasureValues]
-            Each measure with the values and limits of all groups.
+            Each measure with the values of all groups and the ends of their intervals.
         """
         key = tuple(attributes), strata and bool(self.meaning.control), together
         if key not in self._measures:
@@ -411,7 +411,7 @@ def audit(
     random_state: int | None = None,
     **arguments: Unpack[ReadArguments],
 ) -> Audit:
-    """Audit decisions, outcomes and groups: the core metrics that the data allows, with a verdict.
+    """Audit predictions, labels and groups: the core metrics that the data allows, with a verdict.
 
     Columns are named, or passed as arrays: `audit(data, label="repaid", prediction="approved", sensitive="race")`, or
     `audit(y_true, y_pred, sensitive_features=race)`, as in other libraries.

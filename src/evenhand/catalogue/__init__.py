@@ -6,7 +6,7 @@ The families stand in the order of the questions they ask: who is selected (inde
 what is decided (dependence), how a predicted number fares (regression), whether people who are alike are
 treated alike (individual), whether the same person would be predicted otherwise in another group (counterfactual),
 whether the model's predictions vary between fits (stability), what the data brought along (data), the figures that
-lenders and insurers ask for (lending), and whether a group was overlooked (subgroups).
+lenders and insurers ask for (lending), and whether a group was overlooked (search).
 Functions, documentation, command line and page are made from these entries.
 """
 
@@ -26,9 +26,9 @@ from evenhand.catalogue import (
     lending,
     regression,
     scores,
+    search,
     separation,
     stability,
-    subgroups,
     sufficiency,
     uncertainty,
 )
@@ -68,7 +68,7 @@ _FAMILIES = (
     uncertainty,
     data,
     lending,
-    subgroups,
+    search,
 )
 
 METRICS: dict[str, Metric] = {entry.name: entry for family in _FAMILIES for entry in family.ENTRIES}

@@ -62,8 +62,8 @@ ENTRIES: tuple[Metric, ...] = (
         harm=("quality of service",),
         limits=(
             "It cannot tell the errors apart. One group may bear only wrong refusals and another only wrong "
-            "acceptances, and the accuracies agree. It rides on the base rate: saying no to everyone is 95% "
-            "accurate where 5% are positive. Groups whose outcomes are harder to predict from what is "
+            "acceptances, and the accuracies agree. It depends on the base rate: saying no to everyone is 95% "
+            "accurate where 5% are positive. Groups whose labels are harder to predict from what is "
             "recorded will show a gap without any difference in treatment, and closing it by making the "
             "other group worse helps nobody."
         ),
@@ -130,7 +130,7 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The number of false negatives for each false positive, group by group. It is judged on its "
             "ratio only: FN / FP runs from 0 to infinity, and the difference of two such numbers has no "
-            "scale on which a tolerance could be set."
+            "scale on which a threshold could be set."
         ),
         when=(
             "Use it when the balance of errors is a matter of policy: how many missed cases are accepted to "

@@ -58,11 +58,11 @@ ENTRIES: tuple[Metric, ...] = (
             "Use it when people act on the number: a doctor who reads 30%, a judge who reads 7 of 10, a bank that "
             "prices by risk. If 0.3 means three chances in ten for one group and two for another, whoever "
             "relies on it treats the two differently without knowing. It is sufficiency put to the score, and so "
-            "asks for more than predictive parity, which looks at one cut-off."
+            "asks for more than predictive parity, which looks at one cutoff."
         ),
         assumes=(
             "That there is a true label for people at every score, in every group alike; often only those on one "
-            "side of a cut-off have one (selective labels). A label that counts arrests or spending makes a score "
+            "side of a cutoff have one (selective labels). A label that counts arrests or spending makes a score "
             "calibrated to arrests or spending. That the bins are fine enough for people within one to be treated "
             "alike, and coarse enough to hold people of every group."
         ),
@@ -70,7 +70,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "Even a perfectly calibrated score shows gaps of a few points in ordinary bins, because groups are "
             "composed differently inside a bin: look at the gap in observed rate minus mean score before "
-            "believing one. The largest gap of many bins needs much data: at the default tolerance a pass takes "
+            "believing one. The largest gap of many bins needs much data: at the default threshold a pass takes "
             "thousands of people in each group, and 2,000 are seldom enough. When base rates differ, calibration "
             "excludes balance for both classes unless prediction is perfect. A score can be calibrated and still "
             "leave out, by choice or by neglect, what would tell the people of one group apart."
@@ -133,7 +133,7 @@ ENTRIES: tuple[Metric, ...] = (
             "Bins with fewer than 10 people of a group do not count for it."
         ),
         when=(
-            "Use it where one bad region of the score is bad enough: a cut-off will be chosen later, or each range of "
+            "Use it where one bad region of the score is bad enough: a cutoff will be chosen later, or each range of "
             "scores leads to another treatment. The expected calibration error weighs bins by people and can hide a "
             "sparse one; this one cannot. Read both, and calibration for where it is."
         ),

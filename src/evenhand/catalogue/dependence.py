@@ -104,7 +104,7 @@ ENTRIES: tuple[Metric, ...] = (
         index=ConditionalDependence("label", needs=("label",)),
         judged_on="value",
         threshold=None,
-        question="Among people with the same outcome, how much does their group tell about what is decided?",
+        question="Among people with the same label, how much does their group tell about what is decided?",
         formula="Σ_y P(y) Σ p(a, s | y) log( p(a, s | y) / (p(a | y) p(s | y)) ) − chance, in nats, at least 0",
         compares=(
             "For each label, the table of groups and of what is decided: the score in at most ten bins, or the "
@@ -134,7 +134,7 @@ ENTRIES: tuple[Metric, ...] = (
         index=ConditionalDependence("decision", needs=("label",)),
         judged_on="value",
         threshold=None,
-        question="Among people for whom the same was decided, how much does their group tell about the outcome?",
+        question="Among people for whom the same was decided, how much does their group tell about the label?",
         formula="Σ_s P(s) Σ p(a, y | s) log( p(a, y | s) / (p(a | s) p(y | s)) ) − chance, in nats, at least 0",
         compares=(
             "For each decision, or each of at most ten bins of the score, the table of groups and labels. The result "

@@ -36,22 +36,22 @@ ENTRIES: tuple[Metric, ...] = (
         threshold=None,
         aliases={"kolmogorov_smirnov_distance": {}},
         abbreviations={"ks": "ks_distance"},
-        question="At the worst possible cut-off, how far apart are the selection rates of two groups?",
-        formula="max over groups a, b and cut-offs t of | P(S ≤ t | A=a) − P(S ≤ t | A=b) |",
+        question="At the worst possible cutoff, how far apart are the selection rates of two groups?",
+        formula="max over groups a, b and cutoffs t of | P(S ≤ t | A=a) − P(S ≤ t | A=b) |",
         compares=(
             "The distributions of the score in each pair of groups, by the largest vertical distance between "
             "their cumulative curves. The result is the largest over pairs. It is 0 when the distributions are "
-            "the same and 1 when they do not overlap. It equals the demographic parity difference at the cut-off "
+            "the same and 1 when they do not overlap. It equals the demographic parity difference at the cutoff "
             "where that is greatest."
         ),
         when=(
-            "Use it when the cut-off is not settled, differs between users, or will move: a small distance bounds "
+            "Use it when the cutoff is not settled, differs between users, or will move: a small distance bounds "
             "the gap in selection rates for all of them. It needs no label. It depends on the order of the scores "
             "alone, so any rising change of scale leaves it as it is."
         ),
         assumes=(
-            "As for demographic parity, that the groups ought to be scored alike whatever their outcomes. That "
-            "every cut-off is a possible one: the worst may lie where nobody would ever draw the line. That the "
+            "As for demographic parity, that the groups ought to be scored alike whatever their labels. That "
+            "every cutoff is a possible one: the worst may lie where nobody would ever draw the line. That the "
             "people recorded are those who will be scored."
         ),
         harm=("allocation",),
@@ -82,17 +82,17 @@ ENTRIES: tuple[Metric, ...] = (
             "The distributions of the score in each pair of groups, by the Wasserstein-1 distance: the mean "
             "amount by which scores must be moved to turn one distribution into the other. The result is the "
             "largest over pairs, in the units of the score. For a score from 0 to 1 it is also the gap in "
-            "selection rates averaged over all cut-offs. It is never less than the gap in mean scores, and equals "
-            "it when one group is ahead at every cut-off."
+            "selection rates averaged over all cutoffs. It is never less than the gap in mean scores, and equals "
+            "it when one group is ahead at every cutoff."
         ),
         when=(
-            "Use it when the score is used in degrees, or with many cut-offs, and the size of a shift matters and "
+            "Use it when the score is used in degrees, or with many cutoffs, and the size of a shift matters and "
             "not only its presence. Set it beside the gap in mean scores: if it is larger, the groups differ in "
             "spread or shape. It needs no label."
         ),
         assumes=(
             "That the scale of the score has a meaning, and that a shift of 0.1 matters as much at the top as at "
-            "the bottom. That the groups ought to be scored alike whatever their outcomes. That scores outside "
+            "the bottom. That the groups ought to be scored alike whatever their labels. That scores outside "
             "the range of interest count as well."
         ),
         harm=("allocation",),
@@ -126,13 +126,13 @@ ENTRIES: tuple[Metric, ...] = (
         when=(
             "Use it beside AUC parity when curves may cross: a score that is better at the top of the list for "
             "one group and better at the bottom for another has equal AUCs and an area between. It comes from "
-            "models of student success, where it shows whom a model serves before a cut-off is chosen. Draw the "
+            "models of student success, where it shows whom a model serves before a cutoff is chosen. Draw the "
             "curves as well, to see where they part."
         ),
         assumes=(
             "That all false positive rates are of equal interest, also those where nobody will work. That the "
             "label is true and equally well known in each group. Each point pairs people at the same false "
-            "positive rate, and so at cut-offs that may differ between groups: it supposes that groups could be "
+            "positive rate, and so at cutoffs that may differ between groups: it supposes that groups could be "
             "cut apart."
         ),
         harm=("quality of service",),
@@ -140,7 +140,7 @@ ENTRIES: tuple[Metric, ...] = (
             "It is above 0 by chance and its distribution is skewed: two groups of 50 positives and 50 negatives "
             "with the same true curve show about 0.07. A small or lopsided group can thus look badly served when "
             "it is only small. It has no direction. Like the AUC it ignores a shift of all scores of a group, "
-            "and so says nothing about one cut-off for everyone; see the cross-group AUC and equalized odds."
+            "and so says nothing about one cutoff for everyone; see the cross-group AUC and equalized odds."
         ),
         sources=(
             "Gardner, J., Brooks, C., & Baker, R. (2019). Evaluating the fairness of predictive student models "
@@ -166,9 +166,8 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The chance that a positive of one group scores higher than a negative of another, for every pairing "
             "of groups; with itself, a group has its ordinary AUC. The result is the largest gap among all of "
-            "these. With two groups the mixed entries are those known as BPSN and BNSP (background positive, "
-            "subgroup negative, and the reverse), and their difference is the xAUC disparity. The result is never "
-            "less than that disparity, nor than the gap in AUC."
+            "these. With two groups the mixed entries are those known as BPSN and BNSP, and their difference is the "
+            "xAUC disparity. The result is never less than that disparity, nor than the gap in AUC."
         ),
         when=(
             "Use it when people of all groups stand in one list: a waiting list, a shortlist, a queue of comments "

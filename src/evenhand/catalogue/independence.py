@@ -1,7 +1,7 @@
 """Independence: does the decision depend on the group?
 
 These metrics look at decisions only. They need no label, so they also work for human decisions and for
-decisions whose outcome nobody will ever see. They cannot say whether a decision was right. Bias amplification alone
+decisions whose label nobody will ever see. They cannot say whether a decision was right. Bias amplification alone
 needs labels: it asks whether decisions set groups farther apart than labels did.
 """
 
@@ -40,14 +40,14 @@ ENTRIES: tuple[Metric, ...] = (
         formula="P(Ŷ=1 | A=a) equal for all groups a",
         compares=(
             "The selection rate: the share of each group that gets the positive decision. The label plays no "
-            "part. The default tolerance of 0.1 is a convention, not a finding of science or of law."
+            "part. The default threshold of 0.1 is a convention, not a finding of science or of law."
         ),
         when=(
             "Use it when the decision hands out something that every group should receive in the same "
             "proportion: who sees a job advert, who is invited to apply, who gets a place by lottery. It is "
             "also the metric that remains when there is no label, or when the label cannot be trusted "
             "because it records earlier discrimination. Add a control column when groups apply for different "
-            "things: a gap overall can vanish, or turn round, within departments."
+            "things: a gap overall can vanish, or change its direction, within departments."
         ),
         assumes=(
             "That the groups ought to be selected at the same rate. This is a moral position, and the data "
@@ -236,7 +236,7 @@ ENTRIES: tuple[Metric, ...] = (
             "decisions stand beside it."
         ),
         assumes=(
-            "That labels are the yardstick: where they carry past discrimination, a value of 0 repeats it. That "
+            "That labels are right: where they carry past discrimination, a value of 0 repeats it. That "
             "labels are known for those who were refused as well."
         ),
         harm=("allocation",),

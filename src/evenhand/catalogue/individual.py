@@ -67,9 +67,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("allocation",),
         limits=(
-            "Any sharp line has near people on both sides, so no model with a cut-off reaches 100 %, and a model that "
-            "refuses everyone does. People in sparse regions have far neighbours and look inconsistent for want of "
-            "anyone like them. If a feature stands for the group, neighbours are of one group and two worlds that are "
+            "Any sharp line has near people on both sides, so no model with a cutoff reaches 100 %, and a model that "
+            "refuses everyone does. People in sparse regions have far neighbours and look inconsistent because "
+            "nobody is like them. If a feature stands for the group, neighbours are of one group, and groups that are "
             "treated differently look consistent."
         ),
         sources=(_ZEMEL, _DWORK),
@@ -109,7 +109,7 @@ finding""",
             "groups that the people of a pair belong to, and the larger gap is judged."
         ),
         when=(
-            "Use it for a score that is used in degrees, or before a cut-off is chosen. It also finds the smallest L "
+            "Use it for a score that is used in degrees, or before a cutoff is chosen. It also finds the smallest L "
             "that would hold and the pairs that break it most, so that a person can look at them and say whether the "
             "difference has a reason."
         ),

@@ -1,7 +1,7 @@
 """Lending and insurance: the figures that model validation and compliance ask for.
 
 Most ask known questions in the words of a trade: how far apart mean scores lie in standard deviations, how often each
-group would be selected wherever the cut-off is drawn, whether a predicted number of claims comes true in each group.
+group would be selected wherever the cutoff is drawn, whether a predicted number of claims comes true in each group.
 """
 
 from __future__ import annotations
@@ -141,16 +141,16 @@ ENTRIES: tuple[Metric, ...] = (
         threshold=0.8,
         one_sided=True,
         abbreviations={"air_by_quantile": "impact_ratio_by_quantile"},
-        question="Wherever the cut-off is drawn, is any group selected less than four fifths as often as another?",
+        question="Wherever the cutoff is drawn, is any group selected less than four fifths as often as another?",
         formula="P(S among the highest q | A=a) / P(S among the highest q | A=b) ≥ 0.8 for q = 0.1 to 0.9",
         compares=(
             "The selection rates of the groups if the highest scores were selected until 10 %, 20 %, and so on to 90 "
             "% of everyone are. The lowest ratio of any share is judged, and the interval holds for all shares "
-            "together. People with the score at the cut-off are all selected."
+            "together. People with the score at the cutoff are all selected."
         ),
         when=(
-            "Use it before a cut-off is chosen, or where it moves with the budget. A score can have no impact at the "
-            "cut-off of today and a large one at that of tomorrow."
+            "Use it before a cutoff is chosen, or where it moves with the budget. A score can have no impact at the "
+            "cutoff of today and a large one at that of tomorrow."
         ),
         assumes=(
             "That a higher score is favourable and the highest are selected; `higher_is` says otherwise. That the "
@@ -160,7 +160,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "A ratio is harsh where few are selected and mild where most are: at 90 % selected even a large gap in "
             "refusals has a ratio near 1. Nine shares make the interval wider than one would. Four fifths is a rule "
-            "of thumb of US employment agencies, and no safe harbour in lending."
+            "of thumb of US employment agencies, and gives no protection in lending."
         ),
         sources=(_GUIDELINES, _HALL),
         see_also=("disparate_impact", "ks_distance", "impact_ratio_by_class"),
@@ -270,21 +270,21 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="difference",
         threshold=0.1,
         aliases={"ordered_gini_difference": {"judged_on": "difference"}},
-        question="Does the predicted number tell large outcomes from small ones equally well within each group?",
+        question="Does the prediction tell large labels from small ones equally well within each group?",
         formula="E[Y (2F(f) − 1)] / E[Y] equal for all groups, F the rank of the prediction within its group",
         compares=(
-            "The Gini coefficient of outcomes ordered by their prediction, in each group: twice the area between the "
-            "ordered Lorenz curve and the diagonal. It is 0 where the prediction says nothing about outcomes. With "
+            "The Gini coefficient of labels ordered by their prediction, in each group: twice the area between the "
+            "ordered Lorenz curve and the diagonal. It is 0 where the prediction says nothing about labels. With "
             "`exposure`, people count by it."
         ),
         when=(
             "Use it for premiums and predicted losses, where the question is how well a model separates risks. A "
             "group with a low value is charged almost the same premium for different risks."
         ),
-        assumes=("That outcomes are 0 or more, such as claims. That outcomes of all groups were recorded alike."),
+        assumes=("That labels are 0 or more, such as claims. That labels of all groups were recorded alike."),
         harm=("quality of service",),
         limits=(
-            "Its largest possible value depends on how unequal outcomes are, so that groups with rarer claims can "
+            "Its largest possible value depends on how unequal labels are, so that groups with rarer claims can "
             "reach a higher one. Only the order of predictions counts, not their level. Predictions within one bin "
             "count as equal."
         ),
@@ -316,9 +316,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("quality of service",),
         limits=(
-            "It needs some fifty labels of each kind to be known to a tenth or two. Scores of exactly 0 or 1 have no "
-            "logit and are moved a hair inside, where one wrong label weighs much. It is undefined where the score "
-            "tells labels apart without an error."
+            "It needs some fifty labels of each kind to be known to a tenth or two. It is undefined where the score "
+            "tells labels apart without an error, and where a label contradicts a score of exactly 0 or 1, which has "
+            "an infinite logit. Where the label agrees with such a score, that person adds nothing."
         ),
         sources=(_COX, _CALSTER),
         see_also=("calibration", "calibration_in_the_large_parity", "calibration_intercept_parity"),
@@ -394,19 +394,19 @@ ENTRIES: tuple[Metric, ...] = (
         threshold=0.1,
         aliases={"net_benefit_difference": {"judged_on": "difference"}},
         abbreviations={"net_benefit": "net_benefit_parity"},
-        question="Is deciding by the score worth as much in each group, at the price that the cut-off sets?",
-        formula="TP_a/n_a − FP_a/n_a · t/(1 − t) equal for all groups a, at the cut-off t",
+        question="Is deciding by the score worth as much in each group, at the price that the cutoff sets?",
+        formula="TP_a/n_a − FP_a/n_a · t/(1 − t) equal for all groups a, at the cutoff t",
         compares=(
             "The share of a group that is rightly selected, less the share that is wrongly selected at a price of "
             "t/(1 − t): whoever selects at a risk of t takes so many wrong selections for one right one. It needs "
             "`score` and `cutoff`."
         ),
         when=(
-            "Use it where the cut-off was chosen for what errors cost, and the question is whom the decision serves. "
+            "Use it where the cutoff was chosen for what errors cost, and the question is whom the decision serves. "
             "Compare it with the base rate less its price, which selecting everybody would bring."
         ),
         assumes=(
-            "That the score is a probability and the cut-off says what errors cost, alike for everyone. That labels "
+            "That the score is a probability and the cutoff says what errors cost, alike for everyone. That labels "
             "are known for those who were refused as well."
         ),
         harm=("quality of service",),
@@ -433,10 +433,10 @@ ENTRIES: tuple[Metric, ...] = (
             "actual_to_expected_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
         abbreviations={"actual_to_expected": "actual_to_expected_parity", "a_to_e": "actual_to_expected_parity"},
-        question="Do outcomes come true as predicted to the same degree in each group?",
+        question="Is what happens as much as was predicted, to the same degree in each group?",
         formula="Σ Y / Σ f equal for all groups, with exposure x: Σ Y / Σ f·x",
         compares=(
-            "The sum of outcomes over the sum of predictions in each group: above 1 there was more than expected, and "
+            "The sum of labels over the sum of predictions in each group: above 1 there was more than expected, and "
             "the group was predicted too low. With `exposure`, the label counts events and the prediction is events "
             "for each unit. The table of deciles of the prediction shows where a gap lies."
         ),
@@ -445,7 +445,7 @@ ENTRIES: tuple[Metric, ...] = (
             "Actuaries file it by group and by decile."
         ),
         assumes=(
-            "That outcomes are recorded alike and in full; claims that are still open make a young group look better. "
+            "That labels are recorded alike and in full; claims that are still open make a young group look better. "
             "With exposure, events are taken to vary at least as a Poisson count does."
         ),
         harm=("allocation", "quality of service"),

@@ -33,7 +33,7 @@ Family = Literal[
     "stability",
     "data",
     "lending",
-    "subgroups",
+    "search",
     "own",
 ]
 Aggregate = Literal["worst", "mean", "mean_abs"]

@@ -1,7 +1,7 @@
-"""Regression: the prediction and the outcome are numbers, such as a wage, a price or a length of stay.
+"""Regression: the prediction and the label are numbers, such as a wage, a price or a length of stay.
 
 The questions are those asked of decisions: does the prediction depend on the group (independence), does it among
-people with the same outcome (separation), and is the model equally good for each group (loss)?
+people with the same label (separation), and is the model equally good for each group (loss)?
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The whole distribution of the predicted number in each group with that of everyone, by the largest "
             "vertical distance between the two curves. It is the gap in selection rates at the worst place to draw a "
-            "line. The result is the largest over groups; no outcome is needed."
+            "line. The result is the largest over groups; no label is needed."
         ),
         when=(
             "Use it where predictions will be cut somewhere, and nobody can say where: a wage that decides a loan, "
             "a price that decides who buys. It bounds the demographic parity gap for every cut."
         ),
         assumes=(
-            "That groups ought to be predicted alike whatever their outcomes. That the people recorded are those "
+            "That groups ought to be predicted alike whatever their labels. That the people recorded are those "
             "who will be predicted."
         ),
         harm=("allocation",),
         limits=(
             "A maximum is above 0 by chance, the more so in small groups. It shows that distributions differ, not by "
-            "how much money or time: see the gap in means and the Wasserstein distance. If outcomes differ between "
+            "how much money or time: see the gap in means and the Wasserstein distance. If labels differ between "
             "groups, an accurate regressor cannot meet it. A large group is close to everyone by being most of them."
         ),
         sources=(_AGARWAL,),
@@ -85,7 +85,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         when=(
             "Use it where the number itself is what people receive, such as a wage, a limit or a price, and as the "
-            "first look in any case. It needs no outcome."
+            "first look in any case. It needs no label."
         ),
         assumes="That a difference in means matters as such. That groups ought to be predicted alike on average.",
         harm=("allocation",),
@@ -104,26 +104,26 @@ ENTRIES: tuple[Metric, ...] = (
         family="regression",
         binned=True,
         aliases={"outcome_band_parity": {}},
-        question="Among people with about the same outcome, is the predicted number the same in each group?",
-        formula="E[f | Y in band, A=a] equal for all groups a, in each band of the outcome",
+        question="Among people with about the same label, is the predicted number the same in each group?",
+        formula="E[f | Y in band, A=a] equal for all groups a, in each band of the label",
         compares=(
-            "The mean prediction of each group within bands of the outcome: five that hold equally many people, or "
+            "The mean prediction of each group within bands of the label: five that hold equally many people, or "
             "your own by `bands`. The result is the largest gap over bands. It is what equalized odds is for a "
             "yes or no."
         ),
         when=(
-            "Use it where the outcome is what people deserve or need, and the prediction should depend on the group "
+            "Use it where the label is what people deserve or need, and the prediction should depend on the group "
             "through that alone. People who later earned the same should have been expected to earn the same."
         ),
         assumes=(
-            "That the outcome is measured alike in all groups and is itself not the fruit of the unevenness that is "
-            "looked for. That bands are narrow: within a wide one, groups with different outcomes differ in their "
+            "That the label is measured alike in all groups, and is not itself a result of the unequal treatment that "
+            "is looked for. That bands are narrow: within a wide one, groups with different labels differ in their "
             "predictions too."
         ),
         harm=("quality of service", "allocation"),
         limits=(
             "An accurate but noisy prediction is drawn to its group's own mean, so that a gap shows wherever the "
-            "mean outcomes of groups differ. Within a band composition alone makes small gaps; more bands make them "
+            "mean labels of groups differ. Within a band composition alone makes small gaps; more bands make them "
             "smaller, and the intervals wider. Only means are compared, not whole distributions."
         ),
         sources=(_BAROCAS, _STEINBERG),
@@ -139,14 +139,14 @@ ENTRIES: tuple[Metric, ...] = (
         question="Is one group predicted too high, or too low, compared with another?",
         formula="E[Y − f | A=a] equal for all groups a",
         compares=(
-            "The mean of outcome less prediction in each group. Below 0 the group is predicted too high, above 0 too "
+            "The mean of label less prediction in each group. Below 0 the group is predicted too high, above 0 too "
             "low. The default threshold is a tenth of the range of the predictions."
         ),
         when=(
             "Use it for whether errors lean: a model may be equally exact for two groups and yet always too low for "
             "one. It is to a regressor what calibration in the large is to a probability."
         ),
-        assumes="That the outcome is measured alike in all groups. That too high and too low may cancel.",
+        assumes="That the label is measured alike in all groups. That too high and too low may cancel.",
         harm=("quality of service", "allocation"),
         limits=(
             "Errors that cancel are not seen: a group may be predicted too high at one end and too low at the other. "
@@ -171,7 +171,7 @@ ENTRIES: tuple[Metric, ...] = (
         question="Is the prediction off by about as much in each group?",
         formula="E[ |Y − f| | A=a ] equal for all groups a",
         compares=(
-            "The mean size of the error in each group, in the units of the outcome. It is judged as the ratio of the "
+            "The mean size of the error in each group, in the units of the label. It is judged as the ratio of the "
             "smallest to the largest, which needs no knowledge of the scale."
         ),
         when=(
@@ -179,11 +179,11 @@ ENTRIES: tuple[Metric, ...] = (
             "losses, and the least moved by a few large errors."
         ),
         assumes=(
-            "That an error of a given size weighs the same for everyone. That outcomes are known alike in all groups."
+            "That an error of a given size weighs the same for everyone. That labels are known alike in all groups."
         ),
         harm=("quality of service",),
         limits=(
-            "A group whose outcomes vary more is harder to predict for any model. Equal errors can lean in opposite "
+            "A group whose labels vary more is harder to predict for any model. Equal errors can lean in opposite "
             "directions: see the mean residual. A bound on the largest loss (bounded group loss) protects the worst "
             "group without asking that others be made worse."
         ),
@@ -206,7 +206,7 @@ ENTRIES: tuple[Metric, ...] = (
         question="Are errors, with large ones counted more, about as large in each group?",
         formula="√E[ (Y − f)² | A=a ] equal for all groups a",
         compares=(
-            "The root of each group's mean squared error, in the units of the outcome. It is judged as the ratio of "
+            "The root of each group's mean squared error, in the units of the label. It is judged as the ratio of "
             "the smallest to the largest."
         ),
         when=(
@@ -232,14 +232,14 @@ ENTRIES: tuple[Metric, ...] = (
         question="Does the model explain as much of the differences between people in each group?",
         formula="1 − E[(Y − f)² | A=a] / Var(Y | A=a) equal for all groups a",
         compares=(
-            "R² within each group: the squared error set against how much the group's own outcomes vary. It is 1 for "
+            "R² within each group: the squared error set against how much the group's own labels vary. It is 1 for "
             "perfect predictions and 0 for always naming the group's mean."
         ),
         when=(
-            "Use it beside the errors. A group whose outcomes vary little has small errors from any model, and R² "
+            "Use it beside the errors. A group whose labels vary little has small errors from any model, and R² "
             "tells whether the model knows anything about the people in it."
         ),
-        assumes="That outcomes vary in each group. That their variance is known from enough people.",
+        assumes="That labels vary in each group. That their variance is known from enough people.",
         harm=("quality of service",),
         limits=(
             "It falls where a group's range is narrow, although the errors are no larger. It can be below 0, when "
@@ -289,22 +289,22 @@ ENTRIES: tuple[Metric, ...] = (
         question="Is the prediction off by about the same percentage in each group?",
         formula="E[ |Y − f| / |Y| | A=a ] equal for all groups a",
         compares=(
-            "The mean size of the error as a share of the outcome, in each group. It has no unit, so that groups with "
-            "large and with small outcomes can be set side by side."
+            "The mean size of the error as a share of the label, in each group. It has no unit, so that groups with "
+            "large and with small labels can be set side by side."
         ),
         when=(
             "Use it where an error counts in proportion: 1,000 off is much for a claim of 2,000 and little for one of "
-            "100,000. Take the weighted form where outcomes near 0 occur."
+            "100,000. Take the weighted form where labels near 0 occur."
         ),
         assumes=(
-            "That no outcome is 0, since the error is divided by it. That an error of ten percent weighs the same for "
+            "That no label is 0, since the error is divided by it. That an error of ten percent weighs the same for "
             "everyone."
         ),
         harm=("quality of service",),
         limits=(
-            "A few outcomes near 0 decide it, and with an outcome of 0 it is undefined. It punishes predictions that "
+            "A few labels near 0 decide it, and with a label of 0 it is undefined. It punishes predictions that "
             "are too high more than those that are too low, which cannot be off by more than 100%. A group with more "
-            "small outcomes looks worse served."
+            "small labels looks worse served."
         ),
         sources=(_HYNDMAN,),
         see_also=("weighted_absolute_percentage_error_parity", "mean_absolute_error_parity"),
@@ -321,23 +321,21 @@ ENTRIES: tuple[Metric, ...] = (
             "wape_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
         abbreviations={"wape": "weighted_absolute_percentage_error_parity"},
-        question="Are errors as large a share of all outcomes in each group?",
+        question="Are errors as large a share of all labels in each group?",
         formula="E[ |Y − f| | A=a ] / E[ Y | A=a ] equal for all groups a",
         compares=(
-            "The sum of the sizes of all errors over the sum of all outcomes, in each group. It is the mean absolute "
-            "error in units of the mean outcome of the group."
+            "The sum of the sizes of all errors over the sum of all labels, in each group. It is the mean absolute "
+            "error in units of the mean label of the group."
         ),
         when=(
-            "Use it as the mean absolute percentage error where outcomes can be small or 0, such as claims or sales. "
-            "Large outcomes count in proportion, and no single one can blow it up."
+            "Use it as the mean absolute percentage error where labels can be small or 0, such as claims or sales. "
+            "Large labels count in proportion, and no single one can blow it up."
         ),
-        assumes=(
-            "That outcomes are 0 or more. That errors on people with large outcomes may stand for the whole group."
-        ),
+        assumes=("That labels are 0 or more. That errors on people with large labels may stand for the whole group."),
         harm=("quality of service",),
         limits=(
-            "It is undefined where outcomes can be negative or all are 0. People with small outcomes hardly count, "
-            "whatever the model does to them. A group whose outcomes vary more is harder to predict for any model."
+            "It is undefined where labels can be negative or all are 0. People with small labels hardly count, "
+            "whatever the model does to them. A group whose labels vary more is harder to predict for any model."
         ),
         sources=(_HYNDMAN,),
         see_also=("mean_absolute_percentage_error_parity", "mean_absolute_error_parity"),

@@ -1,8 +1,8 @@
-"""Scores: before any cut-off is chosen, does the score treat the groups alike?
+"""Scores: before any cutoff is chosen, does the score treat the groups alike?
 
 These metrics look at the score itself: how high it is, what it is worth, how well it ranks. Some fix nothing,
 some fix the label and some fix the score, so independence, separation and sufficiency all come back here. They
-hold for every cut-off at once, and cannot say what happens at the one that will be used.
+hold for every cutoff at once, and cannot say what happens at the one that will be used.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ ENTRIES: tuple[Metric, ...] = (
         formula="E[S | A=a] equal for all groups a",
         compares=(
             "The mean score of each group. The label plays no part, and people without one count too. The gap is "
-            "in the units of the score: the default tolerance of 0.1 is meant for a score from 0 to 1, and has to "
+            "in the units of the score: the default threshold of 0.1 is meant for a score from 0 to 1, and has to "
             "be chosen again for any other."
         ),
         when=(
             "Use it when the score itself is what people get: a price, a mark, a place in a queue, a number shown "
-            "to whoever decides. It is demographic parity before the cut-off, and is the figure to watch while no "
-            "cut-off has been chosen or each user picks their own. It can be computed on the day a model goes "
-            "live, long before any outcome is known."
+            "to whoever decides. It is demographic parity before the cutoff, and is the figure to watch while no "
+            "cutoff has been chosen or each user picks their own. It can be computed on the day a model goes "
+            "live, long before any label is known."
         ),
         assumes=(
             "That the groups ought to score alike, which is a moral position and not a finding. That the score is "
@@ -69,7 +69,7 @@ ENTRIES: tuple[Metric, ...] = (
         harm=("allocation",),
         limits=(
             "Equal means can hide unequal distributions: one group in the middle and another at both ends have "
-            "the same mean and fare differently at most cut-offs. A score that is calibrated in each group has a "
+            "the same mean and fare differently at most cutoffs. A score that is calibrated in each group has a "
             "mean equal to the base rate, so when base rates differ the two exclude each other. It cannot see "
             "whether the high scores went to the right people."
         ),
@@ -147,11 +147,11 @@ ENTRIES: tuple[Metric, ...] = (
         when=(
             "Use it when a high score is an advantage and those who merit it should get it whatever their group: "
             "borrowers who will repay, patients who need the treatment. It suits scores that are used in degrees, "
-            "to set a price or a priority, where no single cut-off stands for the decision."
+            "to set a price or a priority, where no single cutoff stands for the decision."
         ),
         assumes=(
             "That a positive label marks the same merit or need in every group and was found with equal care. "
-            "People whose outcome was never seen, such as refused borrowers, are not among the positives and "
+            "People whose label was never seen, such as refused borrowers, are not among the positives and "
             "nobody counts them. That the score may be averaged, each step being worth the same."
         ),
         harm=("allocation", "quality of service"),
@@ -188,7 +188,7 @@ ENTRIES: tuple[Metric, ...] = (
         when=(
             "Use it when a high score is a burden and should not fall on people who gave no cause: a risk of "
             "crime, of fraud, of neglect. A gap means that people who did nothing are held in higher suspicion "
-            "for the group they belong to. It needs no cut-off, so it also fits a score that a judge or a case "
+            "for the group they belong to. It needs no cutoff, so it also fits a score that a judge or a case "
             "worker reads and weighs."
         ),
         assumes=(
@@ -199,7 +199,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("allocation", "quality of service"),
         limits=(
-            "It says nothing of those who turned out positive. Where outcomes are uncertain, the group with the "
+            "It says nothing of those who turned out positive. Where labels are uncertain, the group with the "
             "higher base rate tends to get higher scores among its negatives too, if the score is calibrated: a "
             "gap is then forced unless balance for the positive class gives way. Where most scores are near 0 the "
             "difference is small whatever the score does, and the ratio tells more."
@@ -216,7 +216,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="difference",
         threshold=0.1,
         aggregate="worst",
-        question="Among people with the same outcome, does each group get the same score on average?",
+        question="Among people with the same label, does each group get the same score on average?",
         formula="E[S | Y=y, A=a] equal for all groups a, for y = 0 and for y = 1",
         compares=(
             "The mean score of those who turned out positive and the mean score of those who turned out negative. "
@@ -225,7 +225,7 @@ ENTRIES: tuple[Metric, ...] = (
         when=(
             "Use it when a score is acted on in degrees, both a high one given wrongly and a low one given "
             "wrongly cost the person something, and the label is a sound record of what happened. It is the form "
-            "of equalized odds that needs no cut-off. A perfect score passes it."
+            "of equalized odds that needs no cutoff. A perfect score passes it."
         ),
         assumes=(
             "That the label means the same in every group, is recorded with equal care, and exists for people "
@@ -237,7 +237,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "When base rates differ, it excludes calibration in each group unless prediction is perfect; this is "
             "the theorem that made these two criteria known. Means that agree do not make error rates agree at "
-            "any one cut-off, because the spread of the scores may differ. A score that is the same for everyone "
+            "any one cutoff, because the spread of the scores may differ. A score that is the same for everyone "
             "passes and is of no use, so read the AUC beside it."
         ),
         sources=(_KLEINBERG, _PLEISS),
@@ -262,7 +262,7 @@ ENTRIES: tuple[Metric, ...] = (
             "one. Only the order of scores within a group counts, not their size."
         ),
         when=(
-            "Use it to see whether the score works for everyone, before a cut-off is chosen: a test that finds "
+            "Use it to see whether the score works for everyone, before a cutoff is chosen: a test that finds "
             "the ill among men and guesses among women. It is also right where each group is ranked by itself, as "
             "with places set aside by region. It does not depend on the base rate as accuracy does."
         ),
@@ -276,7 +276,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "Equal AUCs say nothing about ranking across groups. Add 0.2 to every score of one group and its AUC "
             "stays, while its people pass everyone else; the cross-group AUC shows it. Curves that cross can "
-            "enclose the same area and differ at every cut-off in use (see ABROCA). It is blind to calibration, "
+            "enclose the same area and differ at every cutoff in use (see ABROCA). It is blind to calibration, "
             "and rests on the smaller of the two classes, so a group with ten positives has a wide interval."
         ),
         sources=(
@@ -305,8 +305,8 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         when=(
             "Use it when the score is a probability and one figure is wanted for how good it is for each group, "
-            "before anyone chooses a cut-off. A group whose figure is worse may need more data or better "
-            "features, not another cut-off. Read it beside calibration and AUC, which say where the loss comes "
+            "before anyone chooses a cutoff. A group whose figure is worse may need more data or better "
+            "features, not another cutoff. Read it beside calibration and AUC, which say where the loss comes "
             "from."
         ),
         assumes=(
@@ -316,9 +316,9 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("quality of service",),
         limits=(
-            "It rides on the base rate: giving everyone the base rate p costs p(1 − p), which is 0.25 for a group "
+            "It depends on the base rate: giving everyone the base rate p costs p(1 − p), which is 0.25 for a group "
             "where half are positive and 0.05 where one in twenty is. A gap may thus come from how uncertain the "
-            "outcome is in a group, and no score can remove that part. It is symmetric and hides whether a group "
+            "label is in a group, and no score can remove that part. It is symmetric and hides whether a group "
             "is scored too high or too low. Making the score worse for one group is a way to pass, and helps "
             "nobody."
         ),
@@ -352,14 +352,14 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the score is a probability strictly between 0 and 1, and was not rounded: a risk of 0.001 "
-            "stored as 0 becomes a certainty. That labels have no gross errors, since a mislabelled person with "
+            "stored as 0 becomes a certainty. That labels have no large errors, since a mislabelled person with "
             "an extreme score weighs more than hundreds of others. That the label is there for everyone who has a "
             "score."
         ),
         harm=("quality of service",),
         limits=(
-            "One confident mistake can outweigh a whole group: scores of 0 and 1 are moved a hair inside, so that "
-            "such a mistake costs about 36 and not infinity. The tolerance of 0.1 is a convention on a scale "
+            "One confident mistake can outweigh a whole group: scores of 0 and 1 are moved inside a little, so that "
+            "such a mistake costs about 36 and not infinity. The threshold of 0.1 is a convention on a scale "
             "without end. Like the Brier score it follows the base rate, from 0.69 where half are positive to "
             "0.20 where one in twenty is, when nothing else is known. It is symmetric between too high and too "
             "low."
@@ -381,7 +381,7 @@ ENTRIES: tuple[Metric, ...] = (
         aliases={"average_precision_difference": {"judged_on": "difference"}, "pr_auc_parity": {}},
         abbreviations={"pr_auc": "average_precision_parity", "average_precision": "average_precision_parity"},
         question="Are positives found at the top of the list equally well in each group?",
-        formula="Σ_k (R_k − R_(k−1)) P_k equal for all groups, P precision and R recall at falling cut-offs k",
+        formula="Σ_k (R_k − R_(k−1)) P_k equal for all groups, P precision and R recall at falling cutoffs k",
         compares=(
             "The average precision, or area under the precision-recall curve, of each group: the precision at the "
             "score of each positive, averaged over the positives. It is the share of positives in the group for a "

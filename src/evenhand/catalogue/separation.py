@@ -1,4 +1,4 @@
-"""Separation: among people with the same outcome, does the decision depend on the group?
+"""Separation: among people with the same label, does the decision depend on the group?
 
 These metrics fix the label and compare error rates: what share of those who turned out positive, or
 negative, was decided wrongly. They need a label, and are only as good as that label.
@@ -57,7 +57,7 @@ ENTRIES: tuple[Metric, ...] = (
         when=(
             "Use it when both errors cost the person something, and the label is a sound record of what "
             "happened: a disease confirmed by a test, a loan repaid. It asks that people who are alike in "
-            "outcome face the same chance of each decision, whatever their group. A perfect predictor "
+            "label face the same chance of each decision, whatever their group. A perfect predictor "
             "satisfies it, so it does not punish accuracy."
         ),
         assumes=(
@@ -70,8 +70,8 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "When base rates differ, it excludes demographic parity unless the decision is uninformative, "
             "and it excludes equal predictive values unless the decision is perfect. The rates also depend "
-            "on how risk is spread within a group and not only on where the cut-off lies "
-            "(infra-marginality): one cut-off for all, applied to an accurate score, will usually give "
+            "on how risk is spread within a group and not only on where the cutoff lies "
+            "(infra-marginality): one cutoff for all, applied to an accurate score, will usually give "
             "unequal rates. Adjusting decisions by group to force equality may be unlawful where you are."
         ),
         sources=(_HARDT, _KLEINBERG, _MISMEASURE),
@@ -161,14 +161,14 @@ ENTRIES: tuple[Metric, ...] = (
         assumes=(
             "That a negative label means the thing did not happen, and not that nobody looked. Closer "
             "policing of one group finds more there and turns would-be false positives into true ones. Where "
-            "a positive decision prevents the outcome, as detention does, the label of those people is not "
-            "observed at all."
+            "a positive decision prevents what the label records, as detention does, the label of those people "
+            "is not observed at all."
         ),
         harm=("allocation", "quality of service"),
         limits=(
             "It says nothing of those who are missed. Where most labels are negative, a small gap in the "
             "rate can be a large gap in the number of people. A group with a higher base rate tends to have "
-            "a higher false positive rate under one common cut-off (infra-marginality), so a gap does not by "
+            "a higher false positive rate under one common cutoff (infra-marginality), so a gap does not by "
             "itself show a double standard, and no gap does not exclude one. When base rates differ, equal "
             "positive predictive values and equal false negative rates together force a gap here."
         ),
@@ -237,7 +237,7 @@ ENTRIES: tuple[Metric, ...] = (
             "average_abs_odds_difference": {"aggregate": "mean_abs"},
         },
         abbreviations={"aod": "average_odds_difference", "aaod": "average_abs_odds_difference"},
-        question="Among people with the same outcome, does a group get a yes more readily on the whole?",
+        question="Among people with the same label, does a group get a yes more readily on the whole?",
         formula=(
             "½ [(TPR_a − TPR_b) + (FPR_a − FPR_b)] = 0 for all groups a, b; "
             "the absolute form is ½ [|TPR_a − TPR_b| + |FPR_a − FPR_b|]"
@@ -249,7 +249,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         when=(
             "Use the plain form to ask whether a group gets the positive decision more readily than another "
-            "at equal outcomes. Name a reference, so that the sign has a meaning. Use the absolute form as a "
+            "at equal labels. Name a reference, so that the sign has a meaning. Use the absolute form as a "
             "summary of equalized odds, or to compare with results from other tools that report it."
         ),
         assumes=(
@@ -361,7 +361,7 @@ ENTRIES: tuple[Metric, ...] = (
             "positive_likelihood_ratio_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
         abbreviations={"positive_likelihood_ratio": "positive_likelihood_ratio_parity"},
-        question="Does a yes raise the odds of a positive outcome by as much in each group?",
+        question="Does a yes raise the odds of a positive label by as much in each group?",
         formula="TPR_a / FPR_a equal for all groups a",
         compares=(
             "How many times as often a person with a positive label gets a yes as a person with a negative one. The "
@@ -397,7 +397,7 @@ ENTRIES: tuple[Metric, ...] = (
             "negative_likelihood_ratio_ratio": {"judged_on": "ratio", "threshold": 0.8},
         },
         abbreviations={"negative_likelihood_ratio": "negative_likelihood_ratio_parity"},
-        question="Does a no lower the odds of a positive outcome by as much in each group?",
+        question="Does a no lower the odds of a positive label by as much in each group?",
         formula="FNR_a / TNR_a equal for all groups a",
         compares=(
             "How many times as often a person with a positive label gets a no as a person with a negative one. The "

@@ -102,7 +102,7 @@ ENTRIES: tuple[Metric, ...] = (
         harm=SERVICE,
         limits=(
             "Stable is not right: replicas may agree on what is wrong. A group whose members all lie far from the "
-            "cut-off is stable whatever the model is worth, so a gap may reflect where people stand and not how well "
+            "cutoff is stable whatever the model is worth, so a gap may reflect where people stand and not how well "
             "the model knows them. It cannot see uncertainty that all replicas share, such as a label that was "
             "recorded wrongly."
         ),
@@ -133,14 +133,14 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         assumes=(
             "That the next model differs from the present one as two replicas differ from each other. That decisions "
-            "are made at the chosen cut-off, which is one half by default. That replicas are independent of each "
+            "are made at the chosen cutoff, which is one half by default. That replicas are independent of each "
             "other given the data."
         ),
         harm=SERVICE,
         limits=(
             "It counts changes and does not ask in whose favour they are: see the selection rate for that. A ratio of "
             "two small jitters is unsteady, and undefined where nobody's decision ever changes. It cannot see people "
-            "whose probability moves a lot on one side of the cut-off."
+            "whose probability moves a lot on one side of the cutoff."
         ),
         sources=(_LIU, _COOPER),
         see_also=("label_stability_difference", "std_difference"),
@@ -159,12 +159,12 @@ ENTRIES: tuple[Metric, ...] = (
         formula="E[sd of p over replicas | A=a] equal for all groups a, with B − 1 in the denominator",
         compares=(
             "The standard deviation of each person's predicted probability over the replicas. The mean over the "
-            "people of each group is compared. Values are often below 0.1, so no tolerance on the difference suits "
+            "people of each group is compared. Values are often below 0.1, so no threshold on the difference suits "
             "every model: none is set, and the ratio is the easier one to judge."
         ),
         when=(
             "Use it when the probability itself is used: shown to somebody, turned into a price, or cut at different "
-            "places by different users. It sees movement wherever it happens, and not only across a cut-off."
+            "places by different users. It sees movement wherever it happens, and not only across a cutoff."
         ),
         assumes=(
             "That a step in the probability matters as much anywhere between 0 and 1. That the replicas stand for the "
@@ -193,7 +193,7 @@ ENTRIES: tuple[Metric, ...] = (
         formula="E[third − first quartile of p over replicas | A=a] equal for all groups a",
         compares=(
             "For each person the distance between the first and the third quartile of the predicted probability, with "
-            "a line between neighbouring values. The mean over the people of each group is compared. No tolerance is "
+            "a line between neighbouring values. The mean over the people of each group is compared. No threshold is "
             "set, as for the standard deviation."
         ),
         when=(

@@ -79,7 +79,7 @@ ENTRIES: tuple[Metric, ...] = (
         when=(
             "Use it when someone acts on the decision and has to trust it alike for everyone: a doctor "
             "reading a test, a judge reading a risk class. It is the counterpart of equalized odds, seen "
-            "from the decision instead of the outcome."
+            "from the decision instead of the label."
         ),
         assumes=(
             "That there is a label after a no as well as after a yes. Often there is none: nobody learns "
@@ -91,7 +91,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "When base rates differ, it excludes demographic parity, and it excludes equalized odds unless "
             "the decision is perfect. It compares averages over everyone with the same decision, so it "
-            "cannot see whether the cut-off was the same for each group (infra-marginality). A model that "
+            "cannot see whether the cutoff was the same for each group (infra-marginality). A model that "
             "ignores useful information about one group can still pass."
         ),
         sources=(_BERK, _KLEINBERG),
@@ -137,12 +137,12 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=("allocation", "quality of service"),
         limits=(
-            "Outcome tests suffer from infra-marginality: with one cut-off for all, the averages beyond it "
+            "Outcome tests suffer from infra-marginality: with one cutoff for all, the averages beyond it "
             "can still differ because risk is spread differently, and equal averages can hide different "
-            "cut-offs. It cannot see who was refused; a lender may turn away every applicant but the safest "
+            "cutoffs. It cannot see who was refused; a lender may turn away every applicant but the safest "
             "of a group. When base rates differ, equal positive predictive values leave equal false positive "
-            "and false negative rates possible only in degenerate cases, such as no false positive at all. "
-            "Equal values at one cut-off do not mean that the score is calibrated."
+            "and false negative rates possible only in extreme cases, such as no false positive at all. "
+            "Equal values at one cutoff do not mean that the score is calibrated."
         ),
         sources=(_CHOULDECHOVA, _SIMOIU),
         see_also=("conditional_use_accuracy_equality", "false_discovery_rate_parity", "equalized_odds"),
@@ -194,7 +194,7 @@ ENTRIES: tuple[Metric, ...] = (
         limits=(
             "It depends strongly on the base rate: where positives are rare, nearly every no is right and "
             "the value is close to 1 in every group, whatever the decision does. When base rates differ, "
-            "equalized odds and equal negative predictive values exclude each other, save in degenerate "
+            "equalized odds and equal negative predictive values exclude each other, except in extreme "
             "cases such as no false negative at all. It says nothing of those who got a yes."
         ),
         sources=(_BERK, _SELECTIVE),
@@ -231,7 +231,7 @@ ENTRIES: tuple[Metric, ...] = (
             "1."
         ),
         assumes=(
-            "That a negative label among the positive decisions is a mistake, and not an outcome that the "
+            "That a negative label among the positive decisions is a mistake, and not something that the "
             "decision prevented or that nobody recorded. A flagged person who is watched more closely is "
             "also found out more often, and then the flag looks right. Groups must be checked with equal "
             "care after a yes."
@@ -242,7 +242,7 @@ ENTRIES: tuple[Metric, ...] = (
             "of evidence. It takes the share among those decided positively, so it does not say how likely "
             "an innocent person was to be flagged: that is the false positive rate. The two can rank the "
             "groups in opposite order. When base rates differ, both can be equal only if the true positive "
-            "rates are not, save in degenerate cases. Infra-marginality applies as for predictive parity."
+            "rates are not, except in extreme cases. Infra-marginality applies as for predictive parity."
         ),
         sources=(_AEQUITAS, _CHOULDECHOVA),
         see_also=("predictive_parity", "predictive_equality", "false_omission_rate_parity"),
@@ -284,7 +284,7 @@ ENTRIES: tuple[Metric, ...] = (
             "one piece of evidence. It follows the base rate: a group with more need has more of it left "
             "among the refused, even if it gets more help. It does not say how likely a person in need was "
             "to be left out: that is the false negative rate. When base rates differ, both can be equal only "
-            "if the false positive rates are not, save in degenerate cases."
+            "if the false positive rates are not, except in extreme cases."
         ),
         sources=(_AEQUITAS, _SELECTIVE),
         see_also=("negative_predictive_parity", "false_negative_rate_parity", "false_discovery_rate_parity"),
@@ -308,13 +308,13 @@ ENTRIES: tuple[Metric, ...] = (
             "strata of a control, gaps are weighted as by Mantel and Haenszel."
         ),
         when=(
-            "Use it where outcomes are known of the selected only: loans that were granted, cars that were searched. "
+            "Use it where labels are known of the selected only: loans that were granted, cars that were searched. "
             "Error rates cannot be computed then, and predictive parity alone is misled by groups that differ in risk "
             "(infra-marginality). An audit of such a table adds it by itself."
         ),
         assumes=(
             "That the likelihood ratio of the risks of any two groups is monotone: the higher the chance of a positive "
-            "outcome, the more (or the less) common one group is against the other. With one bar for all, a group of "
+            "label, the more (or the less) common one group is against the other. With one bar for all, a group of "
             "higher risks is then selected more often and also turns out positive more often; the two never part. A "
             "positive label must be what selection looks for, be it a repaid loan or a weapon that was found."
         ),

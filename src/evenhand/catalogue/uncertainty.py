@@ -1,6 +1,6 @@
 """Uncertainty metrics, a part of the family `stability`.
 
-How much of the doubt about a person comes from the outcome (aleatoric), and how much from the choice of the model
+How much of the doubt about a person comes from the label (aleatoric), and how much from the choice of the model
 (epistemic). Entropies are in bits; one metric has the form of a variance.
 """
 
@@ -29,7 +29,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="difference",
         threshold=0.1,
         aliases={"overall_uncertainty_ratio": RATIO},
-        question="Is the outcome as uncertain in each group, to the replicas taken together?",
+        question="Is the label as uncertain in each group, to the replicas taken together?",
         formula="E[H₂(mean of p over replicas) | A=a] equal for all groups a, in bits",
         compares=(
             "The entropy of each person's mean prediction: 0 bits where the replicas together are sure and 1 bit "
@@ -67,7 +67,7 @@ ENTRIES: tuple[Metric, ...] = (
         compares=(
             "The entropy of what a single replica says of a person, as a mean over the replicas and then over the "
             "people of each group. It is the doubt that remains once the model is fixed: with these features the "
-            "outcome cannot be known better."
+            "label cannot be known better."
         ),
         when=(
             "Use it to ask whether the features tell as much about one group as about another. Where it is high for a "
@@ -100,9 +100,9 @@ ENTRIES: tuple[Metric, ...] = (
         question="Do the replicas disagree with each other as much about each group?",
         formula="E[H₂(mean of p) − mean of H₂(p) | A=a] equal for all groups a, over replicas, in bits",
         compares=(
-            "The mutual information of a person's outcome and the choice of the replica: the overall uncertainty less "
+            "The mutual information of a person's label and the choice of the replica: the overall uncertainty less "
             "the aleatoric one. The mean over the people of each group is compared. It is 0 where all replicas say "
-            "the same, and often a few hundredths of a bit, so no tolerance is set on the difference."
+            "the same, and often a few hundredths of a bit, so no threshold is set on the difference."
         ),
         when=(
             "Use it to find groups that the model knows least about because it has seen few like them. More data on "
@@ -132,7 +132,7 @@ ENTRIES: tuple[Metric, ...] = (
         judged_on="difference",
         threshold=None,
         aliases={"epistemic_variance_ratio": RATIO},
-        question="Does the replicas' disagreement make up as much of the variance of an outcome in each group?",
+        question="Does the replicas' disagreement make up as much of the variance of a label in each group?",
         formula="E[Var(p) over replicas | A=a] equal for all groups a, with B in the denominator",
         compares=(
             "The variance of a person's predicted probability over the replicas, as a mean over the people of each "
@@ -150,7 +150,7 @@ ENTRIES: tuple[Metric, ...] = (
         ),
         harm=SERVICE,
         limits=(
-            "Values are small, at most 0.25 and often below 0.01, so no tolerance is set: judge the ratio, or give a "
+            "Values are small, at most 0.25 and often below 0.01, so no threshold is set: judge the ratio, or give a "
             "threshold. It is blind to what all replicas have in common."
         ),
         sources=(_DEPEWEG,),

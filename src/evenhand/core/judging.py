@@ -54,7 +54,7 @@ JUDGING: dict[str, Judging] = {
     ),
     "policy": Judging(
         "Policy | str | Path | None",
-        'What decides and by which limits: a Policy, the name of one that ships with the package ("four-fifths", '
+        'What decides and by which thresholds: a Policy, the name of one that ships with the package ("four-fifths", '
         '"nyc-ll144") or the path of a TOML file, whose table [data] may hold arguments that say how data is read. An '
         "argument of the call beats the policy.",
     ),

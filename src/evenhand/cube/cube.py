@@ -263,7 +263,7 @@ class Cube:
         return dict(cells.evaluate(self.cells, chosen)) if chosen else {}
 
     def limits(self, name: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Limits of a measure for each of `pairs`, which hold for all of them together; NaN for a plain total.
+        """The ends of a measure's interval for each of `pairs`; they hold for all together. NaN for a plain total.
 
         Parameters
         ----------
@@ -357,8 +357,8 @@ class Cube:
         """The cube with at most `bins` bins of the score, for drawing, saving and embedding.
 
         Counts, means, calibration and decisions at the cutoff do not change, because a coarser grid keeps those edges.
-        Measures of the order of scores, such as an AUC, become less exact, and their limits say by how much. Scores of
-        few values stay as they are. Coarsen after merging: cubes can be added only if their scores are cut alike.
+        Measures of the order of scores, such as an AUC, become less exact, and their intervals say by how much. Scores
+        of few values stay as they are. Coarsen after merging: cubes can be added only if their scores are cut alike.
 
         >>> scores = [i / 2000 for i in range(2000)]
         >>> cube = Cube.count(score=scores, sensitive=["a", "b"] * 1000)

@@ -31,7 +31,7 @@ _NORMAL = 2.0  # kurtosis − 1 of a normal law: deviations are not taken to be 
 MOST_CLASSES = 20
 """Different scores, above which they are not classes that are chosen one after the other."""
 SHARES = tuple(k / 10 for k in range(1, 10))
-"""The shares of everyone that are selected where cut-offs are set by quantiles."""
+"""The shares of everyone that are selected where cutoffs are set by quantiles."""
 
 
 # --- Standardised means ----------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def top_share(mass: Floats, share: float, *, exact: bool) -> Floats:
     """The share of each score bin that is selected when the highest scores of everyone are, until `share` of all are.
 
     Where a bin is one score, all who have it are selected together: at least `share` are. On a grid the bin that holds
-    the cut-off is shared out.
+    the cutoff is shared out.
 
     >>> top_share(np.array([4.0, 3.0, 3.0]), 0.5, exact=True), top_share(np.array([4.0, 3.0, 3.0]), 0.5, exact=False)
     (array([0., 1., 1.]), array([0.        , 0.66666667, 1.        ]))
@@ -150,7 +150,7 @@ def _selected(data: BinnedScores, chosen: Floats) -> Spread:
 
 
 def _torn(share: float) -> Callable[[BinnedScores], Floats]:
-    """How far the share of a group may be off: by all its people in the bin that holds the cut-off."""
+    """How far the share of a group may be off: by all its people in the bin that holds the cutoff."""
 
     def error(data: BinnedScores) -> Floats:
         chosen = top_share(data.whole.mass.sum(axis=(0, 1)), share, exact=data.reading.bins.exact)
@@ -174,7 +174,7 @@ def _twice(area: Floats) -> Floats:
 
 
 def net_benefit(data: BinnedScores) -> Spread:
-    """TP/n − FP/n · odds of the cut-off: of everyone, those rightly selected less the wrongly selected at their price.
+    """TP/n − FP/n · odds of the cutoff: of everyone, those rightly selected less the wrongly selected at their price.
 
     The rightly selected of all, and the wrongly selected of the others, vary independently.
     """
@@ -369,7 +369,7 @@ LENDING_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("gini", "Gini coefficient", gini, _BOTH, "positive or no negative labels with a score",
                  formula="2 AUC − 1", error=lambda data: 2 * scores.auc_error(data), negative="always"),
     ScoreMeasure("net_benefit", "net benefit", net_benefit, _BOTH, "labels with a score, or no cutoff between 0 and 1,",
-                 formula="TP/n − FP/n · t/(1 − t) at the cut-off t", probability=True, negative="always",
+                 formula="TP/n − FP/n · t/(1 − t) at the cutoff t", probability=True, negative="always",
                  at_cutoff=True),
     ScoreMeasure("calibration_slope", "calibration slope", _recalibrated(1, slope=True), _BOTH,
                  _TOLD_APART, formula="b of logit P(Y=1) = a + b logit S",
@@ -393,9 +393,9 @@ LENDING_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
                  _OUTCOMES, "residuals that differ", formula="(E[Y − f | A=a] − E[Y − f]) / pooled SD within groups",
                  negative="always", tasks=_REGRESSION),
     ScoreMeasure("actual_to_expected", "actual-to-expected ratio", actual_to_expected, _OUTCOMES,
-                 "outcomes of 0 or more with predictions above 0", "ratio", formula="Σ Y / Σ f", tasks=_REGRESSION),
-    ScoreMeasure("ordered_gini", "Gini coefficient of outcomes ordered by prediction", ordered_gini, _OUTCOMES,
-                 "outcomes of 0 or more", formula="E[Y (2F(f) − 1)] / E[Y]", negative="always", tasks=_REGRESSION),
+                 "labels of 0 or more with predictions above 0", "ratio", formula="Σ Y / Σ f", tasks=_REGRESSION),
+    ScoreMeasure("ordered_gini", "Gini coefficient of labels ordered by prediction", ordered_gini, _OUTCOMES,
+                 "labels of 0 or more", formula="E[Y (2F(f) − 1)] / E[Y]", negative="always", tasks=_REGRESSION),
 )}
 # fmt: on
 

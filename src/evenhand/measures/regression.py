@@ -130,7 +130,7 @@ def _in_bands(bands: Callable[[RegressionSums], list[int]]) -> Callable[[Regress
 _EVERYONE, _LABELLED = _in_bands(lambda data: data.everyone), _in_bands(lambda data: data.labelled)
 _REGRESSION = frozenset({"regression"})
 _PREDICTED, _BOTH = frozenset({"prediction"}), frozenset({"prediction", "label"})
-_KNOWN = "outcomes"
+_KNOWN = "labels"
 
 # fmt: off
 REGRESSION_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
@@ -144,13 +144,13 @@ REGRESSION_MEASURES: dict[str, ScoreMeasure] = {row.name: row for row in (
     ScoreMeasure("mean_absolute_error", "mean absolute error", _mean("a", "ee"), _BOTH, _KNOWN, formula="E|Y − f|",
                  in_score_units=True, over=_LABELLED, tasks=_REGRESSION),
     ScoreMeasure("mean_absolute_percentage_error", "mean absolute percentage error", percentage_error, _BOTH,
-                 "outcomes, or an outcome of 0,", "rate", formula="E[|Y − f| / |Y|]", tasks=_REGRESSION),
+                 "labels, or a label of 0,", "rate", formula="E[|Y − f| / |Y|]", tasks=_REGRESSION),
     ScoreMeasure("weighted_absolute_percentage_error", "weighted absolute percentage error",
-                 weighted_percentage_error, _BOTH, "outcomes, or only outcomes of 0 or below 0,", "rate",
+                 weighted_percentage_error, _BOTH, "labels, or only labels of 0 or below 0,", "rate",
                  formula="E|Y − f| / E[Y]", tasks=_REGRESSION),
     ScoreMeasure("root_mean_squared_error", "root mean squared error", root_mean_squared_error, _BOTH, _KNOWN,
                  formula="√E[(Y − f)²]", in_score_units=True, tasks=_REGRESSION),
-    ScoreMeasure("r_squared", "R²", r_squared, _BOTH, "outcomes that differ", formula="1 − E[(Y − f)²] / Var(Y)",
+    ScoreMeasure("r_squared", "R²", r_squared, _BOTH, "labels that differ", formula="1 − E[(Y − f)²] / Var(Y)",
                  negative="always", tasks=_REGRESSION),
 )}
 # fmt: on

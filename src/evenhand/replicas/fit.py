@@ -233,12 +233,12 @@ def _outcomes(y: Any, positive: Any) -> tuple[Array, frozenset[str], frozenset[s
     """The outcomes as an array, their names, and those of the favourable ones; a missing outcome is an error."""
     values = array_of("y", y)
     if values.ndim != 1:
-        raise DataError(f"y has {values.ndim} dimensions: pass one outcome for each row.")
+        raise DataError(f"y has {values.ndim} dimensions: pass one label for each row.")
     spelled = sorted(
         {canonical(value) for value in np.unique(values.astype(str) if values.dtype == object else values)}
     )
     if {"nan", "None", "NaT", ""} & set(spelled):
-        raise DataError("y has missing outcomes: a model cannot be fitted to them; leave those rows out.")
+        raise DataError("y has missing labels: a model cannot be fitted to them; leave those rows out.")
     problems = Problems()
     favourable = frozenset(read_positive(positive, problems)["label"].values)
     problems.raise_if_any(CallError)

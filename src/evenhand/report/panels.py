@@ -15,7 +15,7 @@ from evenhand.core.wording import quotient
 PRINTED = ("impact", "representation")
 """The roles of panels that texts and Markdown show as tables."""
 
-_HAS_RATIO = {"compared", "yardstick"}
+_HAS_RATIO = {"compared", "reference", "yardstick"}  # the third is the second in files of earlier versions
 _KEPT = {"group", "stratum", "line", "against"}
 _TEXTS = {"group", "stratum", "against", "line", "one-person flip"}
 _SHORT = {

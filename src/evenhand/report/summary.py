@@ -49,7 +49,7 @@ def summary(audit: Audit) -> Summary:
 
 
 def found(audit: Audit) -> list[str]:
-    """The finding that comes first, with what its measure is; where strata turn or explain its gap; who is worse off."""
+    """The finding that comes first, with what its measure is; what strata change; who is worse off."""
     lead = next(iter(glance.leading(audit)), None)
     if lead is None:
         return ["Nothing was computed."]

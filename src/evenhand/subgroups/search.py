@@ -61,7 +61,7 @@ def search(
     random_state: int | None = None,
     **arguments: Unpack[ReadArguments],
 ) -> Finding:
-    """Search for groups that nobody named: every group that the values of a few columns make, with honest limits.
+    """Search for groups that nobody named, among all groups that the values of a few columns make.
 
     The intervals hold for all groups together, however many there are: where no group differs, a search flags one in
     at most 5 of 100 data sets. A group is flagged where its gap surely lies beyond the threshold, certified where it

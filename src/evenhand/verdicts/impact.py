@@ -24,16 +24,16 @@ from evenhand.verdicts.verdict import passes
 ROLE = "impact"
 """The role of the panels, by which texts and forms find them."""
 
-Standing = Literal["compared", "yardstick", "excluded", "unknown"]
+Standing = Literal["compared", "reference", "excluded", "unknown"]
 
 
 @dataclass(frozen=True)
 class ImpactLine:
     """One group of an adverse impact table, in one stratum; what cannot be computed is None.
 
-    `standing` says what the line is: a group that is compared, the yardstick, a category with too small a share of the
+    `standing` says what the line is: a group that is compared, the reference, a category with too small a share of the
     people to be compared (`excluded`), or the people whose group is not known (`unknown`). `ratio` and `difference`,
-    group over and group less yardstick, have intervals that hold for all groups together. `deviations` is the z of two
+    group over and group less reference, have intervals that hold for all groups together. `deviations` is the z of two
     proportions with their pooled variance. Weights have no exact test and no number of decisions that turn a result.
     """
 
@@ -87,7 +87,7 @@ def impact_lines(stratum: Stratum, rows: Sequence[Row]) -> list[ImpactLine]:
     """
     yardstick = _yardstick(stratum)
     lines = [_line(stratum, j, rows[j], yardstick) for j in range(len(stratum.table.groups))]
-    order: dict[Standing, int] = {"compared": 0, "yardstick": 0, "excluded": 1, "unknown": 2}
+    order: dict[Standing, int] = {"compared": 0, "reference": 0, "excluded": 1, "unknown": 2}
 
     def key(line: ImpactLine) -> tuple[int, float]:
         value = math.inf if line.ratio is None or not line.ratio.defined else line.ratio.value
@@ -131,7 +131,7 @@ def _line(stratum: Stratum, j: int, row: Row, yardstick: _Yardstick | None) -> I
     )
     if standing in ("excluded", "unknown") or yardstick is None:
         return line
-    if standing == "yardstick":
+    if standing == "reference":
         return replace(line, ratio=Estimate(1.0), difference=Estimate(0.0)) if k > 0 else line
     line = replace(line, against=yardstick.name, ratio=row.ratio, difference=row.difference)
     if isinstance(spread, Clustered) or not (n > 0 and yardstick.n[j] > 0):
@@ -165,7 +165,7 @@ def _with_tests(stratum: Stratum, line: ImpactLine, counts: tuple[float, float, 
 def _standing(stratum: Stratum, j: int, yardstick: _Yardstick | None) -> Standing:
     group = stratum.table.groups[j]
     if yardstick is not None and j == yardstick.place:
-        return "yardstick"
+        return "reference"
     if None in group:
         return "unknown"
     return "excluded" if group in stratum.rare else "compared"

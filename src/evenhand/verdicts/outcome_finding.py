@@ -28,7 +28,7 @@ _MOST_ROWS = 1000
 _SELECTED, _REFUSED = ("FP", "TP", "U1"), ("TN", "FN", "U0")
 _ASSUMES = (
     "It assumes that the likelihood ratio of the risks of two groups is monotone: the higher the chance of a positive "
-    "outcome, the more (or the less) common one group is against the other. Where that does not hold, it can point to "
+    "label, the more (or the less) common one group is against the other. Where that does not hold, it can point to "
     "a group wrongly."
 )
 

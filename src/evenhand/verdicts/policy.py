@@ -340,7 +340,7 @@ class Policy(Printable):
         Parameters
         ----------
         thresholds
-            The new limits by metric, alias or abbreviation.
+            The new thresholds by metric, alias or abbreviation.
 
         Returns
         -------

@@ -51,7 +51,7 @@ class SelectiveLabels(NamedTuple):
         """Why equalized odds does not decide, in words."""
         instead = " and ".join(METRICS[name].title for name in self.required)
         return (
-            f"{self.missing} Among people whose outcomes nobody knows, error rates are not known either, so that "
+            f"{self.missing} Among people whose labels nobody knows, error rates are not known either, so that "
             f"equalized odds cannot be judged: {instead} decide instead."
         )
 

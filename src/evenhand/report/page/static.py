@@ -50,7 +50,7 @@ FAMILIES = {
     "counterfactual": "Counterfactuals",
     "data": "The data itself",
     "lending": "Lending and insurance",
-    "subgroups": "Groups that nobody named",
+    "search": "Groups that nobody named",
     "own": "Your own metrics",
 }
 

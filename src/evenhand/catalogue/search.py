@@ -16,8 +16,8 @@ _HEBERT = (
 ENTRIES: tuple[Metric, ...] = (
     Metric(
         name="search",
-        title="subgroup search",
-        family="subgroups",
+        title="search of groups",
+        family="search",
         judged_on="value",
         threshold=0.1,
         counted=False,
