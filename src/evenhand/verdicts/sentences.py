@@ -244,7 +244,8 @@ def _extremes(stratum: Stratum) -> list[tuple[str, str]]:
         comparison.gap(table.values[i : i + 1], None, usable[i : i + 1], people=table.support[i : i + 1])
         for i in range(len(table.measures))
     ]
-    return [(table.name(each.high), table.name(each.low)) for each in gaps if None not in (each.high, each.low)]
+    ends = ((each.high, each.low) for each in gaps)
+    return [(table.name(high), table.name(low)) for high, low in ends if high is not None and low is not None]
 
 
 def average(
