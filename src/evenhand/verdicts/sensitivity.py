@@ -279,7 +279,11 @@ def _together(every: Floats, stratum: Stratum) -> tuple[float, float, float]:
 
 
 def _against(sides: tuple[Floats, ...], usable: Bools, stratum: Stratum) -> tuple[float, float, float]:
-    """The gap of the group that lies farthest from its baseline; sizes, so that signs do not count."""
+    """The gap of the group that lies farthest from its baseline; sizes, so that signs do not count.
+
+    Who has no value now may have none with all labels known either, and then is not compared: the end nearer to no gap
+    is that among the others, if anybody has a value.
+    """
     request = stratum.request
     if request.aggregate == "mean":
         sides = tuple(side.mean(axis=0, keepdims=True) for side in sides)
@@ -303,6 +307,10 @@ def _against(sides: tuple[Floats, ...], usable: Bools, stratum: Stratum) -> tupl
         farthest = np.fmax.reduce
     if request.aggregate == "mean_abs":
         every = tuple(part.mean(axis=0, keepdims=True) for part in every)
+    value, low, high = every
+    lacking = np.isnan(value) & ~np.isnan(value).all()
+    near = high if request.judged_on == "ratio" else low
+    every = tuple(np.where(lacking, np.nan, part) if part is near else part for part in every)
     found = [float(farthest(part, axis=None)) for part in every]
     return found[0], found[1], found[2]
 
