@@ -307,11 +307,11 @@ def _against(sides: tuple[Floats, ...], usable: Bools, stratum: Stratum) -> tupl
         farthest = np.fmax.reduce
     if request.aggregate == "mean_abs":
         every = tuple(part.mean(axis=0, keepdims=True) for part in every)
-    value, low, high = every
-    lacking = np.isnan(value) & ~np.isnan(value).all()
-    near = high if request.judged_on == "ratio" else low
-    every = tuple(np.where(lacking, np.nan, part) if part is near else part for part in every)
-    found = [float(farthest(part, axis=None)) for part in every]
+    sizes = list(every)
+    lacking, near = np.isnan(sizes[0]), 2 if request.judged_on == "ratio" else 1
+    if not lacking.all():
+        sizes[near] = np.where(lacking, np.nan, sizes[near])
+    found = [float(farthest(part, axis=None)) for part in sizes]
     return found[0], found[1], found[2]
 
 
