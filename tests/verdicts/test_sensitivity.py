@@ -207,6 +207,19 @@ def test_who_has_no_value_yet_does_not_narrow_the_bounds_of_a_gap(reference: str
     assert found.low - 1e-9 <= known <= found.high + 1e-9
 
 
+@pytest.mark.parametrize("judged_on", ["difference", "ratio"])
+def test_bounds_of_a_gap_between_those_who_have_a_value_in_any_case(judged_on: str) -> None:
+    """The one person of c has a true positive rate only if the missing label is positive; b has one in any case."""
+    people = [("a", 1, 1, 42), ("a", 1, 0, 14), ("a", 0, 0, 11), ("a", 0, 1, 57), ("a", None, 0, 76), ("b", 1, 1, 1),
+              ("b", None, 0, 1), ("c", None, 0, 1)]  # fmt: skip
+    group, label, decision, count = (list(part) for part in zip(*people, strict=True))
+    roles = {"prediction": decision, "sensitive": group, "count": count, "judged_on": judged_on, "threshold": None}
+    found = eh.equal_opportunity(label=label, **roles).sensitivity.gap_by_labels
+    for missing in (0, 1):
+        known = eh.equal_opportunity(label=[missing if each is None else each for each in label], **roles).value.value
+        assert found.low - 1e-9 <= known <= found.high + 1e-9
+
+
 def test_where_nothing_is_missing_nothing_is_said() -> None:
     table = {name: cells for name, cells in many().items() if name}
     found = judged(table)
