@@ -189,8 +189,8 @@ class _Bounded:
                 (*bounds(row, part, joining, total[:8], labels=labels), certain(row, part, total[:8], labels=labels))
                 for row in case.rows
             ]
-            low, high, sure = (np.stack(each) for each in zip(*every, strict=True))
-            return low, high, sure
+            lows, highs, sures = zip(*every, strict=True)
+            return np.stack(lows), np.stack(highs), np.stack(sures)
 
         low, high, sure = of(own, more)
         if plan.between_extremes:
@@ -198,15 +198,15 @@ class _Bounded:
             return _Part(low, high, none, none, sure)
         if plan.against == "reference":
             place = next((i for i, group in enumerate(stratum.table.groups) if group == plan.reference), None)
-            base = low, high, sure
-            if place is None:
-                base = np.full(low.shape, np.nan), np.full(low.shape, np.nan), np.zeros(low.shape, dtype=np.bool_)
-            base_low, base_high, base_sure = (np.asarray(part[:, [place or 0]]) for part in base)
+            base_low = base_high = np.full(low.shape, np.nan)
+            base_sure = sure
+            if place is not None:
+                base_low, base_high, base_sure = low[:, [place]], high[:, [place]], sure[:, [place]]
         elif plan.against == "rest":
             base_low, base_high, base_sure = of(total - own if more is None else total - own - more, more)
         else:
             base_low, base_high, base_sure = of(total[None], None)
-        base_low, base_high = (np.broadcast_to(part, low.shape) for part in (base_low, base_high))
+        base_low, base_high = np.broadcast_to(base_low, low.shape), np.broadcast_to(base_high, low.shape)
         return _Part(low, high, base_low, base_high, sure & base_sure)
 
     @property
