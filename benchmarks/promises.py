@@ -1,6 +1,6 @@
 """Does what a finding says beside its interval come true?
 
-    python benchmarks/promises.py            all of it, about ten minutes on two free cores
+    python benchmarks/promises.py            all of it
     python benchmarks/promises.py --quick    a tenth of the samples
 
 Every line simulates samples whose truth is known and counts how often something was said or found:
