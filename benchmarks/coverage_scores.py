@@ -238,8 +238,8 @@ def one_by_one(spread: Spread, base: Spread, truths: Floats, kind: str, mass: Fl
 
 # --- AUC and distances
 
-AUC_COMPARISONS = (("extremes, ratio", False), ("largest, difference", False), ("largest, ratio", False),
-                   (COMPARISONS[0], True))  # fmt: skip
+AUC_COMPARISONS = (("extremes, ratio", False), ("largest, difference", False), ("rest, difference", False),
+                   ("largest, ratio", False), (COMPARISONS[0], True), ("rest, ratio", False))  # fmt: skip
 OF_DRAWS = ("1, 500, 500", "1, 1, 1, 1,000", "2, 1,000", "5, 1,000", "12, 2,000", "29, 2,000", "30, 3,000",
             "100, 3,000", "2 × 30", "2 × 200", "8 × 40", "20 × 10")  # fmt: skip
 WITH_WEIGHTS = ("1, 500, 500", "5, 1,000", "29, 2,000", "30, 3,000", "2 × 200", "8 × 40")
@@ -250,18 +250,21 @@ def auc_settings() -> Iterator[Setting]:
     for (i, law), (j, layout) in itertools.product(enumerate(AUCS), enumerate(CLASSES)):
         gap = len(set(AUCS[law])) > 1
         yield Setting("AUC", law, layout, gap, samples=500)
-        comparison, weighted = AUC_COMPARISONS[(i + j) % 4]
+        comparison, weighted = AUC_COMPARISONS[(i + j) % len(AUC_COMPARISONS)]
         yield Setting("AUC", law, layout, gap, comparison, weighted, samples=500)
 
 
 def sample_auc(setting: Setting, random: np.random.Generator) -> list[Triple]:
     truths, (against, kind) = auc_truths(setting.law, setting.layout), setting.comparison.split(", ")
     ends = []
-    for spread in auc_spreads(setting.law, setting.layout, setting.weighted, setting.samples, random):
+    rest = against == "rest"
+    for spread, others in auc_spreads(
+        setting.law, setting.layout, setting.weighted, setting.samples, random, rest=rest
+    ):
         if against == "extremes":
             ends.append(between(spread, truths, kind))
             continue
-        base = spread.scaled(1.0, [len(truths) - 1] * len(truths))
+        base = others or spread.scaled(1.0, [len(truths) - 1] * len(truths))
         ends.append(one_by_one(spread, base, truths, kind, np.ones(len(truths)), against, None))
     return ends
 

@@ -5,8 +5,9 @@
 Everyone has a risk, the chance of a positive outcome, from a Beta distribution of their group. Whoever's risk reaches
 the threshold is selected, and outcomes are known of the selected only. With one threshold for both groups and risks
 whose likelihood ratio is monotone (Beta(a, b) and Beta(a', b') with a' >= a and b' <= b), an alarm is false: at most
-5 % are allowed. A setting misses that bar where the one-sided 99.9 % binomial limit of its share lies above 5 %; then
-the exit code is 1. Risks that break the assumption, and unequal thresholds, are printed without a bar.
+5 % are allowed. A setting within one point of that bar, or above it, is run again with ten times the samples. It misses
+the bar where the one-sided 99.9 % binomial limit of its share lies above 5 %; then the exit code is 1. Risks that break
+the assumption, and unequal thresholds, are printed without a bar.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from scipy.stats import binom
 
 from evenhand.inference.outcome_test import Rates, outcome_test
 
-BAR = 0.05
+BAR, NEAR = 0.05, 0.04
 Law = tuple[tuple[float, float, float], ...]
 """A mixture of Beta distributions: the share, a and b of each."""
 
@@ -108,12 +109,14 @@ def main() -> int:
     print(f"| kind | risks | people | threshold | alarms of {samples:,} |\n| --- | --- | --- | --- | ---: |")
     for kind, make, judged in kinds:
         for setting in make():
-            found = alarms(setting, samples, random)
-            miss = judged and binom.sf(found - 1, samples, BAR) < 0.001
+            many, found = samples, alarms(setting, samples, random)
+            if judged and found > NEAR * many:
+                many, found = 10 * samples, alarms(setting, 10 * samples, random)
+            miss = judged and binom.sf(found - 1, many, BAR) < 0.001
             missed += miss
             name, _, bars, people = setting
             shown = "/".join(map(str, dict.fromkeys(people))), "/".join(map(str, dict.fromkeys(bars)))
-            print(f"| {kind} | {name} | {shown[0]} | {shown[1]} | {found / samples:.1%}{' MISSED' if miss else ''} |")
+            print(f"| {kind} | {name} | {shown[0]} | {shown[1]} | {found / many:.1%}{' MISSED' if miss else ''} |")
     print(f"{missed} settings above the bar of {BAR:.0%}.")
     return int(missed > 0)
 

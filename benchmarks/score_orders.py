@@ -46,22 +46,37 @@ def auc_truths(law: str, layout: str) -> Floats:
     return np.array([first, *[others] * (len(CLASSES[layout]) - 1)])
 
 
-def auc_spreads(law: str, layout: str, weighted: bool, samples: int, random: Random) -> Iterator[Logit]:
-    """The AUC of each group, as the library has it: people are as many as their weights are worth."""
+def auc_spreads(
+    law: str, layout: str, weighted: bool, samples: int, random: Random, *, rest: bool = False
+) -> Iterator[tuple[Logit, Logit | None]]:
+    """The AUC of each group, as the library has it, and that of everyone else if it is asked for."""
     from scipy.special import ndtri
 
-    columns = []
+    groups = []
     for auc, (positives, negatives) in zip(auc_truths(law, layout), CLASSES[layout], strict=True):
         shift = math.sqrt(2) * float(ndtri(auc)) if auc < 1 else 30.0
         above = _binned(random.normal(shift, 1, (samples, positives)), weighted, random)
         below = _binned(random.standard_normal((samples, negatives)), weighted, random)
-        people = above.sum(axis=1), below.sum(axis=1)
-        value = curves.auc(above, below)
-        error = np.sqrt(np.fmax(curves.auc_variance(above, below), curves.auc_floor(value, *people)))
-        columns.append((value, error, np.minimum(*people)))
-    values, errors, fewer = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-    for row in zip(values, errors, fewer, strict=True):
-        yield Logit(row[0], row[1], row[2], row[2])
+        groups.append((above, below))
+    own = [np.stack(part, axis=1) for part in zip(*(_auc(*group) for group in groups), strict=True)]
+    everyone = [sum(side) for side in zip(*groups, strict=True)]
+    others = [_auc(everyone[0] - above, everyone[1] - below) for above, below in groups if rest]
+    bases = [np.stack(part, axis=1) for part in zip(*others, strict=True)]
+    for i in range(samples):
+        yield _logit(own, i), _logit(bases, i) if rest else None
+
+
+def _auc(above: Floats, below: Floats) -> tuple[Floats, Floats, Floats]:
+    """Value, error and the people of the smaller class; people are as many as their weights are worth."""
+    people = above.sum(axis=1), below.sum(axis=1)
+    value = curves.auc(above, below)
+    error = np.sqrt(np.fmax(curves.auc_variance(above, below), curves.auc_floor(value, *people)))
+    return value, error, np.minimum(*people)
+
+
+def _logit(columns: list[Floats], i: int) -> Logit:
+    values, errors, fewer = (part[i] for part in columns)
+    return Logit(values, errors, fewer, fewer)
 
 
 def _binned(scores: Floats, weighted: bool, random: Random) -> Floats:

@@ -181,6 +181,14 @@ def test_practical_disparity_of_a_favoured_group_is_0():
     assert (float(found), found.verdict) == (0.0, "pass")
 
 
+def test_practical_disparity_against_a_reference_without_weight_is_undefined():
+    roles = {"prediction": [0, 1, 1, 0, 1, 0] * 20, "sensitive": ["a", "b", "c"] * 40, "weight": [1, 1, 0] * 40}
+    found = eh.practical_disparity(**roles, reference="c", threshold=0.05)
+    assert (found.value.defined, found.verdict) == (False, "inconclusive")
+    assert "the reference has no decisions that count" in found.interpretation
+    assert "nan" not in found.interpretation
+
+
 def test_practical_disparity_without_anybody_selected_says_so():
     found = eh.practical_disparity(prediction=[0] * 6, sensitive=["a", "b"] * 3, threshold=0.05)
     assert np.isnan(float(found))

@@ -206,6 +206,28 @@ def test_a_metric_alone_does_not_judge_what_is_the_same_for_any_groups(metric, s
     assert getattr(eh, metric)(**one).verdict != "not judged"
 
 
+@pytest.mark.parametrize(
+    ("metric", "judged_on", "judged_if"),
+    [
+        ("informedness_parity", "difference", ()),
+        ("positive_likelihood_ratio_parity", "ratio", (0,)),
+        ("negative_likelihood_ratio_parity", "ratio", (1,)),
+        ("f1_parity", "difference", (1,)),
+        ("threat_score_parity", "difference", (1,)),
+        ("false_negative_rate_parity", "ratio", ()),
+        ("balanced_accuracy_equality", "ratio", ()),
+        ("overall_accuracy_equality", "difference", (0, 1)),
+        ("matthews_correlation_parity", "difference", (0, 1)),
+    ],
+)
+def test_what_everybody_s_decision_alone_makes_equal_is_never_a_pass(metric, judged_on, judged_if):
+    label = [0, 0, 0, 1, 1, 1, 1, 0] * 50
+    for selected in (0, 1):
+        roles = {"label": label, "prediction": [selected] * 400, "sensitive": ["a", "b"] * 200}
+        found = getattr(eh, metric)(**roles, judged_on=judged_on, threshold=0.8 if judged_on == "ratio" else 0.1)
+        assert (found.verdict == "not judged") == (selected not in judged_if), selected
+
+
 def test_classical_limits_hold_a_value_that_a_light_weight_moves_off_its_end():
     # Of three people one weighs a millionth: the middle of Jeffreys' posterior lies above so small a share.
     people = {"prediction": [1, 0, 0] + [0, 1] * 20, "sensitive": ["a"] * 3 + ["b"] * 40}

@@ -363,3 +363,13 @@ def test_nobody_selected_is_not_judged():
     assert eh.audit(**roles, **decided, policy="four-fifths").verdict == "inconclusive", "a ratio of 0/0 is undefined"
     one = eh.audit(**roles, prediction=[1] + [0] * 399)
     assert one.verdict != "not judged"
+
+
+@pytest.mark.parametrize("interval", ["simultaneous", "percentile", "wilson"])
+def test_a_pass_against_the_group_that_is_worse_off_says_so(interval):
+    """Four fifths look one way: whom the reference itself falls short of is named with the verdict."""
+    finding = eh.audit(lender(), **ROLES, policy="four-fifths", reference="b", interval=interval).findings[0]
+    assert finding.verdict == "pass"
+    assert "Only groups below group = b count here: group = b is itself at 0.40 of group = a." in finding.interpretation
+    turned = eh.audit(lender(), **ROLES, policy="four-fifths", reference="a", interval=interval).findings[0]
+    assert (turned.verdict, "Only groups" in turned.interpretation) == ("fail", False)

@@ -190,6 +190,36 @@ def test_bounds_contain_the_gap_of_everyone(reference: str | None, judged_on: st
                 assert (estimate.low or 0) - 1e-9 <= full.value <= (estimate.high or 0) + 1e-9
 
 
+@pytest.mark.parametrize("reference", ["overall", "rest", "a"])
+@pytest.mark.parametrize("judged_on", ["difference", "ratio"])
+@pytest.mark.parametrize("metric", ["equalized_odds", "average_odds"])
+def test_who_has_no_value_yet_does_not_narrow_the_bounds_of_a_gap(reference: str, judged_on: str, metric: str) -> None:
+    """Nobody of c has a negative label, and the missing one may be positive: then nobody of c is compared."""
+    people = [("a", 1, 1, 50), ("a", 1, 0, 40), ("a", 0, 1, 30), ("a", 0, 0, 60), ("b", 1, 1, 40), ("b", 1, 0, 50),
+              ("b", 0, 1, 32), ("b", 0, 0, 58), ("c", 1, 1, 1), ("c", 1, 0, 1), ("c", None, 1, 1)]  # fmt: skip
+    group, label, decision, count = (list(part) for part in zip(*people, strict=True))
+    roles = {"prediction": decision, "sensitive": group, "count": count, "reference": reference, "judged_on": judged_on}
+    call = getattr(eh, metric)
+    found = call(label=label, **roles, threshold=None).sensitivity.gap_by_labels
+    known = call(label=[1 if each is None else each for each in label], **roles, threshold=None).extremes.value
+    known = min(known, 1 / known) if judged_on == "ratio" else abs(known)
+    assert found.low <= found.value <= found.high
+    assert found.low - 1e-9 <= known <= found.high + 1e-9
+
+
+@pytest.mark.parametrize("judged_on", ["difference", "ratio"])
+def test_bounds_of_a_gap_between_those_who_have_a_value_in_any_case(judged_on: str) -> None:
+    """The one person of c has a true positive rate only if the missing label is positive; b has one in any case."""
+    people = [("a", 1, 1, 42), ("a", 1, 0, 14), ("a", 0, 0, 11), ("a", 0, 1, 57), ("a", None, 0, 76), ("b", 1, 1, 1),
+              ("b", None, 0, 1), ("c", None, 0, 1)]  # fmt: skip
+    group, label, decision, count = (list(part) for part in zip(*people, strict=True))
+    roles = {"prediction": decision, "sensitive": group, "count": count, "judged_on": judged_on, "threshold": None}
+    found = eh.equal_opportunity(label=label, **roles).sensitivity.gap_by_labels
+    for missing in (0, 1):
+        known = eh.equal_opportunity(label=[missing if each is None else each for each in label], **roles).value.value
+        assert found.low - 1e-9 <= known <= found.high + 1e-9
+
+
 def test_where_nothing_is_missing_nothing_is_said() -> None:
     table = {name: cells for name, cells in many().items() if name}
     found = judged(table)

@@ -24,7 +24,7 @@ from evenhand.measures.cells import CELLS, MEASURES, CellMeasure, cell_measures
 from evenhand.verdicts import comparison
 from evenhand.verdicts.basis import Basis
 from evenhand.verdicts.comparison import Convention, Plan
-from evenhand.verdicts.selective_labels import can_be_settled
+from evenhand.verdicts.selective_labels import settled_by
 
 if TYPE_CHECKING:
     from evenhand.audits.audit import Audit
@@ -171,7 +171,7 @@ def _plan(place: int, finding: Finding, basis: Basis, plan: Plan) -> dict[str, A
         "judged_on": finding.judged_on,
         "threshold": request.threshold,
         "aggregate": request.aggregate,
-        "settled": can_be_settled(request.metric),
+        "settled": settled_by(request.metric, request.judged_on),
         "one_sided": request.one_sided,
         **{name: getattr(request.policy, name) for name in _POLICY},
         "against": plan.against,

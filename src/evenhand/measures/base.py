@@ -43,6 +43,10 @@ class Measure(Protocol):
         """The sides of a decision on whose labels it rests: where nobody on such a side has one, it is undefined."""
         ...
 
+    def settled(self, side: Side) -> float | None:
+        """The value of any group in which everybody is on this side of the decision; None where labels matter."""
+        ...
+
     @property
     def bin(self) -> tuple[float, float] | None:
         """The range of scores or outcomes that the measure is restricted to."""
@@ -120,6 +124,9 @@ class MeasureDefaults:
     @property
     def labels_of(self) -> tuple[Side, ...]:
         return ()
+
+    def settled(self, side: Side) -> float | None:  # noqa: ARG002 - most measures are not of decisions
+        return None
 
     def values(self, data: GroupData, spread: Spread | None) -> Floats:
         return np.full(data.groups, np.nan) if spread is None else spread.values

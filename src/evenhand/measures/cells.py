@@ -79,14 +79,14 @@ class CellMeasure(MeasureDefaults):
             side for side, (labelled, unlabelled) in _SIDES.items() if cells & labelled and unlabelled not in cells
         )
 
-    @property
-    def settled(self) -> bool:
-        """Is the value the same for any group in which everybody is selected? Rates of errors and selection are."""
+    def settled(self, side: Side) -> float | None:
         if self.of:
-            return all(MEASURES[name].settled for name in self.of)
-        labelled, unlabelled = _SIDES["selected"]
+            parts = [part for name in self.of if (part := MEASURES[name].settled(side)) is not None]
+            return float(np.mean(parts)) if len(parts) == len(self.of) else None
+        labelled, unlabelled = _SIDES[side]
         top, bottom = (part[[CELLS.index(name) for name in (*labelled, unlabelled)]] for part in self.coefficients)
-        return not self.share and bool(bottom.any()) and np.array_equal(top * bottom.sum(), bottom * top.sum())
+        same = not self.share and bottom.any() and np.array_equal(top * bottom.sum(), bottom * top.sum())
+        return float(top.sum() / bottom.sum()) if same else None
 
     @property
     def coefficients(self) -> tuple[Floats, Floats]:

@@ -51,6 +51,12 @@ class Combination(MeasureDefaults):
     def labels_of(self) -> tuple[Side, ...]:
         return tuple(side for side in SIDES if any(side in row.labels_of for row in self.of))
 
+    def settled(self, side: Side) -> float | None:
+        parts = [np.array([part]) for row in self.of if (part := row.settled(side)) is not None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = float(self.function(*parts)[0]) if len(parts) == len(self.of) else np.nan
+        return None if np.isnan(value) else value
+
     @property
     def tasks(self) -> frozenset[str]:
         return frozenset({"binary"})

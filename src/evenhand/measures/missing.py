@@ -77,6 +77,13 @@ def bounds(
     return np.asarray(np.fmin.reduce(low, axis=0)), np.asarray(np.fmax.reduce(high, axis=0))
 
 
+def certain(row: CellMeasure, cells: Floats, total: Floats | None = None, *, labels: bool = True) -> Bools:
+    """Which groups have a value of the measure whatever the missing labels are, and whoever joins them."""
+    ways = completions(cells) if labels else _as_they_are(cells)
+    values = _values(row, ways, cells.sum(axis=-2)[..., :_UNKNOWN] if total is None else total)
+    return np.asarray(~np.isnan(values).any(axis=0))
+
+
 def _extremes(row: CellMeasure, ways: Floats, more: Floats | None, total: Floats) -> tuple[Floats, Floats]:
     """The extremes of a measure in each way to complete the labels, over all who may join; [ways, ..., groups].
 

@@ -284,6 +284,7 @@ def _on_gap(request: Request, plan: Plan, cube: Cube, strata: Sequence[Stratum],
     left_out = _left_out(request, strata)
     if left_out and worst.verdict == "pass":
         sentence = f"{sentence[:-1]}, leaving out {_whom_left_out(strata)}."
+    sentence += _one_sided(worst)
     people = cube.size
     sample = sample_size.describe_sample(worst, people)
     test, counts = p_values.no_gap(strata)
@@ -375,6 +376,20 @@ def _evidence_note(stratum: Stratum) -> list[str]:
     other = stratum.baseline if low is None else f"{table.name(low)} (n = {int(table.support[measure, low]):,})"
     first = f"{table.name(high)} (n = {int(table.support[measure, high]):,})"
     return [larger_estimate(size, f"between {first} and {other} in the {row.title}", stratum.verdict)]
+
+
+def _one_sided(stratum: Stratum) -> str:
+    """That a pass does not count the groups of which the baseline itself falls short; nothing where there are none."""
+    limit, table = stratum.request.threshold, stratum.table
+    if not stratum.one_sided or table.base is None or not limit or stratum.verdict != "pass":
+        return ""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(stratum.judged.everyone, comparison.ratio(table.values, table.base), np.nan)
+    if not (ratios > 1 / limit + 1e-9).any():
+        return ""
+    i, j = (int(place) for place in np.unravel_index(np.nanargmax(ratios), ratios.shape))
+    base = stratum.baseline
+    return f" Only groups below {base} count here: {base} is itself at {quotient(1 / ratios[i, j])} of {table.name(j)}."
 
 
 def _left_out(request: Request, strata: Sequence[Stratum]) -> tuple[str, ...]:

@@ -34,8 +34,10 @@ def practical(request: Request, cube: Cube, index: PracticalIndex) -> ValueResul
     plan = comparison.plan(request.reference, names, groups, sizes, Convention())
     spread, rates, support = evaluate(row, data)
     defined = np.isfinite(rates)
-    if spread is None or defined.sum() < 2 or not np.nanmax(rates) > 0:
+    unknown = plan.reference in groups and not defined[groups.index(plan.reference)]
+    if spread is None or defined.sum() < 2 or unknown or not np.nanmax(rates) > 0:
         why = "nobody was selected in any group" if defined.sum() > 1 else "fewer than two groups have decisions"
+        why = "the reference has no decisions that count" if unknown else why
         rows = [Row(metric, group, reason=why) for group in groups]
         return ValueResult(UNDEFINED, f"{request.metric.title} is undefined: {why}.", Row(metric, ()), rows)
     place = groups.index(plan.reference) if plan.reference in groups else int(np.nanargmax(rates))

@@ -12,7 +12,6 @@ from evenhand.core.results import spell, spell_stratum
 from evenhand.core.wording import capital
 from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
-from evenhand.measures.cells import cell_measures
 from evenhand.measures.group_data import SIDES, GroupData, Side
 
 if TYPE_CHECKING:
@@ -130,10 +129,7 @@ def judgeable(
 
 def is_settled(entry: Metric, judged_on: str, cube: Cube) -> bool:
     """Is what the metric compares the same for all groups, because all or none of the people were selected?"""
-    if not can_be_settled(entry):
-        return False
-    alike = selected_alike(cube)
-    return alike is not None and not (alike == "nobody" and judged_on == "ratio")
+    return selected_alike(cube) in settled_by(entry, judged_on)
 
 
 def settled_note(alike: Alike) -> str:
@@ -141,10 +137,19 @@ def settled_note(alike: Alike) -> str:
     return f"{capital(alike)} in this table was selected, so that any groups show no gap: it is not judged."
 
 
-def can_be_settled(entry: Metric) -> bool:
-    """Is what the metric compares the same for all groups where everybody, or nobody, is selected?"""
-    rows = cell_measures(entry.rows)
-    return bool(rows) and len(rows) == len(entry.rows) and all(row.settled for row in rows)
+def settled_by(entry: Metric, judged_on: str) -> tuple[Alike, ...]:
+    """Who must have been selected for what the metric compares to be the same for any groups.
+
+    The ratio of rates that are all 0 because nobody was selected is undefined instead.
+    """
+    sides: tuple[tuple[Alike, Side], ...] = (("everybody", "selected"), ("nobody", "refused"))
+    found = []
+    for alike, side in sides:
+        values = [row.settled(side) for row in entry.rows]
+        undefined = alike == "nobody" and judged_on == "ratio" and 0 in values
+        if values and None not in values and not undefined:
+            found.append(alike)
+    return tuple(found)
 
 
 def selected_alike(cube: Cube) -> Alike | None:

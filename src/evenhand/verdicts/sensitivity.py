@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from evenhand.core.results import Estimate, Group, Row, Verdict
 from evenhand.core.sensitivity import LabelError, Sensitivity
 from evenhand.cube.cube import Cube
 from evenhand.measures.cells import CellMeasure, cell_measures
-from evenhand.measures.missing import bounds, gap_bounds, open_cells, without_group
+from evenhand.measures.missing import bounds, certain, gap_bounds, open_cells, without_group
 from evenhand.verdicts.comparison import Plan, folded
 from evenhand.verdicts.finding import strata_of, value_over
 from evenhand.verdicts.notes.missing_text import sentences
@@ -156,6 +157,17 @@ def _with_bounds(case: _Case, found: Sensitivity) -> Sensitivity:
     return found
 
 
+class _Part(NamedTuple):
+    """Bounds of the values and of the baselines in one stratum, and which groups are sure to be compared whatever is
+    missing; [measures, groups] each."""
+
+    low: Floats
+    high: Floats
+    base_low: Floats
+    base_high: Floats
+    sure: Bools
+
+
 class _Bounded:
     """The bounds of each measure of each pair, and of its baseline, over the missing labels or the missing groups."""
 
@@ -165,33 +177,43 @@ class _Bounded:
         joining = None if labels else without_group(case.cube.pairs, cells)
         self.parts = [self._of(stratum, cells, joining) for stratum in case.strata]
 
-    def _of(self, stratum: Stratum, cells: Floats, joining: Floats | None) -> tuple[Floats, Floats, Floats, Floats]:
-        """Bounds of the values and of the baselines in one stratum, [measures, groups] each."""
-        case, plan = self.case, self.case.plan
+    def _of(self, stratum: Stratum, cells: Floats, joining: Floats | None) -> _Part:
+        """Bounds of the values and of the baselines in one stratum."""
+        case, plan, labels = self.case, self.case.plan, joining is None
         here = np.array([name == stratum.name or len(case.strata) == 1 for name, _ in case.cube.pairs])
         own, more = cells[here], None if joining is None else joining[here]
         total = own.sum(axis=0)
-        both = [bounds(row, own, more, total[:8], labels=joining is None) for row in case.rows]
+
+        def of(part: Floats, joining: Floats | None) -> tuple[Floats, Floats, Bools]:
+            every = [
+                (*bounds(row, part, joining, total[:8], labels=labels), certain(row, part, total[:8], labels=labels))
+                for row in case.rows
+            ]
+            lows, highs, sures = zip(*every, strict=True)
+            return np.stack(lows), np.stack(highs), np.stack(sures)
+
+        low, high, sure = of(own, more)
         if plan.between_extremes:
-            none = np.full((len(both), len(own)), np.nan)
-            return (*(np.stack(part) for part in zip(*both, strict=True)), none, none)  # type: ignore[return-value]
+            none = np.full(low.shape, np.nan)
+            return _Part(low, high, none, none, sure)
         if plan.against == "reference":
             place = next((i for i, group in enumerate(stratum.table.groups) if group == plan.reference), None)
-            bases = [tuple(np.full(len(own), np.nan if place is None else end[place]) for end in ends) for ends in both]
+            base_low = base_high = np.full(low.shape, np.nan)
+            base_sure = sure
+            if place is not None:
+                base_low, base_high, base_sure = low[:, [place]], high[:, [place]], sure[:, [place]]
         elif plan.against == "rest":
-            rest = total - own if more is None else total - own - more
-            bases = [bounds(row, rest, more, total[:8], labels=joining is None) for row in case.rows]
+            base_low, base_high, base_sure = of(total - own if more is None else total - own - more, more)
         else:
-            everyone = [bounds(row, total[None], None, total[:8], labels=joining is None) for row in case.rows]
-            bases = [tuple(np.full(len(own), end[0]) for end in ends) for ends in everyone]
-        lists = (*zip(*both, strict=True), *zip(*bases, strict=True))
-        return tuple(np.stack(part) for part in lists)  # type: ignore[return-value]
+            base_low, base_high, base_sure = of(total[None], None)
+        base_low, base_high = np.broadcast_to(base_low, low.shape), np.broadcast_to(base_high, low.shape)
+        return _Part(low, high, base_low, base_high, sure & base_sure)
 
     @property
     def open(self) -> bool:
         """Does anything depend on what is missing?"""
         return any(
-            bool(((part[0] != part[1]) & ~np.isnan(part[0]))[stratum.judged.everyone].any())
+            bool(((part.low != part.high) & ~np.isnan(part.low))[stratum.judged.everyone].any())
             for part, stratum in zip(self.parts, self.case.strata, strict=True)
         )
 
@@ -217,45 +239,33 @@ class _Bounded:
         known = np.array([part for part in every if not math.isnan(part[1])])
         if not len(known):
             return Estimate(math.nan)
-        ratio = self.case.request.judged_on == "ratio"
-        farthest = np.fmin if ratio else np.fmax
-        value, *ends = (float(end) for end in farthest.reduce(known, axis=0))
-        seen = known[~np.isnan(known[:, 0])]
-        nearer = farthest.reduce(seen, axis=0)[1:] if len(seen) else (math.nan, math.nan)
-        return Estimate(value, *_nearer((ends[0], ends[1]), (float(nearer[0]), float(nearer[1])), ratio))
+        farthest = np.fmin if self.case.request.judged_on == "ratio" else np.fmax
+        value, low, high = (float(end) for end in farthest.reduce(known, axis=0))
+        return Estimate(value, low, high)
 
 
-def _estimate(stratum: Stratum, part: tuple[Floats, ...], i: int, j: int) -> Estimate:
-    low, high = float(part[0][i, j]), float(part[1][i, j])
+def _estimate(stratum: Stratum, part: _Part, i: int, j: int) -> Estimate:
+    low, high = float(part.low[i, j]), float(part.high[i, j])
     value = float(stratum.table.values[i, j])
     return Estimate(value, None if math.isnan(low) else low, None if math.isnan(high) else high)
 
 
-def _nearer(ends: tuple[float, float], seen: tuple[float, float], ratio: bool) -> tuple[float, float]:
-    """Bounds of a gap whose end nearer to no gap is that among what has a value already, if anything has.
-
-    What has no value now may have none with all labels known either, and then nobody is compared with it.
-    """
-    if math.isnan(seen[0]):
-        return ends
-    return (ends[0], seen[1]) if ratio else (seen[0], ends[1])
-
-
-def _gap(stratum: Stratum, part: tuple[Floats, Floats, Floats, Floats]) -> tuple[float, float, float]:
+def _gap(stratum: Stratum, part: _Part) -> tuple[float, float, float]:
     """The size of the gap as it is, at least and at most; each group and its baseline at the ends that are worst.
 
-    Both ends need not be possible at once, so that the bounds may be wider than need be.
+    Both ends need not be possible at once, so that the bounds may be wider than need be. Who may have no value with all
+    labels known either is then not compared: the end nearer to no gap is that among those who have one in any case.
     """
-    low, high, base_low, base_high = part
+    low, high, base_low, base_high, sure = part
     table, ratio = stratum.table, stratum.request.judged_on == "ratio"
     usable = stratum.judged.everyone & ~np.isnan(low) & ~np.isnan(high)
     if table.base is None:
-        cases = [gap_bounds(row, row, usable[i])[ratio] for i, row in enumerate(table.values)]
-        ends = [
-            _nearer(gap_bounds(*both, takes)[ratio], gap_bounds(*both, takes & ~np.isnan(row))[ratio], ratio)
-            for both, takes, row in zip(zip(low, high, strict=True), usable, table.values, strict=True)
-        ]
-        every = [(value[0], *end) for value, end in zip(cases, ends, strict=True)]
+        every = []
+        for i, row in enumerate(table.values):
+            far, near = (gap_bounds(low[i], high[i], takes)[ratio] for takes in (usable[i], usable[i] & sure[i]))
+            ends = (far[0], 1.0 if math.isnan(near[1]) else near[1]) if ratio else (np.nan_to_num(near[0]), far[1])
+            value = gap_bounds(row, row, usable[i])[ratio][0]
+            every.append((value, *((np.nan, np.nan) if math.isnan(far[0]) else ends)))
         return _together(np.array(every), stratum)
     usable = usable & ~np.isnan(base_low) & ~np.isnan(base_high)
     if stratum.plan.reference is not None:  # the reference is not compared with itself
@@ -265,7 +275,7 @@ def _gap(stratum: Stratum, part: tuple[Floats, Floats, Floats, Floats]) -> tuple
             sides = table.values / table.base, low / base_high, high / base_low
         else:
             sides = table.values - table.base, low - base_high, high - base_low
-    return _against(sides, usable, stratum)
+    return _against(sides, usable, usable & sure, stratum)
 
 
 def _together(every: Floats, stratum: Stratum) -> tuple[float, float, float]:
@@ -278,28 +288,32 @@ def _together(every: Floats, stratum: Stratum) -> tuple[float, float, float]:
     return float(joined[0]), float(joined[1]), float(joined[2])
 
 
-def _against(sides: tuple[Floats, ...], usable: Bools, stratum: Stratum) -> tuple[float, float, float]:
-    """The gap of the group that lies farthest from its baseline; sizes, so that signs do not count."""
+def _against(sides: tuple[Floats, ...], usable: Bools, sure: Bools, stratum: Stratum) -> tuple[float, float, float]:
+    """The gap of the group that lies farthest from its baseline; sizes, so that signs do not count.
+
+    Of a group that is not `sure` to be compared, the end nearer to no gap is no gap.
+    """
     request = stratum.request
     if request.aggregate == "mean":
         sides = tuple(side.mean(axis=0, keepdims=True) for side in sides)
-        usable = np.asarray(usable.all(axis=0, keepdims=True))
+        usable, sure = (np.asarray(part.all(axis=0, keepdims=True)) for part in (usable, sure))
     value, low, high = (np.where(usable, side, np.nan) for side in sides)
     if not usable.any():
         return math.nan, math.nan, math.nan
     if request.judged_on == "ratio" and not stratum.question.two_sided:
-        every = value, low, np.minimum(high, 1.0)
+        every = value, low, np.where(sure | ~usable, np.minimum(high, 1.0), 1.0)
         farthest = np.fmin.reduce
     elif request.judged_on == "ratio":
         across = (low <= 1) & (high >= 1)
         every = (
             folded(value),
             np.minimum(folded(low), folded(high)),
-            np.where(across, 1.0, np.maximum(folded(low), folded(high))),
+            np.where(across | (usable & ~sure), 1.0, np.maximum(folded(low), folded(high))),
         )
         farthest = np.fmin.reduce
     else:
-        every = np.abs(value), np.maximum(0, np.maximum(low, -high)), np.maximum(np.abs(low), np.abs(high))
+        nearer = np.where(sure | ~usable, np.maximum(0, np.maximum(low, -high)), 0.0)
+        every = np.abs(value), nearer, np.maximum(np.abs(low), np.abs(high))
         farthest = np.fmax.reduce
     if request.aggregate == "mean_abs":
         every = tuple(part.mean(axis=0, keepdims=True) for part in every)

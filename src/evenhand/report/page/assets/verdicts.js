@@ -101,7 +101,8 @@ const evenhandVerdicts = (() => {
     constructor(plan, state, names, { named, place, share }, critical) {
       Object.assign(this, { plan, state, names, named, place, share, critical, byRatio: plan.judged_on === 'ratio' });
       this.kind = this.byRatio ? 'ratio' : 'difference';
-      this.settled = plan.settled ? this.selectedAlike() : null;
+      const alike = this.selectedAlike();
+      this.settled = plan.settled.includes(alike) ? alike : null;
       if (this.settled) this.plan = plan = { ...plan, threshold: null };
       this.values = plan.measures.map((name) => {
         const values = state.values(name);
@@ -402,13 +403,12 @@ const evenhandVerdicts = (() => {
       return [...new Set(plan.measures.flatMap(of))].filter((reason) => reason !== null);
     }
 
-    // Then rates of selection and of errors are the same for any groups, and nothing is judged by them; of nobody
-    // selected there is no ratio, which is undefined by itself.
+    // Then rates of selection and of errors are the same for any groups, and nothing is judged by them.
     selectedAlike() {
       const { state: { cells }, named } = this;
       const sum = (places) => total(named.map((takes, g) => (takes ? total(places.map((c) => cells[g * 8 + c])) : 0)));
       const refused = sum([0, 2, 4]), selected = sum([1, 3, 5]);
-      return (refused > 0) === (selected > 0) ? null : selected > 0 ? "everybody" : this.plan.judged_on === "ratio" ? null : "nobody";
+      return (refused > 0) === (selected > 0) ? null : selected > 0 ? "everybody" : "nobody";
     }
 
     told() {
