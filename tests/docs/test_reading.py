@@ -24,6 +24,10 @@ def test_the_figures_of_the_first_screen_are_those_of_the_demo():
     for figure in ("44.8 %", "23.5 %", "1,795", "1,488", "21.4 points", "16.0 to 24.0"):
         assert figure in PAGE
         assert figure in found
+    race = audit["equalized_odds", "race"].evidence.difference
+    value, low, high = (f"{100 * part:.1f}" for part in (race.value, race.low, race.high))
+    assert f"from {value} down to {low}, and up to {high} only" in PAGE
+    assert f"44.8 % of 1,795 are about {0.448 * 1795:.0f} people" in PAGE
     assert f"{100 * sex.high:.1f} points, not {100 * sex.value:.1f}" in PAGE
 
 
@@ -49,6 +53,17 @@ def test_the_figures_of_the_strata_are_those_of_berkeley():
 
 def test_the_alarm_is_on_the_day_that_the_page_names():
     assert f"The alarm is on {learn_pictures.twelve_days().alarm}," in PAGE
+
+
+def test_the_evidence_begins_near_a_half_and_rises_late():
+    """Flat while nothing shows a gap; the first days of one add little, and a clearly smaller gap lowers it."""
+    points = learn_pictures.twelve_days().series[0].points
+    values, gaps = [point.e_value for point in points], [point.value.value for point in points]
+    assert values[0] == pytest.approx(0.5, abs=0.05)
+    assert max(values[:5]) / min(values[:5]) < 1.2
+    assert values[6] < 2 < 20 < values[8]
+    fallen = [i for i in range(8, len(values)) if values[i] < values[i - 1]]
+    assert all(gaps[i] < gaps[i - 1] for i in fallen)
 
 
 @pytest.mark.parametrize("verdict", ORDER)
