@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.core.arrays import Bools, Floats, Ints
+from evenhand.core.arrays import Bools, Floats
 from evenhand.core.quantities import shown
 from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.cube.cube import Cube
@@ -294,17 +294,17 @@ def gap(
     fold: bool = False,
     signed: Bools | None = None,
     yardsticks: Bools | None = None,
-    people: Ints | None = None,
+    sizes: Floats | None = None,
 ) -> Gap:
     """The gap of one or several measures, `values` [measures, groups], over the groups that are usable.
 
     `signed` says of each measure whether it can be negative: then there is no ratio unless all values are above 0.
     Between extremes only `yardsticks` can be the highest group, if they are given. Of groups with the same value the
-    one with the most `people` is named; names do not decide.
+    largest, by `sizes` [groups], is named; names do not decide.
     """
     values = np.where(usable, values, np.nan)
     if base is None:
-        found = _between_extremes(values, aggregate, judged_on, yardsticks, people)
+        found = _between_extremes(values, aggregate, judged_on, yardsticks, sizes)
     else:
         found = _against(values, base, aggregate, judged_on, one_sided, fold)
     unfit = without_ratio(values, base, usable, signed)
@@ -312,12 +312,12 @@ def gap(
 
 
 def _between_extremes(
-    values: Floats, aggregate: str, judged_on: JudgedOn, yardsticks: Bools | None, people: Ints | None
+    values: Floats, aggregate: str, judged_on: JudgedOn, yardsticks: Bools | None, sizes: Floats | None
 ) -> Gap:
     counted = (~np.isnan(values)).sum(axis=1)
     if not (counted >= 2).any() or (aggregate != "worst" and not (counted >= 2).all()):
         return Gap()
-    every, sizes = np.arange(len(values)), np.ones(values.shape) if people is None else 1.0 + people
+    every, sizes = np.arange(len(values)), np.ones(values.shape[1]) if sizes is None else 1.0 + sizes
     able = values if yardsticks is None else np.where(yardsticks, values, np.nan)
     # Groups that differ by rounding alone are equals: which one is named is not left to it.
     able = np.where(np.isnan(able), -np.inf, able)

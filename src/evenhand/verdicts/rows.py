@@ -84,8 +84,8 @@ def _gap_rows(stratum: Stratum) -> list[Row]:
         row = stratum.table.measures[i]
         signed = None if stratum.table.signed is None else stratum.table.signed[i : i + 1]
         usable, able = stratum.judged.in_measure(i), stratum.judged.able_in_measure(i)
-        values, people = stratum.table.values[i : i + 1], stratum.table.support[i : i + 1]
-        one = comparison.gap(values, None, usable, signed=signed, yardsticks=able, people=people)
+        values, sizes = stratum.table.values[i : i + 1], stratum.table.sizes
+        one = comparison.gap(values, None, usable, signed=signed, yardsticks=able, sizes=sizes)
         # No end is known on the side of a yardstick that lies below everyone.
         # The middle of a posterior leaves out a ratio of 0: ends contain their estimate.
         ends = ((math.nan, math.nan),) * 2

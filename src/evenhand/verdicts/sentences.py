@@ -241,7 +241,7 @@ def _extremes(stratum: Stratum) -> list[tuple[str, str]]:
         return []
     usable = stratum.judged.everyone
     gaps = [
-        comparison.gap(table.values[i : i + 1], None, usable[i : i + 1], people=table.support[i : i + 1])
+        comparison.gap(table.values[i : i + 1], None, usable[i : i + 1], sizes=table.sizes)
         for i in range(len(table.measures))
     ]
     pairs = [(each.high, each.low) for each in gaps]

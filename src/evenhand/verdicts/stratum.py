@@ -65,7 +65,7 @@ class Stratum:
             fold=plan.fold,
             signed=table.signed,
             yardsticks=self.judged.yardsticks,
-            people=table.support,
+            sizes=table.sizes,
         )
         if self.judged.yardsticks is not None and self.gap.difference < 0:
             # Who others may be measured by lies below them all, and is measured by nobody: no pass rests on that.
@@ -216,7 +216,7 @@ class Stratum:
         if np.isnan(values).all():
             return None
         best = np.nanmin(values) if self.plan.against == "lowest" else np.nanmax(values)
-        return int(np.argmax(np.where(values == best, 1 + self.table.support[i], 0)))
+        return int(np.argmax(np.where(values == best, 1 + self.table.sizes, 0)))
 
 
 def _within(ends: tuple[float, float]) -> str:

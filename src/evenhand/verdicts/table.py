@@ -68,6 +68,13 @@ class Table:
         return undefined_reason(self.measures[measure], self._data, group, name, people)
 
     @cached_property
+    def sizes(self) -> Floats:
+        """The weight of each group beside that of the heaviest: the larger of two equals is named."""
+        mass = self.cube.n if self.cube.w is None else self.cube.w
+        sums = mass.sum(axis=(1, 2), dtype=np.float64)
+        return np.asarray(np.round(sums / max(float(sums.max(initial=0.0)), 1e-300), 9), dtype=np.float64)
+
+    @cached_property
     def _data(self) -> GroupData:
         return GroupData.of(self.cube)
 

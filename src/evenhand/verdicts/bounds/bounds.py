@@ -132,7 +132,7 @@ class Question(NamedTuple):
             fold=self.plan.fold,
             signed=table.signed,
             yardsticks=self.judged.yardsticks,
-            people=table.support,
+            sizes=table.sizes,
         )
         return self.gap if large.high is None else large
 

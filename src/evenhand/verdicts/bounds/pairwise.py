@@ -66,9 +66,7 @@ def _between(
         intervals = []
         for i, part in enumerate(table.spreads):
             able = question.judged.able_in_measure(i)
-            one = gap(
-                table.values[i : i + 1], None, usable[i : i + 1], yardsticks=able, people=table.support[i : i + 1]
-            )
+            one = gap(table.values[i : i + 1], None, usable[i : i + 1], yardsticks=able, sizes=table.sizes)
             if one.high is None or one.low is None or not isinstance(part, Proportions):
                 continue
             top, low = (part.k[one.high], part.n[one.high]), (part.k[one.low], part.n[one.low])

@@ -13,17 +13,17 @@ const evenhandVerdicts = (() => {
   const NO_GAP = { difference: NaN, ratio: NaN, high: null, low: null, measure: null };
 
   // Highest less lowest, and lowest over highest. able(measure, group) says who may be the highest: null is everyone.
-  // Of groups with the same value the one with the most people is named.
-  function gapBetween(values, { aggregate, judged_on: judgedOn }, able, people) {
+  // Of groups with the same value the largest is named.
+  function gapBetween(values, { aggregate, judged_on: judgedOn }, able, sizes) {
     const found = values.map((row, i) => {
       let high = 0, low = row.length - 1, top = -Infinity, bottom = Infinity, count = 0;
       for (let g = 0; g < row.length; g++) {
         if (isNumber(row[g])) count += 1;
-        const better = row[g] > top || (row[g] === top && people[i][g] > people[i][high]);
+        const better = row[g] > top || (row[g] === top && sizes[g] > sizes[high]);
         if (better && (!able || able(i, g))) [high, top] = [g, row[g]];
       }
       for (let g = 0; g < row.length; g++) {
-        const worse = row[g] < bottom || (row[g] === bottom && people[i][g] >= people[i][low]);
+        const worse = row[g] < bottom || (row[g] === bottom && sizes[g] >= sizes[low]);
         if (worse && g !== high) [low, bottom] = [g, row[g]];
       }
       const enough = count > 1;
@@ -110,7 +110,7 @@ const evenhandVerdicts = (() => {
       });
       this.base = plan.kind === 'pairs' ? null : plan.measures.map((name) => this.baseline(name));
       this.apart = this.base && compared(this.values, this.base, plan.aggregate);
-      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan, this.able(), this.people());
+      this.gap = this.base ? gapAgainst(this.apart, plan) : gapBetween(this.values, plan, this.able(), this.sizes());
       this.rule = rule(plan.threshold, this.byRatio, this.base !== null && !plan.one_sided);
       this.bounds = memo(() => this.withWorstCase(this.base ? this.boundsAgainst(false) : this.boundsBetween(false)));
     }
@@ -135,27 +135,28 @@ const evenhandVerdicts = (() => {
       return this.plan.measures.every((name) => this.state.measures.get(name).unit === 'rate') ? 1 : Infinity;
     }
 
-    // The rows that each measure rests on, [measure][group].
-    people() {
-      return this.plan.measures.map((name) => this.state.support(name));
+    // The weight of each group beside that of the heaviest.
+    sizes() {
+      const { state: { cells }, named } = this, sums = named.map((_, g) => total(cells.slice(g * 8, g * 8 + 8)));
+      return sums.map((sum) => Math.round((1e9 * sum) / Math.max(...sums)));
     }
 
     // Who is large enough for a pass, [measure][group].
-    sizes() {
-      return this.people().map((row) => Array.from(row, (n) => n >= this.plan.min_group_size));
+    enough() {
+      return this.plan.measures.map((name) => Array.from(this.state.support(name), (n) => n >= this.plan.min_group_size));
     }
 
     // Who may be the highest group that others are measured by: where nobody is large enough, everyone; null without one.
     able() {
       const { plan, named, share } = this;
       if (plan.against !== 'highest') return null;
-      const fits = this.sizes().map((row) => row.map((large, g) => large && named[g] && share(g) >= plan.min_reference_share));
+      const fits = this.enough().map((row) => row.map((large, g) => large && named[g] && share(g) >= plan.min_reference_share));
       return (i, g) => fits[i][g] || !fits[i].some(Boolean);
     }
 
     // Those who may support a pass: nobody, where the reference is too small, or where small groups leave it open.
     large() {
-      const { place, named, plan } = this, enough = this.sizes(), fits = (g) => enough.every((row) => row[g]);
+      const { place, named, plan } = this, enough = this.enough(), fits = (g) => enough.every((row) => row[g]);
       const left = plan.small_groups === 'inconclusive' && named.some((takes, g) => takes && !fits(g));
       // Who others may be measured by lies below them all, and is measured by nobody: no pass rests on that.
       const alone = plan.against === 'highest' && this.gap.difference < 0;
@@ -247,7 +248,7 @@ const evenhandVerdicts = (() => {
       // Else the extremes themselves decide, such as a group without an interval that lies beyond the threshold. A pass
       // rests on those that are large enough.
       const fit = verdict(value) === 'pass'
-        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able(), this.people()) : gap;
+        ? gapBetween(this.values.map((row, i) => filled(row.length, (g) => (large[i][g] ? row[g] : NaN))), this.plan, this.able(), this.sizes()) : gap;
       const named = fit.high === null ? gap : fit, again = (name, told) => ({ ...told, value: estimate(named[name], null).value });
       const evidence = { measure: gap.measure, group: named.high, other: named.low,
         difference: again('difference', gaps.difference), ratio: again('ratio', gaps.ratio) };
@@ -413,7 +414,7 @@ const evenhandVerdicts = (() => {
 
     told() {
       const { plan, gap, names, rule: { passes, verdict } } = this, { value, evidence, gaps } = this.bounds();
-      const enough = this.sizes(), small = (g) => this.named[g] && !enough.every((row) => row[g]);
+      const enough = this.enough(), small = (g) => this.named[g] && !enough.every((row) => row[g]);
       const told = {
         index: plan.finding,
         metric: plan.metric,
