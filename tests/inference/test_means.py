@@ -31,7 +31,7 @@ def means(groups: Sample, span=(0.0, 1.0), growth=SCORES, squares=False, cubed=F
 def ends(spread, chosen: int, kind: str = "difference") -> tuple[float, float]:
     """The interval between extremes of one of several samples."""
     squared = spread.squared if isinstance(spread, Roots) else spread
-    names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth")
+    names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth", "backing")
     one = replace(squared, **{name: getattr(squared, name)[chosen] for name in names})
     one = Roots(one) if isinstance(spread, Roots) else one
     return getattr(simultaneous.between_extremes([one], np.ones((1, len(one.values)), bool), 0.95), kind)
@@ -51,10 +51,10 @@ def missed(groups: Sample, truth: float, span=(0.0, 1.0), *, kind="difference", 
 def test_one_person_varies_as_the_others_do():
     spread = means([np.array([0.9]), np.array([0.2, 0.4, 0.6])], (-10.0, 10.0))
     assert spread.others.tolist() == pytest.approx([0.04, np.nan], nan_ok=True)
-    assert spread.freedom.tolist() == [3.0, 2.0]
+    assert spread.freedom.tolist() == [2.0, 2.0]  # of three people two degrees of freedom, and no more
     assert spread.variance.tolist() == pytest.approx([0.04, 0.04])
     low, high = spread.limits(1.96, 0.0)
-    assert high[0] - 0.9 == pytest.approx(stats.t.ppf(stats.norm.cdf(1.96), 3) * 0.2, rel=0.02)
+    assert high[0] - 0.9 == pytest.approx(stats.t.ppf(stats.norm.cdf(1.96), 2) * 0.2, rel=0.02)
     assert 0.9 - low[0] == pytest.approx(high[0] - 0.9, rel=0.05)
 
 
@@ -94,7 +94,7 @@ def test_values_that_all_agree_and_have_no_range_have_no_limits():
 def test_weights_count_as_many_people_as_they_are_worth():
     n, worth = np.array([100.0, 100.0]), np.array([12.0, 100.0])
     spread = Means.of(np.array([0.4, 0.5]), np.array([0.05, 0.05]), n, worth, (0.0, 1.0))
-    assert spread.freedom.tolist() == [31.0, 119.0]
+    assert spread.freedom.tolist() == [11 + 20, 99 + 11]
     assert spread.errors.tolist() == pytest.approx([np.sqrt(0.05 / 12), np.sqrt(0.05 / 100)])
     assert spread.sizes.tolist() == [100.0, 100.0]
 
@@ -247,7 +247,7 @@ def test_more_people_narrow_what_was_estimated():
 def far_miss(groups: Sample, truth: float, *, cubed: bool) -> float:
     """In what share of the samples the far end of the first group against everyone else lies below the truth."""
     spread, below = means(groups, (-np.inf, np.inf), SIGNED, cubed=cubed), 0
-    names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth")
+    names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth", "backing")
     for i in range(len(groups[0])):
         one = replace(spread, **{name: getattr(spread, name)[i] for name in names})
         base, compared = one.scaled(1.0, [1] * len(groups)), np.zeros((1, len(groups)), bool)

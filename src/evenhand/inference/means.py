@@ -44,8 +44,8 @@ class Means(Skewed):
     `others` is that within all other groups, as it would be at the group's mean, NaN where none of these has two
     people. `trust` is what share of its people the group's own variance counts for. `skewness` is that of what is
     averaged. `shrunk` is by how much the variance of the others falls, for ratios, with the mean of a group that lies
-    below theirs. `sizes` counts people, `worth` how many people their weights are worth (Kish). `growth` is one of
-    SIGNED, SCORES and AMOUNTS.
+    below theirs. `sizes` counts people, `worth` how many people their weights are worth (Kish), `backing` the degrees
+    of freedom of `others`. `growth` is one of SIGNED, SCORES and AMOUNTS.
     """
 
     values: Floats
@@ -56,6 +56,7 @@ class Means(Skewed):
     shrunk: Floats
     sizes: Floats
     worth: Floats
+    backing: Floats
     low: float
     high: float
     growth: float = SIGNED
@@ -103,11 +104,12 @@ class Means(Skewed):
             others = others * np.fmax(scale, 1.0) ** growth
             # Where the own variance tells little, that of the others would be far too large for a group below them.
             shrunk = np.fmin(scale, 1.0) ** (1 - trust) if squares else shrunk
-        return cls(values, known, others, trust, skewness, shrunk, sizes, worth, *span, growth, squares)
+        backing = _of_others(free)
+        return cls(values, known, others, trust, skewness, shrunk, sizes, worth, backing, *span, growth, squares)
 
     def at(self, place: int) -> Means:
         """The means at one place of the last axis."""
-        names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth")
+        names = ("values", "own", "others", "trust", "skewness", "shrunk", "sizes", "worth", "backing")
         return replace(self, **{name: getattr(self, name)[..., place] for name in names})
 
     def known_from(self, least: float) -> Means:
@@ -133,8 +135,9 @@ class Means(Skewed):
 
     @property
     def _added(self) -> Floats:
-        few = np.where(self.worth < _FEW, _MODERATION_OF_FEW, _MODERATION)
-        return np.where(np.isnan(self.others), 0.0, few)
+        # Two groups of five are not known as well as if each had twenty more people.
+        most = np.where(self.worth < _FEW, _MODERATION_OF_FEW, _MODERATION)
+        return np.where(np.isnan(self.others), 0.0, np.minimum(most, self.backing))
 
     @cached_property
     def variance(self) -> Floats:
@@ -172,9 +175,9 @@ class Means(Skewed):
     def scaled(self, multiplier: float, places: Sequence[int]) -> Means:
         chosen = list(places)
         values, own, others, trust = (part[..., chosen] for part in (self.values, self.own, self.others, self.trust))
-        sizes, worth = (part[..., chosen] * multiplier for part in (self.sizes, self.worth))
+        sizes, worth, backing = (part[..., chosen] * multiplier for part in (self.sizes, self.worth, self.backing))
         less = replace(self, values=values, own=own, others=others, trust=trust, sizes=sizes, worth=worth)
-        return replace(less, skewness=self.skewness[..., chosen], shrunk=self.shrunk[..., chosen])
+        return replace(less, backing=backing, skewness=self.skewness[..., chosen], shrunk=self.shrunk[..., chosen])
 
     def limits(self, deviate: float, offset: float) -> tuple[Floats, Floats]:  # noqa: ARG002 - the beta is Jeffreys'
         """The range itself where no group tells how much people vary; NaN where there is none either."""
