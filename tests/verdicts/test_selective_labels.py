@@ -535,6 +535,21 @@ def test_a_search_is_not_misled_by_chance():
     assert found.verdict != "fail"
 
 
+@pytest.mark.parametrize("reference", [None, "a", "rest"])
+@pytest.mark.parametrize("control", [False, True])
+def test_no_alarm_rests_on_labels_of_the_selected_only(reference, control):
+    """Bets on a group without labels of the refused would win every time: all its true positives are selected."""
+    table = pd.concat([alike().assign(region=region) for region in "xy"]) if control else alike()
+    roles = {**ROLES, "control": "region"} if control else ROLES
+    asked = {"reference": reference, "metrics": "equal_opportunity"}
+    days, without = (
+        {f"day {i}": eh.Cube.count(part, **roles) for i in range(4)} for part in (table, table[table["group"] != "c"])
+    )
+    found, other = ([point.e_value for point in eh.trend(each, **asked).series[0].points] for each in (days, without))
+    assert found == pytest.approx(other)
+    assert max(found) < 1
+
+
 # --- Properties ------------------------------------------------------------------------------------------------------
 
 CELLS = st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6).filter(any), min_size=2, max_size=4)
