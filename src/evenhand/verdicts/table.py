@@ -98,7 +98,8 @@ def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread
 
 def _of_others(measures: Sequence[Measure], cube: Cube, whose: Whose) -> tuple[list[Spread | None], Floats, Array]:
     """The same of everyone else or of everyone, for each measure those of whom it is known."""
-    every = [_evaluate([row], GroupData.of(known(row, cube), whose)) for row in measures]
+    each = zip(measures, _known_data(measures, cube, whose), strict=True)
+    every = [_evaluate([row], data) for row, data in each]
     spreads, values, support = zip(*every, strict=True)
     data = GroupData.of(cube, whose)
     return _known([part[0] for part in spreads], data), np.concatenate(values), np.concatenate(support)
@@ -107,6 +108,13 @@ def _of_others(measures: Sequence[Measure], cube: Cube, whose: Whose) -> tuple[l
 def _known(spreads: Sequence[Spread | None], data: GroupData) -> list[Spread | None]:
     """Where rows belong together, only the spreads that take account of it."""
     return [spread if not data.clustered or together_of(spread) is not None else None for spread in spreads]
+
+
+def _known_data(measures: Sequence[Measure], cube: Cube, whose: Whose) -> list[GroupData]:
+    """The data of whom each measure is known; measures of the same people read the same."""
+    found: dict[int, GroupData] = {}
+    parts = [known(row, cube) for row in measures]
+    return [found.setdefault(id(part), GroupData.of(part, whose)) for part in parts]
 
 
 def against_reference(table: Table, plan: Plan) -> Table:
@@ -129,8 +137,8 @@ def _against_everyone(table: Table, rest: Sequence[Spread | None]) -> Table:
     """
     groups = len(table.groups)
     everyone, values, people = _of_others(table.measures, table.cube, "everyone")
-    each = (row.mass(GroupData.of(known(row, table.cube))) if row.linear else None for row in table.measures)
-    mass = np.stack([np.full(groups, np.nan) if part is None else part for part in each])
+    each = zip(table.measures, _known_data(table.measures, table.cube, "groups"), strict=True)
+    mass = np.stack([row.mass(data) if row.linear else np.full(groups, np.nan) for row, data in each])
     repeated = [0] * groups
     spreads = [
         others if row.linear or whole is None else whole.scaled(1.0, repeated)
