@@ -112,6 +112,20 @@ def _selective() -> dict[str, Any]:
             "cutoff": 0.5}  # fmt: skip
 
 
+def _partly() -> dict[str, Any]:
+    """Labels for the selected only in one group, for the refused only in another; two have them all."""
+    known = {"a": (1, 1), "b": (1, 1), "c": (0, 1), "d": (1, 0)}
+    found = table(
+        lambda g, y, s: (11 + 5 * g + 7 * s + 3 * y + 2 * g * s) % 19 + 150,
+        {"group": [*known]},
+        label=[0, 1],
+        score=[0.2, 0.8],
+    )
+    rows = zip(found["sensitive"]["group"], found["label"], found["score"], strict=True)
+    return {**found, "label": [label if known[group][score >= 0.5] else None for group, label, score in rows],
+            "cutoff": 0.5}  # fmt: skip
+
+
 def _unlabelled() -> dict[str, Any]:
     """Labels that are missing more often below the cutoff than above it, so that a pass must hold whatever they are."""
     grid = [0.1, 0.3, 0.5, 0.7, 0.9]
@@ -179,6 +193,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any], tuple[int, 
     "many groups": (_many, {}, (1, 3)),
     "undefined": (_undefined, {}, (-1,)),
     "selective labels": (_selective, {}, (0, 1)),
+    "selective rest": (_partly, {"reference": "rest"}, (1,)),
     "prediction and score": (_both, {"min_group_size": 200}, (-1, 2)),
     "ends": (_ends, {}, (-1,)),
     "yardstick": (_ends, {"policy": _YARDSTICK}, (1,)),

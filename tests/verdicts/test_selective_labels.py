@@ -281,6 +281,275 @@ def test_nobody_labelled():
     assert not eh.robust_outcome_test(table, **ROLES).value.defined
 
 
+# --- What groups are compared with -----------------------------------------------------------------------------------
+
+ALIKE = {(1, 1): 1200, (1, 0): 800, (0, 1): 600, (0, 0): 1400}
+RESTING_METRICS = ("equal_opportunity", "equalized_odds", "overall_accuracy_equality", "negative_predictive_parity",
+                   "treatment_equality", "balanced_accuracy_equality")  # fmt: skip
+COMPARED = {"rest": "everyone else", "overall": "everyone"}
+
+
+def alike(silent=("c",), groups=("a", "b", "c"), **more):
+    """Groups that are treated alike; of those that are `silent` nobody who was refused has a label."""
+    rows = [(g, None if g in silent and not d else y, d, n) for g in groups for (y, d), n in ALIKE.items()]
+    rows += [(g, *row) for g, some in more.items() for row in some]
+    table = pd.DataFrame(rows, columns=["group", "repaid", "approved", "count"])
+    return table.astype({"repaid": object}).where(lambda found: found.notna(), None)
+
+
+def rows_of(table):
+    return table.loc[table.index.repeat(table["count"])].drop(columns="count").reset_index(drop=True)
+
+
+def gaps(finding):
+    """Each group that has a value: that, and both gaps with their ends, in each measure and stratum."""
+    return {
+        (row.group, row.stratum, row.measure): [
+            number
+            for each in (row.estimate, row.difference, row.ratio)
+            for number in (each.value, each.low, each.high)
+            if number is not None
+        ]
+        for row in finding.groups
+        if row.estimate.defined
+    }
+
+
+def same(found, other, tolerance=1e-12):
+    mine, theirs = gaps(found), gaps(other)
+    assert mine.keys() == theirs.keys()
+    for key, numbers in mine.items():
+        assert numbers == pytest.approx(theirs[key], abs=tolerance, nan_ok=True), key
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+@pytest.mark.parametrize("name", RESTING_METRICS)
+def test_everyone_else_are_the_groups_whose_value_is_known(name, reference):
+    metric = getattr(eh, name)
+    found = metric(alike(), **ROLES, reference=reference)
+    assert found.verdict == "pass"
+    assert found.value.value == (1.0 if found.judged_on == "ratio" else 0.0)
+    same(found, metric(alike(silent=(), groups=("a", "b")), **ROLES, reference=reference))
+    (lone,) = {row.group for row in found.groups if not row.estimate.defined}
+    assert lone == ("c",)
+    assert all(math.isnan(row.difference.value) for row in found.groups if row.group == lone)
+    (note,) = [note for note in found.notes if " is without " in note]
+    said = COMPARED[reference].capitalize()
+    assert note == f"{said} is without group = c: nobody on one side of the decision has a label there."
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+@pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "bayes"])
+def test_everyone_else_in_draws(reference, interval):
+    asked = {**ROLES, "reference": reference, "interval": interval, "draws": 400}
+    found = eh.equalized_odds(alike(), **asked)
+    without = eh.equalized_odds(alike(silent=(), groups=("a", "b")), **asked)
+    assert found.verdict == without.verdict == "pass"
+    same(found, without, 0.02)  # other draws
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+@pytest.mark.parametrize("role", ["weight", "cluster", "control"])
+def test_everyone_else_with_weights_clusters_and_strata(reference, role):
+    rows = rows_of(alike(weighed=[(1, 0, 40), (None, 1, 60)]))
+    random = np.random.default_rng(5)
+    columns = {
+        "weight": random.choice([0.5, 1.0, 3.0], len(rows)),
+        "cluster": random.integers(0, 300, len(rows)),
+        "control": random.choice(["x", "y"], len(rows)),
+    }
+    rows[role] = columns[role]
+    asked = {"label": "repaid", "prediction": "approved", "sensitive": "group", "reference": reference, role: role}
+    without = rows[rows["group"].isin(["a", "b"])]
+    # Clusters with nobody in any group count among the clusters, so that n / (n − 1) is another one.
+    same(eh.equalized_odds(rows, **asked), eh.equalized_odds(without, **asked), 1e-12 if role != "cluster" else 1e-3)
+    audit = eh.audit(rows, **asked)
+    assert next(found for found in audit.findings if found.metric == "equalized_odds").verdict != "fail"
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+@pytest.mark.parametrize("interval", ["simultaneous", "bca", "jackknife"])
+def test_everyone_else_of_a_function_of_rows(reference, interval):
+    recall = eh.measure("own_recall", lambda label, prediction: prediction[label == 1].mean())
+    metric = eh.metric("own_recall_parity", measures=recall, threshold=0.1)
+    small = alike().assign(count=lambda table: table["count"] // 20)
+    asked = {"label": "repaid", "prediction": "approved", "sensitive": "group", "draws": 120, "interval": interval}
+    found, without = (
+        metric(rows_of(table), **asked, reference=reference) for table in (small, small[small["group"] != "c"])
+    )
+    assert found.verdict != "fail"
+    same(found, without, 1e-4)  # BCa leaves out a row of everybody
+    assert any(note.startswith(f"{COMPARED[reference].capitalize()} is without group = c") for note in found.notes)
+    chosen = eh.metric("own_rate_parity", measures=eh.measure("own_rate", lambda prediction: prediction.mean()))
+    everybody = chosen(rows_of(small), **{**asked, "draws": 0, "interval": "simultaneous"}, reference=reference)
+    assert not any(math.isnan(row.difference.value) for row in everybody.groups)
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+@pytest.mark.parametrize(("name", "label"), [("balance_for_positive_class", 1), ("auc_parity", 1)])
+def test_everyone_else_of_scores(reference, name, label):
+    table = alike().assign(score=lambda rows: np.where(rows["approved"] == 1, 0.8, 0.2))
+    asked = {**ROLES, "score": "score", "reference": reference}
+    metric = getattr(eh, name)
+    found, without = (metric(rows, **asked) for rows in (table, table[table["group"] != "c"]))
+    assert found.verdict == "pass"
+    same(found, without, 1e-6)  # bins stand at the mean of everybody in them
+
+
+@pytest.mark.parametrize("interval", ["simultaneous", "percentile"])
+def test_what_is_known_of_everybody_keeps_everybody(interval):
+    """Predictive values and selection rates need no label of the refused."""
+    more = {"c": [(1, 1, 900)]}
+    for name, mine, theirs in (
+        ("predictive_parity", 1200 / 1800, (1200 + 2100) / (1800 + 2700)),
+        ("demographic_parity", 1800 / 4000, (1800 + 2700) / (4000 + 4900)),
+    ):
+        found = getattr(eh, name)(alike(**more), **ROLES, reference="rest", interval=interval, draws=100)
+        row = next(row for row in found.groups if row.group == ("a",))
+        assert row.difference.value == pytest.approx(mine - theirs)
+        assert not any(" is without " in note for note in found.notes)
+
+
+def test_a_metric_of_both_names_the_measure_that_leaves_groups_out():
+    found = eh.conditional_use_accuracy_equality(alike(), **ROLES, reference="rest")
+    (note,) = [note for note in found.notes if " is without " in note]
+    assert note.startswith("Everyone else is without group = c in the negative predictive value:")
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+def test_a_single_person_does_not_change_what_the_others_are_compared_with(reference):
+    ones = {f"one {i}": [(None, 0, 1)] for i in range(30)}
+    found = eh.equalized_odds(alike(**ones), **ROLES, reference=reference)
+    same(found, eh.equalized_odds(alike(), **ROLES, reference=reference))
+    (note,) = [note for note in found.notes if " is without " in note]
+    assert "one" not in note.replace("Everyone", "").replace("on one side", ""), "they have no label to lend"
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+@pytest.mark.parametrize("interval", ["simultaneous", "percentile", "bca"])
+def test_a_group_is_not_compared_with_itself(reference, interval):
+    """Of two groups only one is known: there is nobody else, and everyone is that group."""
+    table = alike(groups=("a", "c"))
+    found = eh.equal_opportunity(table, **ROLES, reference=reference, interval=interval, draws=100)
+    assert (found.verdict, found.value.defined) == ("inconclusive", False)
+    scored = table.assign(score=lambda rows: np.where(rows["approved"] == 1, 0.8, 0.2))
+    for name in ("balance_for_positive_class", "auc_parity"):
+        assert not getattr(eh, name)(scored, **ROLES, score="score", reference=reference).value.defined
+    rows = rows_of(table)
+    rows["cluster"] = np.arange(len(rows)) // 5
+    roles = {"label": "repaid", "prediction": "approved", "sensitive": "group"}
+    assert not eh.equal_opportunity(rows, **roles, cluster="cluster", reference=reference).value.defined
+    recall = eh.measure("own_recall", lambda label, prediction: prediction[label == 1].mean())
+    metric = eh.metric("own_recall_parity", measures=recall, threshold=0.1)
+    assert not metric(rows, **roles, reference=reference, draws=100).value.defined
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+def test_several_classes_leave_groups_out_too(reference):
+    rows = [(g, y, d) for g in "abc" for d in "xyz" for y in "xyz" for _ in range(90 if y == d else 30)]
+    table = pd.DataFrame(rows, columns=["group", "label", "prediction"]).astype(object)
+    table.loc[(table["group"] == "c") & (table["prediction"] == "x"), "label"] = None
+    asked = {"label": "label", "prediction": "prediction", "sensitive": "group", "task": "multiclass"}
+    for name in ("equal_opportunity", "overall_accuracy_equality"):
+        metric = getattr(eh, name)
+        found, without = (metric(part, **asked, reference=reference) for part in (table, table[table["group"] != "c"]))
+        assert found.verdict != "fail"
+        # Of the other classes c is known in part: who was predicted x is missing at random there.
+        mine, theirs = (
+            [row for row in each.groups if row.of_class in ("x", None) and row.group != ("c",)]
+            for each in (found, without)
+        )
+        assert [row.difference.value for row in mine] == pytest.approx([row.difference.value for row in theirs])
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+def test_bounds_of_missing_labels_are_of_the_same_groups(reference):
+    """Labels are missing for a reason in a group whose value is known: the ends hold whatever they are."""
+    more = {"b": [(None, 0, 300)]}
+    found, without = (
+        eh.equal_opportunity(alike(groups=groups, **more), **ROLES, reference=reference)
+        for groups in (("a", "b", "c"), ("a", "b"))
+    )
+    same(found, without)
+    assert found.value.high - found.value.low > 0.05
+    assert (found.verdict, found.value) == (without.verdict, without.value)
+
+
+@pytest.mark.parametrize("reference", COMPARED)
+def test_people_without_a_group_may_join_the_same_groups(reference):
+    more = {"x": [(1, 1, 5)]}
+    table = alike(**more)
+    table.loc[table["group"] == "x", "group"] = None
+    without = table[table["group"] != "c"]
+    found, other = (eh.equal_opportunity(part, **ROLES, reference=reference).sensitivity for part in (table, without))
+    assert found.gap_by_groups.low == pytest.approx(other.gap_by_groups.low)
+    assert found.gap_by_groups.high == pytest.approx(other.gap_by_groups.high)
+
+
+def test_intersections_are_compared_with_what_is_known():
+    table = pd.concat([alike().assign(sex=sex) for sex in "fm"])
+    found = eh.equal_opportunity(table, **{**ROLES, "sensitive": ["group", "sex"]}, reference="rest")
+    assert not any("Farthest" in note or "suggest" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("against", COMPARED)
+@pytest.mark.parametrize("metric", ["true_positive_rate", "equalized_odds", "brier_score", "mean_score_positive"])
+def test_a_search_leaves_them_out(against, metric):
+    """Most of c are men: without labels of its refused, men would seem to be selected more often."""
+    table = pd.concat([alike().assign(sex="f"), alike().assign(sex="m")])
+    table["score"] = np.where(table["approved"] == 1, 0.8, 0.2)
+    table.loc[(table["group"] == "c") & (table["sex"] == "m"), "count"] *= 5
+    roles = {name: value for name, value in ROLES.items() if name != "sensitive"}
+    asked = {**roles, "score": "score", "metric": metric, "against": against, "within": ["group", "sex"]}
+    found, without = (eh.search(rows, **asked) for rows in (table, table[table["group"] != "c"]))
+    assert found.verdict == "pass"
+    assert found.value.value == pytest.approx(0, abs=1e-12)
+    assert found.value.value == pytest.approx(without.value.value, abs=1e-12)
+    (note,) = [
+        note for note in found.notes if note.startswith("Left out of all groups, and of those they are compared")
+    ]
+    assert note.endswith(" with: 24,000 people of group = c. Nobody on one side of the decision has a label there.")
+    assert eh.search(table, **asked, split=True).verdict != "fail"
+
+
+def test_a_search_for_what_needs_no_label_of_the_refused_keeps_everybody():
+    roles = {name: value for name, value in ROLES.items() if name != "sensitive"}
+    for metric in ("positive_predictive_value", "selection_rate"):
+        found = eh.search(alike(), **roles, within=["group"], metric=metric)
+        assert found.settings["groups"] == 3
+        assert not any(note.startswith("Left out") for note in found.notes)
+
+
+def test_a_search_is_not_misled_by_chance():
+    """One refused person of a hundred, whose label is missing by chance, takes nobody out of other groups."""
+    random = np.random.default_rng(2)
+    size = 20_000
+    label = (random.random(size) < 0.5).astype(float)
+    rows = {
+        "label": np.where(random.random(size) < 0.5, np.nan, label),
+        "prediction": (random.random(size) < 0.99).astype(int),
+        "within": {"g": random.integers(0, 150, size), "h": random.choice(["x", "y"], size)},
+    }
+    found = eh.search(**rows, metric="true_positive_rate", least=20)
+    assert not any(note.startswith("Left out") for note in found.notes)
+    assert found.verdict != "fail"
+
+
+@pytest.mark.parametrize("reference", [None, "a", "rest"])
+@pytest.mark.parametrize("control", [False, True])
+def test_no_alarm_rests_on_labels_of_the_selected_only(reference, control):
+    """Bets on a group without labels of the refused would win every time: all its true positives are selected."""
+    table = pd.concat([alike().assign(region=region) for region in "xy"]) if control else alike()
+    roles = {**ROLES, "control": "region"} if control else ROLES
+    asked = {"reference": reference, "metrics": "equal_opportunity"}
+    days, without = (
+        {f"day {i}": eh.Cube.count(part, **roles) for i in range(4)} for part in (table, table[table["group"] != "c"])
+    )
+    found, other = ([point.e_value for point in eh.trend(each, **asked).series[0].points] for each in (days, without))
+    assert found == pytest.approx(other)
+    assert max(found) < 1
+
+
 # --- Properties ------------------------------------------------------------------------------------------------------
 
 CELLS = st.lists(st.lists(st.integers(0, 60), min_size=6, max_size=6).filter(any), min_size=2, max_size=4)

@@ -15,6 +15,7 @@ from evenhand.cube.cube import Cube
 from evenhand.inference.betting import Pool, wagers
 from evenhand.inference.spread import Form
 from evenhand.measures.cells import CellMeasure, cell_measures
+from evenhand.measures.known import left_out, unknown
 from evenhand.verdicts.comparison import Plan
 from evenhand.verdicts.request import Request
 
@@ -125,21 +126,26 @@ def _bets(request: Request, plan: Plan, total: Cube, measures: int) -> Iterator[
 def _counts(
     measures: Sequence[CellMeasure], sides: Sequence[_Side], total: Cube, periods: Sequence[Cube]
 ) -> tuple[Ints, Ints]:
-    """k and n of each period and side, [periods, sides]."""
+    """k and n of each period and side, [periods, sides]; nobody of whom the measure is unknown over all periods."""
     place: dict[Pair, int] = {pair: i for i, pair in enumerate(total.pairs)}
     strata = {stratum: i for i, stratum in enumerate(total.strata)}
     within = np.array([strata[pair[0]] for pair in total.pairs], dtype=np.intp)
     of, where, rest = (np.array(part) for part in zip(*((s.measure, s.pair, s.rest) for s in sides), strict=True))
     forms: list[Form] = [row.form for row in measures if row.form is not None]
+    inside = np.eye(len(strata), dtype=np.int64)[within]
+    lacks = np.stack([unknown(row, total) for row in measures])
+    out = lacks.copy()
+    for stratum in range(len(strata)):
+        out[:, within == stratum] = [left_out(row) for row in lacks[:, within == stratum]]
     counts = np.zeros((2, len(periods), len(sides)), dtype=np.int64)
     for t, cube in enumerate(periods):
         cells = np.zeros((len(total.pairs), cube.counts.shape[1]), dtype=np.int64)
         cells[[place[pair] for pair in cube.pairs]] = cube.counts
-        sums = np.zeros((len(strata), cells.shape[1]), dtype=np.int64)
-        np.add.at(sums, within, cells)
         for i, chosen in enumerate(zip(*((form.top, form.top + form.rest) for form in forms), strict=True)):
-            own, all_in = (np.stack([part @ row.astype(np.int64) for row in chosen]) for part in (cells, sums))
-            counts[i, t] = np.where(rest, all_in[of, within[where]] - own[of, where], own[of, where])
+            own = np.stack([cells @ row.astype(np.int64) for row in chosen]) * ~lacks
+            lent = own * ~out
+            all_in = lent @ inside
+            counts[i, t] = np.where(rest, all_in[of, within[where]] - lent[of, where], own[of, where])
     return counts[0], counts[1]
 
 

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from evenhand.catalogue import METRICS, Metric, find, is_known
-from evenhand.core.arrays import Floats
+from evenhand.core.arrays import Bools, Floats
 from evenhand.cube.cube import Cube
 from evenhand.cube.scores import ScoreTable, log_loss
 from evenhand.errors import CallError, listing, nearest
 from evenhand.inference.means import AMOUNTS, SCORES, SIGNED
 from evenhand.measures import ALIASES, MEASURES, REGRESSION_MEASURES, SCORE_MEASURES, Measure
 from evenhand.measures.cells import CellMeasure, find_cell_measure
-from evenhand.measures.group_data import NEGATIVE, POSITIVE, UNLABELLED, silent_sides
+from evenhand.measures.group_data import NEGATIVE, POSITIVE, SIDES, UNLABELLED, silent_sides, without_labels
+from evenhand.measures.known import emptied
 from evenhand.sources.scores import TINY
 from evenhand.subgroups.halves import Moment
 from evenhand.subgroups.questions import (
@@ -120,11 +121,29 @@ def _needs(row: Any) -> frozenset[str]:
     return needs
 
 
-def questions(asked: Asked, cube: Cube) -> tuple[Question, ...]:
-    """The questions of a metric or measure on the profiles of a cube."""
+def questions(asked: Asked, cube: Cube, silent: Bools | None = None) -> tuple[Question, ...]:
+    """The questions of a metric or measure on the profiles of a cube.
+
+    `silent` says of which profiles the labels of those refused, and of those selected, tell nothing, [profiles, 2]:
+    what rests on these labels is asked of all others.
+    """
     if asked.binned:
         return _calibration(cube)
-    return tuple(_question(row, cube) for row in asked.rows)
+    if silent is None:
+        return tuple(_question(row, cube) for row in asked.rows)
+    return tuple(_question(row, _known(row, cube, silent)) for row in asked.rows)
+
+
+def lacking(row: Measure | str, silent: Bools) -> Bools:
+    """Which profiles or groups lack labels that a measure rests on; `silent` is [groups, 2]."""
+    known = SCORE_MEASURES.get(row) if isinstance(row, str) else row
+    return without_labels(SIDES if known is None else known.labels_of, silent)
+
+
+def _known(row: Measure | str, cube: Cube, silent: Bools) -> Cube:
+    """The cube with nobody in the profiles that lack the labels; as it is where all of them do."""
+    which = lacking(row, silent)
+    return cube if which.all() else emptied(cube, which)
 
 
 def moments(asked: Asked, cube: Cube) -> tuple[Moment, ...]:

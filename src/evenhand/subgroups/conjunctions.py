@@ -143,6 +143,14 @@ class Conjunctions:
                     parent = by_columns[fewer]
                     yield children, self.starts[parent] + self.place(parent, self.example[children])
 
+    def belonging(self, which: Bools) -> Bools:
+        """The profiles that belong to some of the conjunctions; both may have more axes."""
+        found = np.zeros((len(self.profiles.people), *which.shape[1:]), dtype=np.bool_)
+        for at in range(len(self.sets)):
+            place = self.place(at)
+            found |= which[self.starts[at] + place] & (place >= 0).reshape(-1, *[1] * (which.ndim - 1))
+        return found
+
     def values(self, which: int) -> tuple[tuple[str, str | None], ...]:
         """The columns and values that make one conjunction."""
         names, values, codes = self.profiles.columns, self.profiles.values, self.profiles.codes[self.example[which]]

@@ -23,6 +23,7 @@ from evenhand.measures.cells import spread as spread_of_cells
 from evenhand.measures.group_data import MISSING_AT_RANDOM, NEGATIVE, POSITIVE, Cells, silent_sides, without_rounding
 from evenhand.measures.missing import bounded_cells, denominators_of_cells
 from evenhand.measures.scores import UNMET
+from evenhand.subgroups.conjunctions import Conjunctions
 
 _N, _MASS, _SQUARED, _FIRST, _Q1, _Q2, _POSITIVE, _SCORE, _THIRD = range(9)  # fields of the sums of a mean
 _ROUNDING = 1e-12
@@ -107,10 +108,7 @@ class CellQuestion:
 
     @classmethod
     def of(cls, cube: Cube, row: CellMeasure) -> CellQuestion:
-        parts = [cube.counts.astype(np.float64)]
-        if cube.squares is not None:
-            parts += [cube.cells, cube.squares]
-        return cls(row, np.concatenate(parts, axis=1))
+        return cls(row, _sums_of(cube))
 
     @property
     def name(self) -> str:
@@ -200,6 +198,24 @@ def _lack_labels(sums: Floats) -> Bools:
         share = lost.sum(axis=0) / decided.sum(axis=0)
         chance = np.sqrt(share * (1 - share) * (1 / decided).sum(axis=0))
     return np.asarray(np.nan_to_num(apart) > MISSING_AT_RANDOM + 4 * np.nan_to_num(chance))
+
+
+def silent(groups: Conjunctions, cube: Cube) -> Bools:
+    """Of which groups nobody refused, and nobody selected, has a label, by more than chance; [groups, 2].
+
+    Groups overlap: a large one, with a single refused person who lacks a label by chance, would take many others along.
+    """
+    if cube.meaning.task != "binary" or not cube.n[:, -1].any():
+        return np.zeros((len(groups), 2), dtype=np.bool_)
+    sums = groups.rolled_up(_sums_of(cube))
+    return np.asarray(silent_sides(_mass(sums)) & _lack_labels(sums)[:, None])
+
+
+def _sums_of(cube: Cube) -> Floats:
+    parts = [cube.counts.astype(np.float64)]
+    if cube.squares is not None:
+        parts += [cube.cells, cube.squares]
+    return np.concatenate(parts, axis=1)
 
 
 def _noise(top: Floats, rest: Floats, squared_top: Floats, squared_rest: Floats) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from evenhand.audits.audit_notes import data_notes
 from evenhand.core import frames, wording
 from evenhand.core.arguments import check_argument
-from evenhand.core.arrays import ColumnsLike, DataLike
+from evenhand.core.arrays import Bools, ColumnsLike, DataLike
 from evenhand.core.quantities import check_whole
 from evenhand.core.results import Caller, Estimate, Finding
 from evenhand.cube import merge
@@ -26,11 +26,11 @@ from evenhand.sources.documentation import documented
 from evenhand.sources.reader import reader_of
 from evenhand.sources.roles import DEFAULTS, ReadArguments
 from evenhand.subgroups import lines, text
-from evenhand.subgroups.asked import Asked, moments, questions, settle
+from evenhand.subgroups.asked import Asked, lacking, moments, questions, settle
 from evenhand.subgroups.conjunctions import Conjunctions, Profiles, conjunctions
 from evenhand.subgroups.gaps import Against, Gaps, Judged, common_deviate
 from evenhand.subgroups.halves import halves
-from evenhand.subgroups.questions import MeanQuestion, Question
+from evenhand.subgroups.questions import MeanQuestion, Question, silent
 from evenhand.verdicts.finding import on_value
 from evenhand.verdicts.index_finding import ValueResult
 from evenhand.verdicts.policy import Policy
@@ -255,7 +255,8 @@ def _every(plan: _Plan, groups: Conjunctions, asked: Sequence[Question]) -> list
 def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     """The finding on all people."""
     groups = conjunctions(profiles, plan.depth, plan.least)
-    every = _every(plan, groups, questions(plan.asked, cube))
+    lacks = silent(groups, cube)
+    every = _every(plan, groups, questions(plan.asked, cube, groups.belonging(lacks)))
     policy = plan.request.policy
     deviate, drawn = common_deviate(every, plan.confidence, policy.draws, policy.random_state)
     bounds = policy.missing_labels == "bounds"
@@ -290,14 +291,21 @@ def _searched(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
             "split": False,
         },
     )
-    return on_value(plan.request, profiles.columns, result, notes=[*data_notes(cube), *_on_labels(plan, cube, judged)])
+    return on_value(
+        plan.request,
+        profiles.columns,
+        result,
+        notes=[*data_notes(cube), *_on_labels(plan, cube, groups, lacks, judged)],
+    )
 
 
-def _on_labels(plan: _Plan, cube: Cube, judged: Sequence[Judged]) -> list[str]:
-    """What missing labels were taken for, where the measure needs labels."""
+def _on_labels(plan: _Plan, cube: Cube, groups: Conjunctions, lacks: Bools, judged: Sequence[Judged] = ()) -> list[str]:
+    """Whose labels tell nothing, and what missing ones were taken for, where the measure needs labels."""
     if "label" not in plan.asked.needs or not cube.has_labels or not cube.n[:, -1].any():
         return []
-    return text.on_labels(judged if plan.request.policy.missing_labels == "bounds" else ())
+    without = [] if plan.asked.binned else [lacking(row, lacks) for row in plan.asked.rows]
+    said = dict.fromkeys(text.without(groups, which) for which in without if which.any())
+    return [*said, *text.on_labels(judged if plan.request.policy.missing_labels == "bounds" else ())]
 
 
 def _unit(line: lines.Line) -> str:
@@ -335,8 +343,10 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
     half = replace(profiles, people=first.n.reshape(len(profiles.people), -1).sum(axis=1))
     groups = conjunctions(half, plan.depth, max(plan.least // 2, 2))
     searched = replace(plan, least=max(plan.least // 2, 2))
-    chosen, looked = _chosen(searched, _every(searched, groups, questions(plan.asked, first)))
-    asked = questions(plan.asked, second)
+    lacks = silent(groups, cube)
+    out = groups.belonging(lacks)
+    chosen, looked = _chosen(searched, _every(searched, groups, questions(plan.asked, first, out)))
+    asked = questions(plan.asked, second, out)
     names = {(question.name, question.bin): question for question in asked}
     deviate = critical.sidak(len(chosen), plan.confidence)
     every = []
@@ -368,7 +378,9 @@ def _confirmed(plan: _Plan, cube: Cube, profiles: Profiles) -> Finding:
         panels=(lines.panel("Groups that one half pointed to, in the other half", listed),),
         settings={**plan.settings, "groups": looked, "flagged": sure, "chosen": len(named), "split": True},
     )
-    return on_value(plan.request, profiles.columns, result, notes=[*data_notes(cube), *_on_labels(plan, cube, ())])
+    return on_value(
+        plan.request, profiles.columns, result, notes=[*data_notes(cube), *_on_labels(plan, cube, groups, lacks)]
+    )
 
 
 def _chosen(plan: _Plan, every: Sequence[Gaps]) -> tuple[list[lines.Line], int]:

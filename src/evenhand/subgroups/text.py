@@ -9,13 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.core import wording
+from evenhand.core.arrays import Bools
 from evenhand.core.results import Verdict
 from evenhand.errors import as_typed, join_names
 from evenhand.subgroups import gaps
+from evenhand.subgroups.conjunctions import Conjunctions
 from evenhand.subgroups.gaps import Judged
 from evenhand.subgroups.lines import AGAINST, MOST_LISTED, MOST_OPEN, Line
 from evenhand.subgroups.questions import Question
 
+_NAMED = 6
+_ONE_SIDE = "Nobody on one side of the decision has a label there"
 _BASE = {**AGAINST, "score": "the mean score"}
 
 
@@ -181,6 +185,22 @@ def _few(every: Sequence[Judged], counts: Counts, least: int) -> list[str]:
                 f"have fewer than {least:,} people whom it is about."
             )
     return found
+
+
+def without(groups: Conjunctions, which: Bools) -> str:
+    """Who takes no part, neither in a group nor among those it is compared with; groups within others go unnamed."""
+    out, covered, names = groups.belonging(which), np.zeros(len(groups.profiles.people), dtype=np.bool_), []
+    for one in np.flatnonzero(which).tolist():
+        at = groups.set_of[one]
+        own = groups.place(at) == one - groups.starts[at]
+        if (own & ~covered).any():
+            names.append(groups.name(one))
+            covered |= own
+        if len(names) > _NAMED or (covered == out).all():
+            break
+    whom = join_names(names[:_NAMED], _NAMED, mark="; ") + (" and others" if len(names) > _NAMED else "")
+    people = wording.number_of(float(groups.profiles.people[out].sum()), "person", "people")
+    return f"Left out of all groups, and of those they are compared with: {people} of {whom}. {_ONE_SIDE}."
 
 
 def on_labels(every: Sequence[Judged]) -> list[str]:

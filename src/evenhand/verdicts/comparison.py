@@ -18,6 +18,8 @@ from evenhand.core.results import Group, JudgedOn, spell
 from evenhand.cube.cube import Cube
 from evenhand.errors import CallError, listing, nearest, shorten
 from evenhand.measures.cells import CellMeasure, evaluate
+from evenhand.measures.group_data import without_labels
+from evenhand.measures.known import left_out
 from evenhand.sources.spelling import spelling
 from evenhand.sources.value_labels import named_reference
 
@@ -193,23 +195,30 @@ def _find_group(values: Sequence[Any], groups: Sequence[Group]) -> Group | None:
     return next((group for group in groups if group == spelled), None)
 
 
-def baselines(cells: Floats, rows: Sequence[CellMeasure], plan: Plan, groups: Sequence[Group]) -> Floats | None:
+def baselines(
+    cells: Floats, rows: Sequence[CellMeasure], plan: Plan, groups: Sequence[Group], silent: Bools | None = None
+) -> Floats | None:
     """What each measure of each group is compared with, [..., measures, groups]; None between extremes.
 
-    `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself.
+    `cells` is [..., groups, 8]. The reference itself has no baseline (NaN): it is not compared with itself. `silent`
+    says of each group whether nobody refused, and nobody selected, has a label: everyone is who a measure is known of.
     """
     if plan.between_extremes:
         return None
     shape = cells.shape[:-1]
-    total = cells.sum(axis=-2)
-    if plan.against == "overall":
-        values = evaluate(total[..., None, :], rows, total)
-    elif plan.against == "rest":
-        values = evaluate(total[..., None, :] - cells, rows, total)
-    else:
-        values = evaluate(cells, rows, total)
+    everyone = cells.sum(axis=-2)
     if plan.against != "reference":
+        alike: dict[tuple[bool, ...], list[CellMeasure]] = {}
+        for row in rows:
+            lacks = () if silent is None else left_out(without_labels(row.labels_of, silent)).tolist()
+            alike.setdefault(tuple(lacks), []).append(row)
+        values: dict[str, Floats] = {}
+        for lacks, some in alike.items():
+            part = cells * ~np.array(lacks)[:, None] if any(lacks) else cells
+            total = part.sum(axis=-2)[..., None, :]
+            values |= evaluate(total if plan.against == "overall" else total - part, some, everyone)
         return np.stack([np.broadcast_to(values[row.name], shape) for row in rows], axis=-2)
+    values = dict(evaluate(cells, rows, everyone))
     place = next((i for i, group in enumerate(groups) if group == plan.reference), None)
     if place is None:
         return np.full((*shape[:-1], len(rows), shape[-1]), np.nan)

@@ -43,6 +43,7 @@ from evenhand.verdicts.sentences import (
     rare_groups,
     stratum_sentence,
     undefined_reasons,
+    without_groups,
 )
 from evenhand.verdicts.stratum import Stratum
 from evenhand.verdicts.table import Table, against_reference, tabulate
@@ -434,6 +435,7 @@ def _notes(request: Request, cube: Cube, strata: Sequence[Stratum]) -> list[str]
     reasons = dict.fromkeys(reason for stratum in strata for reason in undefined_reasons(stratum))
     if reasons:
         notes.append(f"Undefined, so not compared: {join_names(reasons, 6, mark='; ')}.")
+    notes += [without for stratum in strata if (without := without_groups(stratum))]
     notes += dict.fromkeys(stratum.bounds.note for stratum in strata if stratum.bounds.note)
     notes += _ratio_notes(request, strata)
     several = [stratum for stratum in strata if len(stratum.table.measures) > 1 and stratum.value.defined]

@@ -17,6 +17,7 @@ from evenhand.errors import CallError, join_names, shorten
 from evenhand.inference.intervals import METHODS, Resampled
 from evenhand.inference.spread import Normal, Spread
 from evenhand.measures.group_data import GroupData, Whose
+from evenhand.measures.known import emptied, left_out
 from evenhand.measures.row_measure import RowMeasure
 from evenhand.verdicts import clustered
 from evenhand.verdicts.comparison import Plan
@@ -41,8 +42,8 @@ def finding(request: Request, cube: Cube, source: RowSource) -> Finding:
     if convention.pool and plan.reference is not None:
         cube = cube.pool(plan.reference)
     taken = source.inputs(measures, cube, counted)
-    layout = _Layout(cube, plan)
-    rows = layout.rows(taken.atoms, any("label" in row.needs for row in measures))
+    layout = _Layout(cube, plan, labelled=any("label" in row.needs for row in measures))
+    rows = layout.rows(taken.atoms)
     functions = Functions(measures, taken.arrays, rows)
     evaluated = _evaluate(request, functions, rows)
     tables = {name: _table(request, evaluated, layout.part(name)) for name in cube.strata}
@@ -108,8 +109,8 @@ class _Part:
 class _Layout:
     """All sets of rows that a finding needs: the groups of each stratum, what they are compared with, and the whole."""
 
-    def __init__(self, cube: Cube, plan: Plan) -> None:
-        self.cube, self.plan = cube, plan
+    def __init__(self, cube: Cube, plan: Plan, *, labelled: bool) -> None:
+        self.cube, self.plan, self.labelled = cube, plan, labelled
         self.sets: dict[Places, str] = {}
         """What each set is called."""
         self._whose: dict[Places, tuple[Cube, Whose, int]] = {}
@@ -131,14 +132,18 @@ class _Layout:
         meaning = self.cube.meaning
         within = f" in {spell_stratum(stratum, meaning.control)}" if stratum else ""
         names = [f"{spell(group, meaning.sensitive)}{within}" for _, group in part.pairs]
-        every = sorted(i for atoms in inside for i in atoms)
+        # What a function makes of labels is not known, so that a group has none where a side of the decision has none:
+        # everyone else, and everyone, are the other groups.
+        silent = left_out(np.asarray(GroupData.of(part).silent.any(axis=1) & self.labelled))
+        known = emptied(part, silent)
+        every = sorted(i for atoms, lacks in zip(inside, silent, strict=True) for i in atoms if not lacks)
         groups = [self._place(inside[j], names[j], (part, "groups", j)) for j in range(len(names))]
         if self.plan.against == "rest":
             others = [[i for i in every if i not in atoms] for atoms in inside]
-            rest = [self._place(others[j], f"everyone but {names[j]}", (part, "rest", j)) for j in range(len(names))]
+            rest = [self._place(others[j], f"everyone but {names[j]}", (known, "rest", j)) for j in range(len(names))]
             return _Part(part, self.plan, groups, rest)
         if self.plan.against == "overall":
-            return _Part(part, self.plan, groups, (), self._place(every, "everyone", (part, "everyone", 0)))
+            return _Part(part, self.plan, groups, (), self._place(every, "everyone", (known, "everyone", 0)))
         return _Part(part, self.plan, groups)
 
     def _place(self, atoms: Sequence[int], name: str, whose: tuple[Cube, Whose, int]) -> int:
@@ -147,13 +152,12 @@ class _Layout:
         self._whose.setdefault(key, whose)
         return self._places.setdefault(key, len(self._places))
 
-    def rows(self, atoms: Sequence[Indices], labelled: bool) -> RowSets:
-        """The sets with their rows; with `labelled`, those without a label on a side of the decision have no value."""
+    def rows(self, atoms: Sequence[Indices]) -> RowSets:
+        """The sets with their rows; of functions of labels, those with none on a side of the decision have no value."""
         known: dict[tuple[int, Whose], Bools] = {}
         silent = []
-        for i, (cube, whose, place) in enumerate(self._whose.values() if labelled else ()):
+        for i, (cube, whose, place) in enumerate(self._whose.values() if self.labelled else ()):
             key = id(cube), whose
-            # What a function makes of labels is not known, so that it has none where a side of the decision has none.
             if key not in known:
                 known[key] = np.asarray(GroupData.of(cube, whose).silent.any(axis=1))
             if known[key][place]:

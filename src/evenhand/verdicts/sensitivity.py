@@ -19,6 +19,7 @@ from evenhand.core.results import Estimate, Group, Row, Verdict
 from evenhand.core.sensitivity import LabelError, Sensitivity
 from evenhand.cube.cube import Cube
 from evenhand.measures.cells import CellMeasure, cell_measures
+from evenhand.measures.known import left_out, unknown
 from evenhand.measures.missing import bounds, certain, gap_bounds, open_cells, without_group
 from evenhand.verdicts.comparison import Plan, folded
 from evenhand.verdicts.finding import strata_of, value_over
@@ -173,7 +174,7 @@ class _Bounded:
 
     def __init__(self, case: _Case, *, labels: bool) -> None:
         self.case = case
-        cells = open_cells(case.mass)
+        self.cells = cells = open_cells(case.mass)
         joining = None if labels else without_group(case.cube.pairs, cells)
         self.parts = [self._of(stratum, cells, joining) for stratum in case.strata]
 
@@ -184,15 +185,15 @@ class _Bounded:
         own, more = cells[here], None if joining is None else joining[here]
         total = own.sum(axis=0)
 
-        def of(part: Floats, joining: Floats | None) -> tuple[Floats, Floats, Bools]:
+        def of(parts: Sequence[tuple[Floats, Floats | None]]) -> tuple[Floats, Floats, Bools]:
             every = [
                 (*bounds(row, part, joining, total[:8], labels=labels), certain(row, part, total[:8], labels=labels))
-                for row in case.rows
+                for row, (part, joining) in zip(case.rows, parts, strict=True)
             ]
             lows, highs, sures = zip(*every, strict=True)
             return np.stack(lows), np.stack(highs), np.stack(sures)
 
-        low, high, sure = of(own, more)
+        low, high, sure = of([(own, more)] * len(case.rows))
         if plan.between_extremes:
             none = np.full(low.shape, np.nan)
             return _Part(low, high, none, none, sure)
@@ -202,12 +203,28 @@ class _Bounded:
             base_sure = sure
             if place is not None:
                 base_low, base_high, base_sure = low[:, [place]], high[:, [place]], sure[:, [place]]
-        elif plan.against == "rest":
-            base_low, base_high, base_sure = of(total - own if more is None else total - own - more, more)
         else:
-            base_low, base_high, base_sure = of(total[None], None)
+            base_low, base_high, base_sure = of([self._others(row, stratum, own, here, joining) for row in case.rows])
         base_low, base_high = np.broadcast_to(base_low, low.shape), np.broadcast_to(base_high, low.shape)
         return _Part(low, high, base_low, base_high, sure & base_sure)
+
+    def _others(
+        self, row: CellMeasure, stratum: Stratum, own: Floats, here: Bools, joining: Floats | None
+    ) -> tuple[Floats, Floats | None]:
+        """Everyone else for each group, or everyone, and who may join them.
+
+        With all labels known these are all people; else they are those of whom the measure is known, as in the finding.
+        """
+        more = None if joining is None else joining[here]
+        lacks = left_out(unknown(row, stratum.table.cube))
+        if more is not None and lacks.any():
+            cells = self.cells.copy()
+            cells[np.flatnonzero(here)[lacks]] = 0.0
+            own, more = cells[here], without_group(self.case.cube.pairs, cells)[here]
+        total = own.sum(axis=0)
+        if self.case.plan.against != "rest":
+            return total[None], None
+        return total - own if more is None else total - own - more, more
 
     @property
     def open(self) -> bool:

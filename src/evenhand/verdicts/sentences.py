@@ -9,15 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evenhand.core.arrays import Bools
 from evenhand.core.results import OF_ONE_VALUE, Estimate, JudgedOn, Row, Verdict
-from evenhand.core.wording import POINTS, amount, distance, limit_figure, number_of, quotient, reach
+from evenhand.core.wording import POINTS, amount, capital, distance, limit_figure, number_of, quotient, reach
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
+from evenhand.measures.known import unknown
 from evenhand.sources.bins import Bins
 from evenhand.verdicts import comparison
 from evenhand.verdicts.request import Request
 from evenhand.verdicts.rows import evidence_row
 from evenhand.verdicts.stratum import Stratum
+from evenhand.verdicts.table import Table
 from evenhand.verdicts.verdict import verdict
 
 _BIN = re.compile(r"(?: at scores)? from \S+ to \S+ among ")
@@ -144,6 +147,32 @@ def measures_left_out(stratum: Stratum) -> list[str]:
         if math.isnan(one.ratio if stratum.request.judged_on == "ratio" else one.difference):
             lost.append(row.title)
     return lost
+
+
+def without_groups(stratum: Stratum) -> str:
+    """Of whom a measure is unknown, so that everyone else, or everyone, is without them; nothing where there are none.
+
+    Only people with a label could stand for others: groups that have none are missing anywhere.
+    """
+    table = stratum.table
+    if stratum.plan.against not in ("rest", "overall"):
+        return ""
+    labelled = table.cube.n[:, :-1, :-1].sum(axis=(1, 2)) > 0
+    lacks = np.array([unknown(row, table.cube) & row.judged for row in table.measures]) & labelled
+    lacks &= (~lacks).sum(axis=1, keepdims=True) > 1  # else nothing is compared, which the sentence says
+    names = [table.name(place) for place in np.flatnonzero(lacks.any(axis=0)).tolist()]
+    if not names:
+        return ""
+    known = "" if lacks.any(axis=1).all() else f" in the {join_names(_titles(table, lacks), 4)}"
+    where = f" in {stratum.where}" if stratum.name else ""
+    return (
+        f"{capital(str(stratum.baseline))}{where} is without {join_names(names, 6)}{known}: nobody on one side of the "
+        "decision has a label there."
+    )
+
+
+def _titles(table: Table, lacks: Bools) -> list[str]:
+    return list(dict.fromkeys(row.title for row, some in zip(table.measures, lacks, strict=True) if some.any()))
 
 
 def rare_groups(stratum: Stratum) -> list[str]:

@@ -15,7 +15,8 @@ from evenhand.cube.cube import Cube
 from evenhand.inference.clustered import together_of
 from evenhand.inference.spread import Spread
 from evenhand.measures.base import Measure, evaluate, undefined_reason
-from evenhand.measures.group_data import GroupData
+from evenhand.measures.group_data import GroupData, Whose
+from evenhand.measures.known import known
 from evenhand.verdicts.comparison import Plan
 
 
@@ -90,12 +91,10 @@ def tabulate(measures: Sequence[Measure], cube: Cube, plan: Plan) -> Table:
         return table
     if plan.against == "reference":
         return against_reference(table, plan)
-    others = GroupData.of(cube, "rest")
-    rest_spreads, rest, theirs = _evaluate(measures, others)
-    rest_spreads = _known(rest_spreads, others)
+    rest_spreads, rest, theirs = _of_others(measures, cube, "rest")
     if plan.against == "rest":
         return replace(table, base=rest, base_spreads=rest_spreads, base_support=theirs)
-    return _against_everyone(table, data, rest_spreads)
+    return _against_everyone(table, rest_spreads)
 
 
 def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread | None], Floats, Array]:
@@ -104,9 +103,25 @@ def _evaluate(measures: Sequence[Measure], data: GroupData) -> tuple[list[Spread
     return list(spreads), np.stack(values), np.stack(support)
 
 
+def _of_others(measures: Sequence[Measure], cube: Cube, whose: Whose) -> tuple[list[Spread | None], Floats, Array]:
+    """The same of everyone else or of everyone, for each measure those of whom it is known."""
+    each = zip(measures, _known_data(measures, cube, whose), strict=True)
+    every = [_evaluate([row], data) for row, data in each]
+    spreads, values, support = zip(*every, strict=True)
+    data = GroupData.of(cube, whose)
+    return _known([part[0] for part in spreads], data), np.concatenate(values), np.concatenate(support)
+
+
 def _known(spreads: Sequence[Spread | None], data: GroupData) -> list[Spread | None]:
     """Where rows belong together, only the spreads that take account of it."""
     return [spread if not data.clustered or together_of(spread) is not None else None for spread in spreads]
+
+
+def _known_data(measures: Sequence[Measure], cube: Cube, whose: Whose) -> list[GroupData]:
+    """The data of whom each measure is known; measures of the same people read the same."""
+    found: dict[int, GroupData] = {}
+    parts = [known(row, cube) for row in measures]
+    return [found.setdefault(id(part), GroupData.of(part, whose)) for part in parts]
 
 
 def against_reference(table: Table, plan: Plan) -> Table:
@@ -122,20 +137,20 @@ def against_reference(table: Table, plan: Plan) -> Table:
     return replace(table, base=base, base_spreads=spreads, base_support=table.support[:, repeated])
 
 
-def _against_everyone(table: Table, data: GroupData, rest: Sequence[Spread | None]) -> Table:
+def _against_everyone(table: Table, rest: Sequence[Spread | None]) -> Table:
     """Compared with everyone, whose values are computed from everyone as one group.
 
     `rest` are the spreads of all other groups, from which the interval of a mean follows by the share of the group.
     """
-    together = GroupData.of(table.cube, "everyone")
-    everyone, values, people = _evaluate(table.measures, together)
-    everyone = _known(everyone, together)
-    mass = np.stack([row.mass(data) if row.linear else np.full(data.groups, np.nan) for row in table.measures])
-    repeated = [0] * data.groups
+    groups = len(table.groups)
+    everyone, values, people = _of_others(table.measures, table.cube, "everyone")
+    each = zip(table.measures, _known_data(table.measures, table.cube, "groups"), strict=True)
+    mass = np.stack([row.mass(data) if row.linear else np.full(groups, np.nan) for row, data in each])
+    repeated = [0] * groups
     spreads = [
         others if row.linear or whole is None else whole.scaled(1.0, repeated)
         for row, whole, others in zip(table.measures, everyone, rest, strict=True)
     ]
     shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
-    base, support = (np.repeat(part, data.groups, axis=1) for part in (values, people))
+    base, support = (np.repeat(part, groups, axis=1) for part in (values, people))
     return replace(table, base=base, base_spreads=spreads, shares=shares, base_support=support)

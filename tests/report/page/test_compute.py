@@ -180,6 +180,29 @@ def test_the_script_says_why_people_of_weight_0_count_for_nothing(tmp_path):
     agree([tmp_path / "weightless.json"], 100)
 
 
+@pytest.mark.parametrize("reference", ["rest", "overall"])
+def test_the_script_leaves_out_groups_whose_labels_tell_nothing(reference, tmp_path):
+    """Some groups have labels of the selected only at one stop, and of nobody at another; one group is one person."""
+    files = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        size = 9000
+        group = rng.choice([*"abcde"[: 3 + seed % 3]], size)
+        label = (rng.random(size) < 0.5).astype(float)
+        score = np.round(np.clip(0.3 * label + rng.random(size) * 0.8, 0, 1), 1)
+        lost = ((group == "c") & (score < 0.5)) | ((group == "d") & (score >= 0.5)) | (rng.random(size) < 0.02)
+        group[0], score[0], lost[0] = "one", 0.1, True
+        roles = {"label": np.where(lost, np.nan, label), "score": score, "sensitive": {"g": group}, "cutoff": 0.5}
+        if seed % 2:
+            roles["weight"] = rng.choice([0.5, 1, 3], size)
+        told = tool().case(roles, {"reference": reference}, (-1, 3, 5, 8), whole=False)
+        files.append(tmp_path / f"{reference} {seed}.json")
+        files[-1].write_text(tool().dumps(told), encoding="utf-8")
+        found = {each["metric"]: each for each in told["expected"][0]["sets"][0]["findings"]}
+        assert found["equalized_odds"]["verdict"] != "fail", "all groups are treated alike"
+    agree(files, 1000)
+
+
 SCORED = ("compas", "score and decision", "mirrored", "reference")
 
 

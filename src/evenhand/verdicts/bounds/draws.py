@@ -153,7 +153,8 @@ class _Layout:
         """[..., groups, 8] to [..., everything]."""
         computed = evaluate(cells, self.rows, silent=self.silent)
         values = np.stack([computed[row.name] for row in self.rows], axis=-2)
-        return self._everything(values, comparison.baselines(cells, self.rows, self.question.plan, self.table.groups))
+        plan, groups = self.question.plan, self.table.groups
+        return self._everything(values, comparison.baselines(cells, self.rows, plan, groups, self.silent))
 
     def of_values(self, values: Floats, base: Floats | None) -> Floats:
         """[..., measures, groups] to [..., everything]; `base` is what groups are compared with, if it is not one."""

@@ -16,6 +16,7 @@ from evenhand.cube.cube import Cube
 from evenhand.inference import simultaneous
 from evenhand.inference.spread import Bounded
 from evenhand.measures.group_data import MISSING_AT_RANDOM, GroupData, Whose
+from evenhand.measures.known import known
 from evenhand.verdicts.bounds.bounds import Bounds, Question
 from evenhand.verdicts.bounds.extremes import Reach, bounds_between
 from evenhand.verdicts.verdict import verdict
@@ -69,8 +70,8 @@ def _bounded(question: Question, whose: Whose) -> list[Bounded] | None:
     """The bounds of each measure; None where one is not made of cells."""
     from evenhand.measures.missing import bounded
 
-    data = GroupData.of(question.table.cube, whose)
-    found = [bounded(row, data) for row in question.table.measures]
+    cube, rows = question.table.cube, question.table.measures
+    found = [bounded(row, GroupData.of(cube if whose == "groups" else known(row, cube), whose)) for row in rows]
     spreads = [spread for spread in found if spread is not None]
     return spreads if len(spreads) == len(found) else None
 
@@ -135,6 +136,7 @@ def _least_shares(question: Question, i: int) -> Floats:
     """The smaller the share of a group in everyone, the farther it lies from everyone at a given gap from the rest."""
     from evenhand.measures.missing import denominators
 
-    row, cube = question.table.measures[i], question.table.cube
+    row = question.table.measures[i]
+    cube = known(row, question.table.cube)
     mine, theirs = denominators(row, GroupData.of(cube))[0], denominators(row, GroupData.of(cube, "rest"))[1]
     return np.asarray(mine / np.maximum(mine + theirs, 1e-300))

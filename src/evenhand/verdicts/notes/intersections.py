@@ -13,9 +13,11 @@ import numpy as np
 from evenhand.core import wording
 from evenhand.core.arrays import Floats
 from evenhand.core.results import Panel, number_or_none
+from evenhand.cube.cube import Cube
 from evenhand.errors import join_names
 from evenhand.measures.base import Measure
 from evenhand.measures.evaluate import measure_values
+from evenhand.measures.known import known
 from evenhand.verdicts.stratum import Stratum
 
 _MOST_NAMED = 3
@@ -30,8 +32,9 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
     pooled = any(len(group) < len(cube.meaning.sensitive) for group in stratum.table.groups)
     if pooled or row.made_of == "rows":  # no attribute is left by itself, or a cube cannot tell its value
         return [], []
+    cube = known(row, cube)
     overall = float(measure_values(row, cube.marginal(()))[0])
-    expected = _expected(stratum, row, overall)
+    expected = _expected(stratum, cube, row, overall)
     low, high = stratum.bounds.own[stratum.gap.measure]
     evidence = np.fmax(np.fmax(low - overall, overall - high), -np.inf)
     apart = np.abs(values - overall)
@@ -48,9 +51,9 @@ def intersection_notes(stratum: Stratum) -> tuple[list[str], list[Panel]]:
     return _notes(stratum, row.title, row.unit, overall, expected), [panel]
 
 
-def _expected(stratum: Stratum, row: Measure, overall: float) -> tuple[Floats, Floats]:
+def _expected(stratum: Stratum, cube: Cube, row: Measure, overall: float) -> tuple[Floats, Floats]:
     """What the attributes of each group suggest when they add up, and when they multiply."""
-    cube, groups = stratum.table.cube, stratum.table.groups
+    groups = stratum.table.groups
     parts = np.empty((len(cube.meaning.sensitive), len(groups)))
     for i, name in enumerate(cube.meaning.sensitive):
         single = cube.marginal((name,))

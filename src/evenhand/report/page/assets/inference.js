@@ -261,6 +261,7 @@ const evenhandInference = (() => {
       this.everyone = memo(() => new State(measures, sums(cells), sums(counts), squares && sums(squares)));
       this.rest = memo(() =>
         new State(measures, others(cells), others(counts), squares && others(squares), this.whole));
+      this.emptied = memo((lacks) => this.without(lacks));
       this.bounded = memo((name) => this.boundedOf(measures.get(name)));
       this.ways = memo(() => [this, ...[[0, 0], [0, 1], [1, 0], [1, 1]].map((labels) => this.completed(labels))]);
     }
@@ -278,6 +279,20 @@ const evenhandInference = (() => {
     // The sides on whose labels a measure rests, and of which a group has none.
     lacking(row, g) {
       return row.labels_of.filter((side) => this.silent(side)[g]);
+    }
+
+    // The state with nobody in the groups of which a measure is unknown: everyone else, and everyone, are the others, if
+    // these are two or more. See measures/known.py.
+    known(name) {
+      const row = this.measures.get(name), lacks = filled(this.size, (g) => this.lacking(row, g).length > 0);
+      const left = this.size - total(lacks);
+      return left === this.size ? this : this.emptied(lacks.map((lacking) => (left < 2 ? 1 : lacking)).join(''));
+    }
+
+    without(lacks) {
+      const kept = (from) => from.map((value, i) => (lacks[Math.floor(i / 8)] === '1' ? 0 : value));
+      const { cells, counts, squares } = this;
+      return new State(this.measures, kept(cells), kept(counts), squares && kept(squares), this.whole);
     }
 
     // Why a measure is undefined for a group, as undefined_reason says it in Python.

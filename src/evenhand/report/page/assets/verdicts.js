@@ -123,9 +123,9 @@ const evenhandVerdicts = (() => {
 
     baseline(name) {
       const { state, place, plan: { against } } = this;
-      if (against === 'rest') return state.rest().values(name);
+      if (against === 'rest') return state.known(name).rest().values(name);
       const own = state.values(name);
-      const value = against === 'overall' ? state.everyone().values(name)[0] : own[place] ?? NaN;
+      const value = against === 'overall' ? state.known(name).everyone().values(name)[0] : own[place] ?? NaN;
       return own.map((_, g) => (g === place ? NaN : value));
     }
 
@@ -299,11 +299,12 @@ const evenhandVerdicts = (() => {
         ? { low: repeated(spread.low, ...where), high: repeated(spread.high, ...where) } : repeated(spread, ...where));
       return measures.map((name, i) => {
         const row = state.measures.get(name), added = against === 'overall' && (row.of.length > 0 || row.share);
+        const others = state.known(name);
         const both = (of) => [of(state), against === 'reference' ? again(of(state), place)
-          : added ? again(of(state.everyone()), 0, state.size) : of(state.rest())];
+          : added ? again(of(others.everyone()), 0, state.size) : of(others.rest())];
         // Nobody is compared without a value of the people who are known.
         const known = both((from) => from.spread(name)), [spread, base] = worst ? both((from) => from.bounded(name)) : known;
-        const shares = against === 'overall' && !added ? state.shares(row, worst) : null;
+        const shares = against === 'overall' && !added ? others.shares(row, worst) : null;
         const sides = [...known, spread, base].map(sidesOf).flatMap(({ low, high }) => [low, high]);
         const usable = this.named.map((takes, g) => takes && g !== place && (!worst || isNumber(this.values[i][g]))
           && sides.every((side) => Number.isFinite(side.values[g])));
@@ -381,19 +382,20 @@ const evenhandVerdicts = (() => {
       if (!evidence) return null;
       const { plan, state, names, place } = this;
       const measures = evidence.measure === null ? plan.measures : [plan.measures[evidence.measure]];
-      const least = (from, g) => Math.min(...measures.map((name) => from.support(name)[g]));
-      const { group, other } = evidence, n = least(state, group);
+      const least = (from, g) => Math.min(...measures.map((name) => from(name).support(name)[g]));
+      const own = () => state;
+      const { group, other } = evidence, n = least(own, group);
       const against = {
-        rest: () => least(state.rest(), group),
-        overall: () => least(state.everyone(), 0),
-        reference: () => least(state, place),
+        rest: () => least((name) => state.known(name).rest(), group),
+        overall: () => least((name) => state.known(name).everyone(), 0),
+        reference: () => least(own, place),
       };
       return {
         measure: evidence.measure === null ? null : plan.measures[evidence.measure],
         group: names[group],
         against: other === null ? plan.against_name : names[other],
         n,
-        n_against: other === null ? against[plan.against]() : least(state, other),
+        n_against: other === null ? against[plan.against]() : least(own, other),
       };
     }
 
