@@ -157,9 +157,9 @@ def audit(
     clusters : Literal['within'] | None, optional
         Says that no cluster has rows in two of the cubes or chunks that are added.
     positive : Any, default 1
-        The favourable value of label and prediction, or several; 1, 1.0, "1" and True are one value. A
-        mapping {'label': 'yes', 'prediction': 1} where the two differ. Also accepted as: pos_label,
-        positive_label, favorable_label, favourable_label.
+        The value that counts as positive in label and prediction, or several; 1, 1.0, "1" and True are
+        one. A mapping {'label': 'yes', 'prediction': 1} where the two differ. Also accepted as:
+        pos_label, positive_label, favorable_label, favourable_label.
     cutoff : float | None, optional
         The score at or above which a row is predicted positive. Without it a score alone decides
         nothing. Also accepted as: decision_threshold.

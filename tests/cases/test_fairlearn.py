@@ -189,7 +189,9 @@ def test_quirk_fractions_as_prediction_are_an_error():
 
 
 def test_quirk_text_without_positive_is_an_error_with_the_remedy():
-    with pytest.raises(eh.DataError, match=r"it holds 'n', 'y'\. Say which of its values is favourable with positive="):
+    with pytest.raises(
+        eh.DataError, match=r"it holds 'n', 'y'\. Say which of its values counts as positive with positive="
+    ):
         ask("string_labels")
 
 

@@ -115,7 +115,7 @@ BASE = {"unit": [1, 1, 2, 2], "sensitive": ["a", "b", "a", "b"], "prediction": [
         ({"score": [1, 2, 3, 4]}, CallError, "one at a time: give one of them"),
         ({"prediction": [0.5, 0, 1, 1]}, CallError, "looks like a score: pass it as score="),
         ({"prediction": [1, None, 1, 1]}, DataError, "is missing in 1 row: if no answer is an answer, write it as one"),
-        ({"prediction": ["y", "n", "m", "y"]}, DataError, "say which are favourable with positive=[...]"),
+        ({"prediction": ["y", "n", "m", "y"]}, DataError, "say which count as positive with positive=[...]"),
         ({"unit": [1, None, 2, 2]}, DataError, "unit column 'unit' is missing in 1 row: fill it in"),
         ({"run": [1, 1, None, 2]}, DataError, "run column 'run' is missing in 1 row: fill it in"),
         ({"unit": [1, 1, 1, 2]}, DataError, "same unit and group (1 row too many), such as '1' in a: tell repeated"),

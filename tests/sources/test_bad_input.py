@@ -49,7 +49,7 @@ BAD_DATA = {
     "other label": (
         {**GOOD, "y": ["no", "yes"] * 20},
         {},
-        r"never holds the positive value '1'; it holds 'no', 'yes'\. Say which of its values is favourable with "
+        r"never holds the positive value '1'; it holds 'no', 'yes'\. Say which of its values counts as positive with "
         r"(positive=|--positive), or for this column alone with (positive=\{'label': \.\.\.\}|--positive-label)\.$",
     ),
     "score as prediction": ({**GOOD, "p": GOOD["s"]}, {}, r"looks like a score .*pass it as score= with cutoff="),

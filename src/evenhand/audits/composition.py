@@ -103,7 +103,7 @@ def explain_cube(
     columns = named_controls(cube, columns)
     if cube.meaning.task == "multiclass":
         favourable = as_typed("positive=[...]", "--positive")
-        raise CallError(f"of several classes no one gap can be split: say which are favourable with {favourable}.")
+        raise CallError(f"of several classes no one gap can be split: say which count as positive with {favourable}.")
     check_roles(explained.metric, cube)
     pairs, pair = two_groups(cube, between, measure)
     found = split_gap(explained, measure, pairs, pair, columns)

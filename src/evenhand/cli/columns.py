@@ -225,7 +225,7 @@ def _middle(score: _Column) -> str:
 
 
 def _positive(label: _Column | None, prediction: _Column | None) -> list[str]:
-    """The options that name the favourable values, where these are not 1."""
+    """The options that name the value that counts as positives, where these are not 1."""
     values = {role: _favourable(each) for role, each in (("label", label), ("prediction", prediction)) if each}
     if len(set(values.values())) <= 1:
         only = next(iter(values.values()), "1")

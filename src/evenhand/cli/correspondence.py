@@ -37,7 +37,7 @@ _JUDGED = ("worst", "threshold", "min_group_size", "confidence", "random_state")
 @role_option("score", help="Take a number, in place of a decision, from this column.")
 @click.option("--run", help="Tell repetitions of the same unit and group apart by this column.")
 @role_option(
-    "positive", help="Say which value of the prediction is favourable (default 1); may be repeated for several."
+    "positive", help="Say which value of the prediction counts as positive (default 1); may be repeated for several."
 )
 @role_option("bands")
 @role_option("na")

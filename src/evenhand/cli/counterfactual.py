@@ -65,7 +65,7 @@ from evenhand.verdicts.policy_file import resolve
     help="Call this method of the model.",
 )
 @click.option("--cutoff", type=NUMBER, help="Count the model's prediction as yes from this number on.")
-@click.option("--positive", help="Say which class is favourable, where the model gives classes.")
+@click.option("--positive", help="Say which class counts as positive, where the model gives classes.")
 @click.option("--categorical", multiple=True, help="Take the numbers in this column as codes; may be repeated.")
 @click.option("--flip", is_flag=True, help="Only change the column itself: the flip test, which ignores the causes.")
 @click.option("--threshold", type=NUMBER, help="Tolerate a mean change of a prediction of this size.")

@@ -43,7 +43,7 @@ PHRASES = {
     "labels": 'Call coded values by the names in a TOML file: [sex], then 1 = "male".',
     "strategy": "Make calibration bins of equal width, or with equally many people in each.",
     "clusters": "Say that no cluster has rows in two of the cubes or chunks that are added.",
-    "positive": "Say which value is favourable (default 1); may be repeated for several.",
+    "positive": "Say which value counts as positive (default 1); may be repeated for several.",
 }
 """What the options of a reader do, for a person who types them; those that are not here say what the argument is."""
 

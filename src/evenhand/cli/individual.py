@@ -108,7 +108,7 @@ _COMMON = (
     help="Search for the nearest people in this way; approximate needs faiss.",
 )
 @role_option(
-    "positive", help="Say which value of the prediction is favourable (default 1); may be repeated for several."
+    "positive", help="Say which value of the prediction counts as positive (default 1); may be repeated for several."
 )
 @role_option("bands")
 @role_option("na")

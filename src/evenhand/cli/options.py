@@ -72,7 +72,7 @@ def _option_type(hint: Any) -> Any:
 _WITH_OPTION = [name for name, argument in ARGUMENTS.items() if argument.help]
 _POSITIVE_OF_ONE_ROLE = {
     f"positive_{role}": click.option(
-        f"--positive-{role}", multiple=True, help=f"Say which value of the {role} alone is favourable."
+        f"--positive-{role}", multiple=True, help=f"Say which value of the {role} alone counts as positive."
     )
     for role in ("label", "prediction")
 }

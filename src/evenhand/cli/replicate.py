@@ -36,7 +36,7 @@ from evenhand.sources.rows import load_files
 @click.command("replicate", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option("--label", required=True, help="Take what happened from this column.")
-@click.option("--positive", default="1", show_default=True, help="Say which value is favourable.")
+@click.option("--positive", default="1", show_default=True, help="Say which value counts as positive.")
 @click.option(
     "--feature",
     "features",

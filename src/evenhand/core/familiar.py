@@ -111,7 +111,7 @@ REMEDIES: dict[str, Remedy] = {
         ("policy",), "say policy=eh.Policy(thresholds={'demographic_parity': 0.05}), with required= for what decides"
     ),
     "sample_params": Remedy(("weight",), "say weight=, or use evenhand.fairlearn.MetricFrame, which takes it"),
-    "labels": Remedy(("label",), "say label= for what happened to each row, or positive= for the favourable value"),
+    "labels": Remedy(("label",), "say label= for what happened to each row, or positive= for the value that counts"),
 }
 """The names with more than one meaning, or with none here."""
 

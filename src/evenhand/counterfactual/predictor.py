@@ -116,7 +116,7 @@ class Predictor:
         if self.positive is not None and not set(self.positive.values).intersection(self.codes):
             raise CallError(
                 f"predict never gives the positive value {self.positive}; it gives {listing(self.codes)}. Say which "
-                f"of its values is favourable with {_positive()}."
+                f"of its values counts as positive with {_positive()}."
             )
         if self.cutoff is not None and not self._lowest < self.cutoff <= self._highest:
             side = "below" if self._highest < self.cutoff else "at or above"

@@ -199,6 +199,6 @@ def _labels(values: Array, positive: Collection[str]) -> Array:
     if not set(positive) & set(levels):
         raise DataError(
             f"no replica predicts {listing(positive)}; they predict {listing(levels)}: "
-            "name the favourable value with positive=."
+            "name the value that counts as positive with positive=."
         )
     return np.array([level in positive for level in levels])[codes].reshape(values.shape)

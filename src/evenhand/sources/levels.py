@@ -138,7 +138,7 @@ def classes(
         some = as_typed("positive=[...]", "--positive, which may be repeated")
         every = as_typed("task='multiclass'", "--task multiclass")
         problems.add(
-            f"{shown} has {len(found)} values ({listing(found)}): say which are favourable with {some}, or keep all "
+            f"{shown} has {len(found)} values ({listing(found)}): say which count as positive with {some}, or keep all "
             f"of them with {every}."
         )
     elif found and not set(found) & set(positive.values) and not _may_lack_positives(found, positive):
@@ -146,7 +146,7 @@ def classes(
         alone = as_typed(f"positive={{{role!r}: ...}}", f"--positive-{role}")
         problems.add(
             f"{shown} never holds the positive value {positive}; it holds {listing(found)}. Say which of its values "
-            f"is favourable with {both}, or for this column alone with {alone}."
+            f"counts as positive with {both}, or for this column alone with {alone}."
         )
     lookup = [POSITIVE if text in positive.values else NEGATIVE for text in spelled]
     return np.asarray([*lookup, NEITHER], dtype=np.intp)

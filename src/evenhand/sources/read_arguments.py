@@ -133,9 +133,9 @@ class ReadArguments(TypedDict, total=False):
         Any,
         Argument(
             1,
-            "The favourable value (default 1); may be repeated for several.",
-            'The favourable value of label and prediction, or several; 1, 1.0, "1" and True are one value. A mapping '
-            "{'label': 'yes', 'prediction': 1} where the two differ.",
+            "The value that counts as positive (default 1); may be repeated for several.",
+            'The value that counts as positive in label and prediction, or several; 1, 1.0, "1" and True are one. '
+            "A mapping {'label': 'yes', 'prediction': 1} where the two differ.",
             multiple=True,
         ),
     ]

@@ -368,6 +368,6 @@ def read_positive(positive: Any, problems: Problems) -> dict[str, Positive]:
         several = isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
         values = tuple(sorted({canonical(item) for item in value})) if several else (canonical(value),)
         if not values:
-            problems.add(f"positive= is empty for {role}: name the favourable value.")
+            problems.add(f"positive= is empty for {role}: name the value that counts as positive.")
         favourable[role] = Positive(values, collapse=several or values != ("1",))
     return favourable
