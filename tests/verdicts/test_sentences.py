@@ -237,7 +237,8 @@ def test_an_average_over_measures_names_the_extremes_of_each():
     rows = [(g, y, int(i < 100 * rates[g][1 - y])) for g in rates for y in (1, 0) for i in range(100)]
     group, label, prediction = zip(*rows, strict=True)
     found = eh.average_odds(label=label, prediction=prediction, sensitive={"g": group})
-    said = "g = c and g = a in the true positive rate and g = a and g = b in the false positive rate: on average they"
+    high, low = "g = c (n = 100) and g = a (n = 100)", "g = a (n = 100) and g = b (n = 100)"
+    said = f"{high} in the true positive rate and {low} in the false positive rate: on average they"
     assert f"{said} differ by 30.0 points" in found.interpretation
     assert found.value.value == pytest.approx((0.4 + 0.2) / 2)
     two = [row for row in rows if row[0] != "b"]

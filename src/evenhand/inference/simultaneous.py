@@ -239,7 +239,7 @@ def no_differences(spread: Spread, base: Spread) -> Floats:
     return found
 
 
-_STEPS = 40
+_STEPS = 100
 
 
 def against_extreme(

@@ -263,32 +263,31 @@ def _two(row: Measure, pair: Pair, value: float, other: float) -> str:
     return f"The {row.title} is {amount(value, row.unit)} for {first} and {amount(other, row.unit)} for {second}"
 
 
-def _extremes(stratum: Stratum) -> list[tuple[str, str]]:
-    """Of measures that are averaged, the highest and the lowest group of each; nothing against a baseline."""
-    table = stratum.table
+def _extremes(stratum: Stratum) -> list[str]:
+    """Of measures that are averaged, the highest and the lowest group of each, where these are not the same two."""
+    table, usable = stratum.table, stratum.judged.everyone
     if table.base is not None:
         return []
-    usable = stratum.judged.everyone
     gaps = [
         comparison.gap(table.values[i : i + 1], None, usable[i : i + 1], sizes=table.sizes)
         for i in range(len(table.measures))
     ]
-    pairs = [(each.high, each.low) for each in gaps]
-    return [(table.name(high), table.name(low)) for high, low in pairs if high is not None and low is not None]
+    pairs = [(each.high, each.low) for each in gaps if each.high is not None and each.low is not None]
+    if len(pairs) < len(gaps) or len({frozenset(pair) for pair in pairs}) == 1:
+        return []
+    people = [[f"{table.name(j)} (n = {int(table.support[i, j]):,})" for j in pair] for i, pair in enumerate(pairs)]
+    return [f"{' and '.join(two)} in the {row.title}" for two, row in zip(people, table.measures, strict=True)]
 
 
-def average(
-    rows: Sequence[Measure], pair: Pair, unit: str, extremes: Sequence[tuple[str, str]] = (), *, signed: bool
-) -> str:
-    """Two groups in several measures averaged, or the `extremes` of each measure where these are not the same two."""
-    if len({frozenset(each) for each in extremes}) > 1:
-        each = [f"{one} and {other} in the {row.title}" for row, (one, other) in zip(rows, extremes, strict=True)]
+def average(rows: Sequence[Measure], pair: Pair, unit: str, extremes: Sequence[str] = (), *, signed: bool) -> str:
+    """Two groups in several measures averaged, or the `extremes` of each measure, in words."""
+    if extremes:
         ratio, difference = (
             f"their ratio is {quotient(pair.ratio)}",
             f"they differ by {distance(pair.difference, unit)}",
         )
         apart = ratio if pair.judged_on == "ratio" else difference
-        return f"The highest and the lowest group are {' and '.join(each)}: on average {apart}{pair.ending}."
+        return f"The highest and the lowest group are {' and '.join(extremes)}: on average {apart}{pair.ending}."
     names, who = " and ".join(row.title for row in rows), " and ".join(pair.people)
     if pair.judged_on == "ratio":
         return f"On average over {names}, the ratio between {who} is {quotient(pair.ratio)}{pair.ending}."
